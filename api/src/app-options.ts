@@ -1,0 +1,19 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Engine } from '@headwater/engine';
+import type { ApiEnv } from './environment.ts';
+import type { Log } from './log.ts';
+import type { HttpMetrics } from './metrics.ts';
+
+export interface AppOptions {
+  engine: Engine;
+  /** Where clients reach this server, without a slash at the end: `https://hw.example.com`. */
+  publicUrl: string;
+  log: Log;
+  metrics: HttpMetrics;
+  /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
+  adminKey?: string;
+  /** True once shutdown has begun: /healthz then says so. Default: never. */
+  isStopping?: () => boolean;
+}
+
+export type App = OpenAPIHono<ApiEnv>;

@@ -1,0 +1,58 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { App, AppOptions } from './app-options.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ApiEnv } from './environment.ts';
+import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
+import { requestLog } from './middleware/request-log.ts';
+import { mountEndpoint, routingPath } from './mount-endpoint.ts';
+import { accountEndpoints } from './routes/accounts.ts';
+import { apiKeyEndpoints } from './routes/api-keys.ts';
+import { componentEndpoints } from './routes/components.ts';
+import { eventEndpoints } from './routes/events.ts';
+import { listEndpoints } from './routes/lists.ts';
+import { mountProbes, probeMethods } from './routes/probes.ts';
+import { sourceEndpoints } from './routes/sources.ts';
+import { subscriptionEndpoints } from './routes/subscriptions.ts';
+import { userEndpoints } from './routes/users.ts';
+import { webhookEndpoints } from './routes/webhooks.ts';
+
+/**
+ * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function (`app.fetch`, `app.request`).
+ * Endpoints of sources (`/e/<key>`) are not in it: see createIngestHandler.
+ */
+export function createApp(options: AppOptions): App {
+  const { log } = options;
+  const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
+  const endpoints = allEndpoints();
+  app.use(requestLog(log, options.metrics));
+  app.onError((thrown, c) => answerProblem(c, thrown, log));
+  for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);
+  mountProbes(app, endpoints, options);
+  const allowedMethods = methodFinder(endpoints);
+  app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
+  return app;
+}
+
+export function allEndpoints(): Endpoint[] {
+  return [
+    ...accountEndpoints(),
+    ...userEndpoints(),
+    ...apiKeyEndpoints(),
+    ...componentEndpoints(),
+    ...sourceEndpoints(),
+    ...eventEndpoints(),
+    ...webhookEndpoints(),
+    ...subscriptionEndpoints(),
+    ...listEndpoints(),
+  ];
+}
+
+function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
+  const methodsByPattern = new Map<string, string[]>(probeMethods());
+  for (const endpoint of endpoints) {
+    const pattern = `^${routingPath(endpoint.path).replaceAll(/:\w+/g, '[^/]+')}/?$`;
+    methodsByPattern.set(pattern, [...(methodsByPattern.get(pattern) ?? []), endpoint.method.toUpperCase()]);
+  }
+  const compiled = [...methodsByPattern].map(([pattern, methods]) => ({ pattern: new RegExp(pattern), methods }));
+  return (path) => compiled.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
+}

@@ -1,0 +1,100 @@
+import type { z } from '@hono/zod-openapi';
+import type { Engine, Page, Principal } from '@headwater/engine';
+import { fieldParameters } from './parameters/schemas.ts';
+
+/** What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked parameters. */
+export interface EndpointRequest<S extends z.ZodObject> {
+  engine: Engine;
+  who: Principal;
+  id: string;
+  input: z.output<S>;
+}
+
+export type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
+
+export type Reply =
+  | { kind: 'item'; data: object }
+  | { kind: 'list'; page: Page<object> }
+  | { kind: 'none'; status: 202 | 204 };
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+interface Description {
+  method: Method;
+  /** `/v1/sources/{id}` */
+  path: string;
+  /** Unique; what generated clients call the operation. */
+  name: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** What `{id}` in the path is. */
+  pathId?: string;
+}
+
+/**
+ * One endpoint of the REST API: described, validated and handled in one place. Everything the OpenAPI document says about
+ * it comes from the same schemas that check it.
+ */
+export interface Endpoint extends Description {
+  access: 'key' | 'admin';
+  /** Parameters, from the query string and (except for GET) from the body. */
+  parameters: z.ZodObject;
+  /** Of one item; absent where nothing is answered. */
+  schema?: z.ZodType;
+  success: { status: 200 | 202 | 204; list: boolean };
+  handle(request: EndpointRequest<z.ZodObject>): Promise<Reply>;
+}
+
+type Handler<S extends z.ZodObject, Answer> = (request: EndpointRequest<S>) => Promise<Answer>;
+
+/** Answers `{ data: item }`. */
+export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & { parameters: S; schema: Item; handle: Handler<S, z.output<Item>> },
+): Endpoint {
+  const { handle } = definition;
+  return {
+    ...definition,
+    access: 'key',
+    parameters: definition.parameters.extend(fieldParameters),
+    success: { status: 200, list: false },
+    handle: async (request) => ({ kind: 'item', data: await handle(request as EndpointRequest<S>) }),
+  };
+}
+
+/** Answers `{ data: [items], page_info }`. */
+export function listEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & { parameters: S; schema: Item; handle: Handler<S, Page<z.output<Item>>> },
+): Endpoint {
+  const { handle } = definition;
+  return {
+    ...definition,
+    access: 'key',
+    parameters: definition.parameters.extend(fieldParameters),
+    success: { status: 200, list: true },
+    handle: async (request) => ({ kind: 'list', page: await handle(request as EndpointRequest<S>) }),
+  };
+}
+
+/** Answers without a body. */
+export function emptyEndpoint<S extends z.ZodObject>(
+  definition: Description & { parameters: S; status: 202 | 204; handle: Handler<S, void> },
+): Endpoint {
+  const { handle, status } = definition;
+  return {
+    ...definition,
+    access: 'key',
+    success: { status, list: false },
+    handle: async (request) => {
+      await handle(request as EndpointRequest<S>);
+      return { kind: 'none', status };
+    },
+  };
+}
+
+/** Answers `{ data: item }` to the operator's key only. Its handler never sees a tenant. */
+export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & { parameters: S; schema: Item; handle: (request: AdminRequest<S>) => Promise<z.output<Item>> },
+): Endpoint {
+  return { ...itemEndpoint(definition), access: 'admin' };
+}

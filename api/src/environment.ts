@@ -1,0 +1,14 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+
+/** What a request carries from one middleware to the next. */
+export interface ApiEnv {
+  Bindings: Partial<HttpBindings>;
+  Variables: {
+    requestId: string;
+    /** `/v1/sources/{id}`: for logs and metrics, which never name a resource. */
+    route: string;
+  };
+}
+
+export type ApiContext = Context<ApiEnv>;

@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { LIMITS } from '@headwater/shared';
+import type { App } from './app-options.ts';
+import { endpointAddress } from './ingest/endpoint-address.ts';
+import type { IngestHandler } from './ingest/ingest-handler.ts';
+import { PROBLEM_CONTENT_TYPE } from './problem.ts';
+
+export interface HttpServerOptions {
+  app: App;
+  /** Absent on nodes that serve no endpoints. */
+  ingest?: IngestHandler;
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** What host-style endpoints end with: `<key>.<endpointDomain>`. Default: only `/e/<key>`. */
+  endpointDomain?: string;
+}
+
+export interface HttpServer {
+  port: number;
+  /**
+   * Stops accepting, lets requests in flight finish for at most `graceMs` (default LIMITS.shutdownMs), then closes their
+   * connections. Idempotent.
+   */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const CONNECTION_CHECK_MS = 5_000;
+const IDLE_CHECK_MS = 25;
+
+/** Rejects where the address cannot be listened on. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const server = createServer({
+    maxHeaderSize: LIMITS.maxHeaderBytes,
+    headersTimeout: LIMITS.headersTimeoutMs,
+    requestTimeout: LIMITS.requestTimeoutMs,
+    keepAliveTimeout: LIMITS.keepAliveMs,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+  });
+  const state = { stopping: false };
+  const onRequest = requestRouter(options, state);
+  server.on('request', onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A body that will be refused is not asked for. Without it the connection cannot go on, so it is closed.
+    if (Number(request.headers['content-length'] ?? 0) > LIMITS.maxApiBodyBytes) response.shouldKeepAlive = false;
+    else response.writeContinue();
+    onRequest(request, response);
+  });
+  server.on('clientError', answerClientError);
+  await listen(server, options);
+  let stopped: Promise<void> | undefined;
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop(graceMs = LIMITS.shutdownMs) {
+      state.stopping = true;
+      stopped ??= closeServer(server, graceMs);
+      return stopped;
+    },
+  };
+}
+
+function requestRouter(options: HttpServerOptions, state: { stopping: boolean }) {
+  const domain = options.endpointDomain?.toLowerCase();
+  // Replacing the globals of the whole process for a faster Response is not worth it here.
+  const answerWithApp = getRequestListener(options.app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: () => new Response('The request cannot be read', { status: 400 }),
+  });
+  return (request: IncomingMessage, response: ServerResponse) => {
+    if (state.stopping) response.shouldKeepAlive = false;
+    const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
+    if (address === undefined) void answerWithApp(request, response);
+    else options.ingest?.(request, response, address);
+  };
+}
+
+function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // close() ends the connections that are idle now; those that fall idle later are ended here.
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const force = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(force);
+}
+
+const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: `The headers are larger than ${LIMITS.maxHeaderBytes} bytes` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
+};
+
+/** What is not HTTP, or too slow, gets an answer where one can still be sent. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // node's own mark for the response under way on this connection; after its first byte nothing may be put in between
+  const inFlight = (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage;
+  if (!socket.writable || error.code === 'ECONNRESET' || inFlight?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const { status, detail } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
+  const title = STATUS_CODES[status] ?? '';
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail, error: detail });
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

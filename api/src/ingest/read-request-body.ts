@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+
+export type BodyOutcome = { kind: 'complete'; bytes: Buffer } | { kind: 'too-large' } | { kind: 'aborted' };
+
+const EMPTY: BodyOutcome = { kind: 'complete', bytes: Buffer.alloc(0) };
+
+/** Reads at most `maxBytes`; an announced length over it is refused before the first byte. */
+export function readRequestBody(request: IncomingMessage, maxBytes: number): BodyOutcome | Promise<BodyOutcome> {
+  const announced = request.headers['content-length'];
+  if (announced === undefined && request.headers['transfer-encoding'] === undefined) return EMPTY;
+  if (Number(announced ?? 0) > maxBytes) return { kind: 'too-large' };
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (outcome: BodyOutcome) => {
+      request.off('data', onData).off('end', onEnd).off('error', onAbort).off('close', onAbort);
+      resolve(outcome);
+    };
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) settle({ kind: 'too-large' });
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle({ kind: 'complete', bytes: joinChunks(chunks) });
+    const onAbort = () => settle({ kind: 'aborted' });
+    request.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
+  });
+}
+
+function joinChunks(chunks: Buffer[]): Buffer {
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}

@@ -1,0 +1,128 @@
+import { type IncomingMessage, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
+import { type HttpResponse, LIMITS } from '@headwater/shared';
+import { PROBLEM_CONTENT_TYPE, type Problem } from '../problem.ts';
+import { REQUEST_ID_HEADER } from '../request-id.ts';
+
+const ACCEPTED = Buffer.from('{"status":"ok"}');
+
+const ACCEPTED_HEADERS = {
+  'content-type': 'application/json',
+  'content-length': ACCEPTED.length,
+  // Endpoints are called from pages of any origin; there is nothing in this answer to protect.
+  'access-control-allow-origin': '*',
+};
+
+/** The answer of an endpoint whose source does not answer itself. The request is stored by now. */
+export function writeAccepted(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(200, request.method === 'OPTIONS' ? preflightHeaders(request) : ACCEPTED_HEADERS);
+  response.end(ACCEPTED);
+}
+
+function preflightHeaders(request: IncomingMessage) {
+  const asked = request.headers['access-control-request-headers'];
+  return {
+    ...ACCEPTED_HEADERS,
+    'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
+    ...(asked === undefined ? {} : { 'access-control-allow-headers': asked }),
+  };
+}
+
+// The connection is ours, and the length is that of the body we write.
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+// These act on the whole host, which one tenant's endpoint shares with all others and with the API.
+const HOST_WIDE_HEADERS = new Set(['clear-site-data', 'service-worker-allowed', 'strict-transport-security']);
+
+// Gives a page served by a component an origin of its own: its script cannot read the API or another endpoint as the
+// person who opened it.
+const ISOLATE_PAGE = 'sandbox allow-forms allow-modals allow-popups allow-scripts';
+
+/**
+ * What the run responded, as far as HTTP allows. `ownHost`: the endpoint shares its host with nothing else.
+ * Throws for a status that cannot be sent.
+ */
+export function writeRunResponse(response: ServerResponse, answer: HttpResponse, ownHost: boolean): void {
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (!isSendable(name, value, ownHost)) continue;
+    response.setHeader(name, value);
+  }
+  if (!ownHost) response.appendHeader('content-security-policy', ISOLATE_PAGE);
+  const hasBody = answer.status !== 204 && answer.status !== 304;
+  if (hasBody) response.setHeader('content-length', answer.body.byteLength);
+  response.writeHead(answer.status);
+  response.end(hasBody ? answer.body : undefined);
+}
+
+/** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
+function isSendable(name: string, value: string, ownHost: boolean): boolean {
+  const lower = name.toLowerCase();
+  if (CONNECTION_HEADERS.has(lower) || (!ownHost && HOST_WIDE_HEADERS.has(lower))) return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A problem document; then the rest of the request's body is read away, within bounds. */
+export function writeProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
+  if (response.headersSent) {
+    response.destroy(); // half an answer cannot become an error: the client must see that it broke
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const body = Buffer.from(JSON.stringify(problem));
+  response.writeHead(problem.status, {
+    'content-type': PROBLEM_CONTENT_TYPE,
+    'content-length': body.length,
+    'access-control-allow-origin': '*',
+    [REQUEST_ID_HEADER]: problem.request_id,
+  });
+  if (request.complete || !announcesBody(request)) response.end(body);
+  else {
+    response.write(body);
+    drainThenEnd(request, response);
+  }
+}
+
+function announcesBody(request: IncomingMessage): boolean {
+  return request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+}
+
+/**
+ * Closing while the client still sends makes its kernel throw away the answer (connection reset). So the answer is
+ * written, what comes in is dropped up to a bound, and only then the response ends.
+ */
+function drainThenEnd(request: IncomingMessage, response: ServerResponse): void {
+  let bytesLeft: number = LIMITS.maxDrainBytes;
+  const stop = () => {
+    clearTimeout(timer);
+    request.off('data', onData).off('end', onEnd).off('close', stop);
+  };
+  const cut = () => {
+    stop();
+    response.end(() => request.socket.destroySoon());
+  };
+  const onEnd = () => {
+    stop();
+    response.end();
+  };
+  const onData = (chunk: Buffer) => {
+    bytesLeft -= chunk.length;
+    if (bytesLeft < 0) cut();
+  };
+  const timer = setTimeout(cut, LIMITS.drainMs);
+  timer.unref();
+  request.on('data', onData).on('end', onEnd).on('close', stop);
+}

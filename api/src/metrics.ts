@@ -1,0 +1,61 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** Figures of the HTTP side. Labels are routes, methods and statuses: never an id, a key or a tenant. */
+export interface HttpMetrics {
+  requestDone(method: string, route: string, status: number, durationMs: number): void;
+  ingestDone(status: number, durationMs: number): void;
+  /** Prometheus text, with the figures of the process. */
+  text(): Promise<string>;
+}
+
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export function createHttpMetrics(): HttpMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'headwater_api_request_duration_seconds',
+    help: 'Requests to the REST API, by route, method and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  const ingest = createIngestFigures(registry);
+  return {
+    requestDone(method, route, status, durationMs) {
+      // A method that a client made up would make a new time series.
+      const known = METHODS.has(method) ? method : 'other';
+      requests.observe({ method: known, route, status }, durationMs / 1000);
+    },
+    ingestDone: ingest.done,
+    text: () => registry.metrics(),
+  };
+}
+
+/** Endpoints are the hot path: counts are kept in a plain map and given to the registry when it is read. */
+function createIngestFigures(registry: Registry) {
+  const counts = new Map<number, number>();
+  const duration = new Histogram({
+    name: 'headwater_ingest_duration_seconds',
+    help: 'From the request at an endpoint to its answer.',
+    buckets: BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  const counter = new Counter({
+    name: 'headwater_ingest_requests_total',
+    help: 'Requests at endpoints, by the status they were answered with.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      counter.reset();
+      for (const [status, count] of counts) counter.inc({ status }, count);
+    },
+  });
+  return {
+    done(status: number, durationMs: number): void {
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+      duration.observe(durationMs / 1000);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Engine, Principal } from '@headwater/engine';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** The key of `Authorization: Bearer <key>`; UNAUTHORIZED where there is none that could be one. */
+export function bearerKey(header: string | undefined): string {
+  const key = header === undefined ? undefined : BEARER.exec(header)?.[1];
+  if (key === undefined) throw unauthorized('Send your API key as `Authorization: Bearer <key>`');
+  // Longer than any key is: not worth hashing.
+  if (key.length > LIMITS.maxIdChars) throw unauthorized('The API key is unknown or revoked');
+  return key;
+}
+
+export async function authenticateKey(engine: Engine, key: string): Promise<Principal> {
+  const who = await engine.accounts.authenticate(key);
+  if (who === undefined) throw unauthorized('The API key is unknown or revoked');
+  return who;
+}
+
+/** Returns for the operator's key only. FORBIDDEN for the key of an account, UNAUTHORIZED for anything else. */
+export async function requireAdmin(engine: Engine, adminKey: string | undefined, key: string): Promise<void> {
+  if (adminKey !== undefined && sameSecret(key, adminKey)) return;
+  if ((await engine.accounts.authenticate(key)) !== undefined) {
+    throw new HeadwaterError('FORBIDDEN', 'Only the admin key may do that');
+  }
+  throw unauthorized('The admin key is wrong');
+}
+
+// Hashed first: the comparison then takes the same time whatever the lengths, and wherever the first difference is.
+function sameSecret(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+function unauthorized(message: string): HeadwaterError {
+  return new HeadwaterError('UNAUTHORIZED', message);
+}

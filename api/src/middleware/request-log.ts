@@ -1,0 +1,24 @@
+import type { MiddlewareHandler } from 'hono';
+import type { ApiEnv } from '../environment.ts';
+import type { Log } from '../log.ts';
+import type { HttpMetrics } from '../metrics.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
+
+/** Names the request, and records how it ended once it has. */
+export function requestLog(log: Log, metrics: HttpMetrics): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(c.req.header(REQUEST_ID_HEADER));
+    c.set('requestId', requestId);
+    c.set('route', 'none');
+    await next();
+    c.header(REQUEST_ID_HEADER, requestId);
+    c.header('x-content-type-options', 'nosniff');
+    const durationMs = performance.now() - startedAt;
+    const { method } = c.req;
+    const route = c.get('route');
+    metrics.requestDone(method, route, c.res.status, durationMs);
+    const fields = { request_id: requestId, method, route, status: c.res.status };
+    log.info({ ...fields, duration_ms: Math.round(durationMs) }, 'request');
+  };
+}

@@ -1,0 +1,82 @@
+import type { Engine, Page } from '@headwater/engine';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type { Hono } from 'hono';
+import type { Endpoint, Reply } from './endpoint.ts';
+import type { ApiContext, ApiEnv } from './environment.ts';
+import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
+import { isStorableText } from './parameters/json-value.ts';
+import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
+import { recordToJson } from './raw-json.ts';
+import { pageInfo } from './resources/page.ts';
+
+export interface MountOptions {
+  engine: Engine;
+  adminKey?: string;
+}
+
+// What an endpoint of the operator gets instead of a tenant; its handler's type does not show it.
+const NOBODY = { accountId: '', userId: '' };
+
+export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
+  const { engine } = options;
+  const kinds = parameterKinds(endpoint.parameters);
+  app.on([endpoint.method.toUpperCase()], [routingPath(endpoint.path)], async (c: ApiContext) => {
+    c.set('route', endpoint.path);
+    const who = await admit(c, endpoint, options);
+    const id = checkPathId(c.req.param('id') ?? '', endpoint);
+    const raw = await readParameters(c.req.raw, kinds, endpoint.method !== 'get');
+    const input = checkParameters(endpoint.parameters, raw);
+    return answer(c, await endpoint.handle({ engine, who, id, input }), input as Selection);
+  });
+}
+
+export function routingPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
+  const key = bearerKey(c.req.header('authorization'));
+  if (endpoint.access === 'key') return authenticateKey(options.engine, key);
+  await requireAdmin(options.engine, options.adminKey, key);
+  return NOBODY;
+}
+
+/** No resource has an id that cannot be stored, so asking for one is a 404 like any other. */
+function checkPathId(id: string, endpoint: Endpoint): string {
+  if (id.length <= LIMITS.maxIdChars && isStorableText(id)) return id;
+  throw new HeadwaterError('NOT_FOUND', `There is nothing at ${endpoint.path} with that id`);
+}
+
+interface Selection {
+  include?: string | undefined;
+  exclude?: string | undefined;
+}
+
+function answer(c: ApiContext, reply: Reply, selection: Selection): Response {
+  switch (reply.kind) {
+    case 'none':
+      return c.body(null, reply.status);
+    case 'item':
+      return sendJson(c, `{"data":${selectedJson(reply.data, selection)}}`);
+    case 'list':
+      return sendJson(c, listJson(reply.page, selection));
+  }
+}
+
+function listJson(page: Page<object>, selection: Selection): string {
+  const items = page.items.map((item) => selectedJson(item, selection));
+  return `{"page_info":${JSON.stringify(pageInfo(page))},"data":[${items.join(',')}]}`;
+}
+
+function selectedJson(record: object, { include, exclude }: Selection): string {
+  if (include === undefined && exclude === undefined) return recordToJson(record);
+  const kept = include === undefined ? undefined : new Set(include.split(','));
+  const dropped = new Set(exclude?.split(','));
+  const fields = Object.entries(record).filter(([name]) => (kept?.has(name) ?? true) && !dropped.has(name));
+  return recordToJson(Object.fromEntries(fields));
+}
+
+function sendJson(c: ApiContext, json: string): Response {
+  // Answers hold secrets and other people's data: no cache on the way may keep them.
+  return c.body(json, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+}

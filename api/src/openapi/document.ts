@@ -1,0 +1,79 @@
+import { z } from '@hono/zod-openapi';
+import type { App } from '../app-options.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { registerDelivery } from './delivery-webhook.ts';
+import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
+import { registerProblems } from './problems.ts';
+import { describeBody, describeQuery } from './parameters.ts';
+
+const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Unknown parameters are ignored.
+Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
+A resource of another account answers 404.`;
+
+/**
+ * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to the app's registry.
+ */
+export function openApiDocument(app: App, endpoints: readonly Endpoint[], publicUrl: string): object {
+  const registry = app.openAPIRegistry;
+  registry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of the account.',
+  });
+  registry.registerComponent('securitySchemes', 'adminKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of the operator.',
+  });
+  const problems = registerProblems(registry);
+  for (const endpoint of endpoints) {
+    registry.registerPath({
+      method: endpoint.method,
+      path: endpoint.path,
+      operationId: endpoint.name,
+      tags: [endpoint.tag],
+      summary: endpoint.summary,
+      ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+      security: [{ [endpoint.access === 'admin' ? 'adminKey' : 'apiKey']: [] }],
+      request: describeRequest(endpoint),
+      responses: { ...describeSuccess(endpoint), ...problems(endpoint) },
+    });
+  }
+  registerEndpointsOfSources(registry);
+  registerProbes(registry);
+  registerDelivery(registry);
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Headwater', version: '1', description: ABOUT, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } },
+    servers: [{ url: publicUrl }],
+  });
+}
+
+function describeRequest(endpoint: Endpoint) {
+  const body = endpoint.method === 'get' ? undefined : describeBody(endpoint.parameters);
+  return {
+    query: describeQuery(endpoint.parameters, endpoint.method !== 'get'),
+    ...(endpoint.pathId === undefined
+      ? {}
+      : { params: z.object({ id: z.string().openapi({ description: endpoint.pathId }) }) }),
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+const pageInfoSchema = z
+  .object({
+    total_count: z.int(),
+    count: z.int(),
+    start_cursor: z.string().nullable(),
+    end_cursor: z.string().nullable(),
+  })
+  .openapi('PageInfo');
+
+function describeSuccess(endpoint: Endpoint) {
+  const { status, list } = endpoint.success;
+  if (endpoint.schema === undefined) return { [status]: { description: 'Done.' } };
+  const schema = list
+    ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema) })
+    : z.object({ data: endpoint.schema });
+  return { [status]: { description: 'Done.', content: { 'application/json': { schema } } } };
+}

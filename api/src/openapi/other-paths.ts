@@ -1,0 +1,61 @@
+import { z } from '@hono/zod-openapi';
+import { ERRORS, LIMITS } from '@headwater/shared';
+import type { App } from '../app-options.ts';
+import { describeProblem } from './problems.ts';
+
+type Registry = App['openAPIRegistry'];
+
+const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, bodyRaw, body }\`:
+\`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case.
+\`bodyRaw\` is the body decoded as UTF-8 (bytes that are not UTF-8 become U+FFFD), "" without one. \`body\` is null without one; parsed for JSON content types (the string where it does not parse);
+an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else the string.
+Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
+
+export function registerEndpointsOfSources(registry: Registry): void {
+  for (const method of ['get', 'post'] as const) {
+    registry.registerPath({
+      method,
+      path: '/e/{key}',
+      operationId: `${method}Endpoint`,
+      tags: ['Endpoints'],
+      summary: 'The HTTP interface of a source',
+      description: ENDPOINT_DESCRIPTION,
+      security: [],
+      request: { params: z.object({ key: z.string().openapi({ description: 'The unguessable part of `endpoint_url`.' }) }) },
+      responses: {
+        200: {
+          description: 'Stored, and run next; or whatever the source answers.',
+          content: { 'application/json': { schema: z.object({ status: z.literal('ok') }) } },
+        },
+        400: describeProblem('The run ended without the answer that was due'),
+        404: describeProblem('No such endpoint, or its source is stopped'),
+        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
+        503: describeProblem(ERRORS.UNAVAILABLE.title),
+      },
+    });
+  }
+}
+
+const healthSchema = z.object({ status: z.enum(['ok', 'unavailable', 'stopping']) });
+
+export function registerProbes(registry: Registry): void {
+  const health = { 'application/json': { schema: healthSchema } };
+  registry.registerPath({
+    method: 'get',
+    path: '/healthz',
+    operationId: 'getHealth',
+    tags: ['Server'],
+    summary: 'Whether this node works',
+    security: [],
+    responses: { 200: { description: 'It does.', content: health }, 503: { description: 'It does not.', content: health } },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    tags: ['Server'],
+    summary: 'Figures as Prometheus text',
+    security: [],
+    responses: { 200: { description: 'Figures.', content: { 'text/plain': { schema: z.string() } } } },
+  });
+}

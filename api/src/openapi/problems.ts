@@ -1,0 +1,48 @@
+import { z } from '@hono/zod-openapi';
+import { ERRORS, type ErrorCode } from '@headwater/shared';
+import type { App } from '../app-options.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { PROBLEM_CONTENT_TYPE } from '../problem.ts';
+
+const problemSchema = z
+  .object({
+    type: z.string().openapi({ example: 'urn:headwater:error:invalid-request', description: 'Stable; compare this.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    error: z.string().openapi({ description: 'The same as `detail`.' }),
+    errors: z
+      .array(
+        z.object({
+          path: z.string().openapi({ example: 'configured_props.url' }),
+          message: z.string(),
+          file: z.string().optional().openapi({ description: 'Of component code.' }),
+          line: z.int().optional().openapi({ description: 'From 1.' }),
+          column: z.int().optional().openapi({ description: 'From 0.' }),
+        }),
+      )
+      .optional()
+      .openapi({ description: 'Everything that is wrong with the input, at once.' }),
+    request_id: z.string().openapi({ description: 'Also in the header `x-request-id`, and in the log.' }),
+  })
+  .openapi('Problem', { description: 'RFC 9457.' });
+
+type Registry = App['openAPIRegistry'];
+type Problems = Record<string, { description: string; content: Record<string, { schema: z.ZodType }> }>;
+
+/** Registers the shape of errors; answers which errors an endpoint may give. */
+export function registerProblems(registry: Registry): (endpoint: Endpoint) => Problems {
+  registry.register('Problem', problemSchema);
+  return (endpoint) => {
+    const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'INTERNAL', 'UNAVAILABLE'];
+    if (endpoint.access === 'admin') codes.push('FORBIDDEN');
+    if (endpoint.pathId !== undefined || endpoint.tag === 'Subscriptions') codes.push('NOT_FOUND');
+    if (endpoint.method !== 'get') codes.push('PAYLOAD_TOO_LARGE', 'CONFLICT');
+    if (endpoint.tag === 'Sources' && endpoint.method !== 'get') codes.push('HOOK_FAILED');
+    return Object.fromEntries(codes.map((code) => [ERRORS[code].status, describeProblem(ERRORS[code].title)]));
+  };
+}
+
+export function describeProblem(title: string) {
+  return { description: title, content: { [PROBLEM_CONTENT_TYPE]: { schema: problemSchema } } };
+}

@@ -1,0 +1,112 @@
+import { HeadwaterError } from '@headwater/shared';
+
+/** Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in characters) and `path`. */
+export function parseJsonText(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const position = findJsonError(text);
+    const message = `is not valid JSON: unexpected ${describeAt(text, position)} at position ${position}`;
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${message}`, { fields: [{ path, message }] });
+  }
+}
+
+function describeAt(text: string, position: number): string {
+  return position >= text.length ? 'end' : JSON.stringify(text.slice(position, position + 1));
+}
+
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+
+/**
+ * Where `text` stops being JSON. Only called for text that JSON.parse refused: the engine's own message leaves the
+ * position out for some errors, and shows parts of the text instead.
+ */
+export function findJsonError(text: string): number {
+  const open: string[] = [];
+  let expected: Expected = 'value';
+  let at = 0;
+  for (;;) {
+    at = skipSpace(text, at);
+    const token = tokenKind(text.charAt(at));
+    const end = tokenEnd(text, at, token);
+    const next: Expected | undefined = end === undefined ? undefined : advance(expected, token, open);
+    if (end === undefined || next === undefined) return at;
+    expected = next;
+    at = end;
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
+  return at;
+}
+
+function tokenKind(first: string): string {
+  if (first === '"') return 'string';
+  return first !== '' && '{}[],:'.includes(first) ? first : 'scalar';
+}
+
+function tokenEnd(text: string, at: number, token: string): number | undefined {
+  if (token === 'string') return stringEnd(text, at);
+  if (token !== 'scalar') return at + 1;
+  SCALAR.lastIndex = at;
+  return SCALAR.test(text) ? SCALAR.lastIndex : undefined;
+}
+
+// By hand: a regular expression over a string of megabytes overflows its backtracking stack.
+function stringEnd(text: string, start: number): number | undefined {
+  let at = start + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at + 1;
+    if (code < 0x20) return undefined;
+    if (code === 0x5c) {
+      ESCAPE.lastIndex = at + 1;
+      if (!ESCAPE.test(text)) return undefined;
+      at = ESCAPE.lastIndex;
+    } else at++;
+  }
+  return undefined;
+}
+
+function advance(expected: Expected, token: string, open: string[]): Expected | undefined {
+  switch (expected) {
+    case 'value':
+    case 'value-or-end':
+      if (token === ']' && expected === 'value-or-end') return close(open, '[');
+      return startValue(token, open);
+    case 'key':
+    case 'key-or-end':
+      if (token === '}' && expected === 'key-or-end') return close(open, '{');
+      return token === 'string' ? 'colon' : undefined;
+    case 'colon':
+      return token === ':' ? 'value' : undefined;
+    case 'comma-or-end':
+      if (token === ',') return open.at(-1) === '{' ? 'key' : 'value';
+      return token === '}' ? close(open, '{') : token === ']' ? close(open, '[') : undefined;
+    case 'nothing':
+      return undefined;
+  }
+}
+
+function startValue(token: string, open: string[]): Expected | undefined {
+  if (token === '{' || token === '[') {
+    open.push(token);
+    return token === '{' ? 'key-or-end' : 'value-or-end';
+  }
+  return token === 'string' || token === 'scalar' ? afterValue(open) : undefined;
+}
+
+function close(open: string[], bracket: string): Expected | undefined {
+  if (open.at(-1) !== bracket) return undefined;
+  open.pop();
+  return afterValue(open);
+}
+
+function afterValue(open: string[]): Expected {
+  return open.length === 0 ? 'nothing' : 'comma-or-end';
+}

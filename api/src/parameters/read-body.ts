@@ -1,0 +1,38 @@
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+
+/** The body as text; PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. */
+export async function readBodyText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > LIMITS.maxApiBodyBytes) throw bodyTooLarge();
+  if (request.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of chunksOf(request.body)) {
+    bytes += chunk.byteLength;
+    if (bytes > LIMITS.maxApiBodyBytes) throw bodyTooLarge();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(throwCutShort);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Cancelling a stream that ended or broke rejects; there is nothing left to release then.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function throwCutShort(cause: unknown): never {
+  throw new HeadwaterError('INVALID_REQUEST', 'The request body ended before it was complete', { cause });
+}
+
+function bodyTooLarge(): HeadwaterError {
+  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${LIMITS.maxApiBodyBytes} bytes`);
+}

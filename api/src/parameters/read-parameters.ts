@@ -1,0 +1,132 @@
+import type { z } from '@hono/zod-openapi';
+import { type FieldError, HeadwaterError } from '@headwater/shared';
+import { parseJsonText } from './json-text.ts';
+import { findJsonDefect } from './json-value.ts';
+import { readBodyText } from './read-body.ts';
+
+/** Name of a parameter → how its text in the query string is read. */
+export type ParameterKinds = ReadonlyMap<string, 'text' | 'number' | 'boolean' | 'object' | 'any'>;
+
+/** Reads from the schema how each parameter looks as text; done once per endpoint. */
+export function parameterKinds(schema: z.ZodObject): ParameterKinds {
+  return new Map(Object.entries(schema.shape).map(([name, type]) => [name, kindOf(type as SchemaNode)]));
+}
+
+interface SchemaNode {
+  def: { type: string; innerType?: SchemaNode; in?: SchemaNode };
+}
+
+function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'any' {
+  const inner = node.def.innerType ?? node.def.in;
+  if (inner !== undefined) return kindOf(inner);
+  switch (node.def.type) {
+    case 'number':
+    case 'boolean':
+      return node.def.type;
+    case 'record':
+    case 'object':
+    case 'array':
+      return 'object';
+    case 'unknown':
+    case 'any':
+      return 'any';
+    default:
+      return 'text';
+  }
+}
+
+/**
+ * The parameters of a request: from the query string and, with `withBody`, from the body (JSON, or a form), which wins.
+ * Names that the endpoint does not know are ignored.
+ */
+export async function readParameters(
+  request: Request,
+  kinds: ParameterKinds,
+  withBody: boolean,
+): Promise<Record<string, unknown>> {
+  const given: Record<string, unknown> = {};
+  takeText(given, new URL(request.url).searchParams, kinds);
+  if (!withBody) return given;
+  const text = await readBodyText(request);
+  if (text.trim() === '') return given;
+  const contentType = request.headers.get('content-type')?.toLowerCase() ?? '';
+  if (isForm(contentType, text)) takeText(given, new URLSearchParams(text), kinds);
+  else takeJson(given, parseJsonText(text, 'body'), kinds);
+  return given;
+}
+
+// `curl -d '{…}'` announces a form and sends JSON.
+function isForm(contentType: string, text: string): boolean {
+  return contentType.startsWith('application/x-www-form-urlencoded') && !/^\s*[{[]/.test(text);
+}
+
+function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
+  for (const [name, kind] of kinds) {
+    const values = from.getAll(name);
+    if (values.length === 0) continue;
+    into[name] = values.length === 1 ? fromText(name, values[0] as string, kind) : values;
+  }
+}
+
+/** Text that does not fit its kind stays text: the schema then says what was expected. */
+function fromText(name: string, text: string, kind: string): unknown {
+  switch (kind) {
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
+    case 'object':
+      return checkDepth(parseJsonText(text, name), name);
+    case 'any':
+      return checkDepth(parseOrKeep(text), name);
+    default:
+      return text;
+  }
+}
+
+function parseOrKeep(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text; // a bare word is a string: `?event=hello`
+  }
+}
+
+function takeJson(into: Record<string, unknown>, body: unknown, kinds: ParameterKinds): void {
+  if (body === null) return; // what some clients send for "no body"
+  if (typeof body !== 'object' || Array.isArray(body)) throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
+  for (const name of kinds.keys()) {
+    if (!Object.hasOwn(body, name)) continue;
+    into[name] = checkDepth((body as Record<string, unknown>)[name], name);
+  }
+}
+
+function checkDepth(value: unknown, name: string): unknown {
+  const defect = findJsonDefect(value, name, false);
+  if (defect !== undefined) throw invalid([defect]);
+  return value;
+}
+
+/** Validates; every problem at once, each with the parameter's path. */
+export function checkParameters<S extends z.ZodObject>(schema: S, given: Record<string, unknown>): z.output<S> {
+  const result = schema.safeParse(given, { error: explainIssue });
+  if (result.success) return result.data;
+  throw invalid(
+    result.error.issues.map((issue) => ({ path: issue.path.map(String).join('.') || 'body', message: issue.message })),
+  );
+}
+
+function explainIssue(issue: { code?: string; input?: unknown; expected?: unknown; values?: unknown }): string | undefined {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is required';
+    const got = Array.isArray(issue.input) ? 'array' : issue.input === null ? 'null' : typeof issue.input;
+    return `must be of type ${String(issue.expected)}, not ${got}`;
+  }
+  if (issue.code === 'invalid_value' && Array.isArray(issue.values)) return `must be one of ${issue.values.join(', ')}`;
+  return undefined;
+}
+
+export function invalid(fields: readonly FieldError[]): HeadwaterError {
+  const list = fields.map((field) => `${field.path} ${field.message}`).join('; ');
+  return new HeadwaterError('INVALID_REQUEST', `Invalid parameters: ${list}`, { fields });
+}

@@ -1,0 +1,44 @@
+import { ERRORS, type ErrorCode, type FieldError, HeadwaterError } from '@headwater/shared';
+import type { Log } from './log.ts';
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** RFC 9457, plus `error` (the same sentence as `detail`, for clients that look for that name) and `request_id`. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  error: string;
+  errors?: readonly FieldError[];
+  request_id: string;
+}
+
+/** `urn:headwater:error:not-found`: stable, and made to be compared, not to be opened. */
+export function problemType(code: ErrorCode): string {
+  return `urn:headwater:error:${code.toLowerCase().replaceAll('_', '-')}`;
+}
+
+/**
+ * Turns whatever was thrown into what the caller is told. Anything but a HeadwaterError is a defect: it is logged with
+ * the request's id, and the caller learns only that id.
+ */
+export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
+  if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {
+    return problem(thrown.code, thrown.message, requestId, thrown.fields);
+  }
+  log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
+  return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);
+}
+
+function problem(code: ErrorCode, detail: string, requestId: string, fields: readonly FieldError[] = []): Problem {
+  return {
+    type: problemType(code),
+    title: ERRORS[code].title,
+    status: ERRORS[code].status,
+    detail,
+    error: detail,
+    ...(fields.length > 0 ? { errors: fields } : {}),
+    request_id: requestId,
+  };
+}

@@ -1,0 +1,65 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiKeyRecord, UserRecord } from '@headwater/engine';
+import { epochSeconds, secondsField } from './time.ts';
+
+export const newAccountSchema = z
+  .object({
+    id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string(),
+    user_id: z.string().openapi({ description: 'The first user of the account.' }),
+    api_key: z.string().openapi({ description: 'Shown this once; only its hash is kept.' }),
+  })
+  .openapi('NewAccount');
+
+const quotaSchema = z.object({
+  used: z.int(),
+  limit: z.int().nullable().openapi({ description: 'null: no limit.' }),
+});
+
+export const userSchema = z
+  .object({
+    id: z.string().openapi({ example: 'u_1vZ8kQ0aB3xYpL9mWc2T' }),
+    username: z.string(),
+    email: z.string().nullable(),
+    quotas: z.object({ sources: quotaSchema, webhooks: quotaSchema, subscriptions: quotaSchema }),
+    orgs: z.array(z.object({ id: z.string(), name: z.string() })).openapi({ description: 'The accounts of this user.' }),
+  })
+  .openapi('User');
+
+export function presentUser(user: UserRecord): z.output<typeof userSchema> {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email ?? null,
+    quotas: {
+      sources: { used: user.usage.sources, limit: null },
+      webhooks: { used: user.usage.webhooks, limit: null },
+      subscriptions: { used: user.usage.subscriptions, limit: null },
+    },
+    orgs: [{ id: user.account.id, name: user.account.name }],
+  };
+}
+
+export const apiKeySchema = z
+  .object({
+    id: z.string().openapi({ example: 'key_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string(),
+    hint: z.string().openapi({ description: 'The last characters of the key.' }),
+    created_at: secondsField('When it was made.'),
+    revoked_at: secondsField('When it was revoked; null while it works.').nullable(),
+  })
+  .openapi('ApiKey');
+
+export const newApiKeySchema = apiKeySchema
+  .extend({ api_key: z.string().openapi({ description: 'Shown this once; only its hash is kept.' }) })
+  .openapi('NewApiKey');
+
+export function presentApiKey(key: ApiKeyRecord): z.output<typeof apiKeySchema> {
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    created_at: epochSeconds(key.createdAt),
+    revoked_at: key.revokedAt === undefined ? null : epochSeconds(key.revokedAt),
+  };
+}

@@ -1,0 +1,65 @@
+import { z } from '@hono/zod-openapi';
+import type { RunRecord, SourceRecord } from '@headwater/engine';
+import { epochSeconds, secondsField } from './time.ts';
+
+export const sourceSchema = z
+  .object({
+    id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string(),
+    component_id: z.string(),
+    name: z.string(),
+    name_slug: z.string().openapi({ description: 'Unique in the account.' }),
+    active: z.boolean(),
+    configured_props: z.record(z.string(), z.unknown()).openapi({
+      description:
+        'An HTTP interface shows `{ endpoint_url }`, a timer `{ interval_seconds }` or `{ cron }`; secret values are left out.',
+    }),
+    created_at: secondsField('When the source was deployed.'),
+    updated_at: secondsField('When it last changed.'),
+  })
+  .openapi('Source');
+
+export function presentSource(source: SourceRecord): z.output<typeof sourceSchema> {
+  return {
+    id: source.id,
+    user_id: source.userId,
+    component_id: source.componentId,
+    name: source.name,
+    name_slug: source.nameSlug,
+    active: source.active,
+    configured_props: source.configuredProps,
+    created_at: epochSeconds(source.createdAt),
+    updated_at: epochSeconds(source.updatedAt),
+  };
+}
+
+export const invocationSchema = z
+  .object({ invocation_id: z.string().openapi({ example: 'inv_1vZ8kQ0aB3xYpL9mWc2T' }) })
+  .openapi('Invocation');
+
+export const runSchema = z
+  .object({
+    id: z.string(),
+    kind: z.string().openapi({ description: 'What started it: `http`, `timer`, `manual` or a hook.' }),
+    status: z.enum(['ok', 'error']),
+    error: z
+      .object({ code: z.string(), message: z.string(), stack: z.string().nullable() })
+      .nullable()
+      .openapi({ description: 'Why it failed; `stack` names lines of the component as it was saved.' }),
+    logs: z.array(z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() })),
+    started_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
+    ended_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
+  })
+  .openapi('Run');
+
+export function presentRun(run: RunRecord): z.output<typeof runSchema> {
+  return {
+    id: run.id,
+    kind: run.kind,
+    status: run.status,
+    error: run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null },
+    logs: run.logs.map((line) => ({ at_ms: line.atMs, level: line.level, message: line.message })),
+    started_at_ms: run.startedAt.getTime(),
+    ended_at_ms: run.endedAt.getTime(),
+  };
+}

@@ -1,0 +1,23 @@
+import { z } from '@hono/zod-openapi';
+import type { SubscriptionRecord } from '@headwater/engine';
+import { epochSeconds, secondsField } from './time.ts';
+
+export const subscriptionSchema = z
+  .object({
+    id: z.string().openapi({ example: 'sub_1vZ8kQ0aB3xYpL9mWc2T' }),
+    emitter_id: z.string(),
+    listener_id: z.string(),
+    event_name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+    created_at: secondsField('When it was made.'),
+  })
+  .openapi('Subscription');
+
+export function presentSubscription(subscription: SubscriptionRecord): z.output<typeof subscriptionSchema> {
+  return {
+    id: subscription.id,
+    emitter_id: subscription.emitterId,
+    listener_id: subscription.listenerId,
+    event_name: subscription.eventName,
+    created_at: epochSeconds(subscription.createdAt),
+  };
+}

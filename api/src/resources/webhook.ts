@@ -1,0 +1,88 @@
+import { z } from '@hono/zod-openapi';
+import type { DeliveryRecord, WebhookRecord } from '@headwater/engine';
+import { epochSeconds, secondsField } from './time.ts';
+
+export const webhookSummarySchema = z
+  .object({
+    id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string(),
+    name: z.string().nullable(),
+    description: z.string().nullable(),
+    url: z.string(),
+    format: z.enum(['raw', 'envelope']).openapi({
+      description: '`raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it.',
+    }),
+    active: z.boolean(),
+    created_at: secondsField('When the webhook was made.'),
+    updated_at: secondsField('When it last changed.'),
+  })
+  .openapi('WebhookSummary');
+
+export const webhookSchema = webhookSummarySchema
+  .extend({
+    secret: z.string().openapi({
+      description: 'Signs every delivery (Standard Webhooks). Left out of lists.',
+      example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    }),
+  })
+  .openapi('Webhook');
+
+export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof webhookSummarySchema> {
+  return {
+    id: webhook.id,
+    user_id: webhook.userId,
+    name: webhook.name ?? null,
+    description: webhook.description ?? null,
+    url: webhook.url,
+    format: webhook.format,
+    active: webhook.active,
+    created_at: epochSeconds(webhook.createdAt),
+    updated_at: epochSeconds(webhook.updatedAt),
+  };
+}
+
+export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookSchema> {
+  return { ...presentWebhookSummary(webhook), secret: webhook.secret };
+}
+
+export const deliverySchema = z
+  .object({
+    id: z.string().openapi({ example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
+    webhook_id: z.string(),
+    emitter_id: z.string(),
+    event_id: z.string(),
+    status: z.enum(['pending', 'delivered', 'failed', 'cancelled']),
+    attempts: z
+      .array(
+        z.object({
+          at: z.string().openapi({ description: 'ISO 8601.' }),
+          status_code: z.int().nullable(),
+          error: z.string().nullable(),
+          duration_ms: z.number(),
+          response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
+        }),
+      )
+      .openapi({ description: 'Oldest first.' }),
+    next_attempt_at: secondsField('When it is tried next; null when it is done.').nullable(),
+    created_at: secondsField('When the event was emitted.'),
+  })
+  .openapi('Delivery');
+
+export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliverySchema> {
+  return {
+    id: delivery.id,
+    webhook_id: delivery.webhookId,
+    emitter_id: delivery.emitterId,
+    event_id: delivery.eventId,
+    status: delivery.status,
+    attempts: delivery.attempts.map((attempt) => ({
+      at: attempt.at,
+      status_code: attempt.status_code ?? null,
+      error: attempt.error ?? null,
+      duration_ms: attempt.duration_ms,
+      response: attempt.response ?? null,
+    })),
+    next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
+    created_at: epochSeconds(delivery.createdAt),
+  };
+}

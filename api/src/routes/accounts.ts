@@ -1,0 +1,28 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { adminEndpoint, type Endpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { textParameter } from '../parameters/schemas.ts';
+import { newAccountSchema } from '../resources/account.ts';
+
+export function accountEndpoints(): Endpoint[] {
+  return [
+    adminEndpoint({
+      method: 'post',
+      path: '/v1/accounts',
+      name: 'createAccount',
+      tag: 'Accounts',
+      summary: 'Make an account with its first user and key',
+      description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
+      parameters: z.object({
+        name: textParameter(LIMITS.maxNameChars, 1),
+        email: textParameter(LIMITS.maxNameChars).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address').optional(),
+      }),
+      schema: newAccountSchema,
+      handle: async ({ engine, input }) => {
+        const made = await engine.accounts.create(given({ name: input.name, email: input.email }));
+        return { id: made.account.id, name: made.account.name, user_id: made.user.id, api_key: made.apiKey };
+      },
+    }),
+  ];
+}

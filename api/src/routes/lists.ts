@@ -1,0 +1,77 @@
+import { z } from '@hono/zod-openapi';
+import type { Engine, Page, PageRequest, Principal } from '@headwater/engine';
+import { notFound } from '@headwater/shared';
+import { type Endpoint, listEndpoint } from '../endpoint.ts';
+import { pageOf } from '../parameters/given.ts';
+import { pageParameters } from '../parameters/schemas.ts';
+import { mapPage } from '../resources/page.ts';
+import { presentSource, sourceSchema } from '../resources/source.ts';
+import { presentSubscription, subscriptionSchema } from '../resources/subscription.ts';
+import { presentWebhookSummary, webhookSummarySchema } from '../resources/webhook.ts';
+
+interface Listing {
+  noun: 'sources' | 'webhooks' | 'subscriptions';
+  tag: string;
+  schema: z.ZodObject;
+  list(engine: Engine, who: Principal, page: PageRequest): Promise<Page<Record<string, unknown>>>;
+}
+
+interface Place {
+  prefix: string;
+  suffix: string;
+  /** What `{id}` is; absent where the path has none. */
+  pathId?: string;
+  what?: string;
+}
+
+const listings: Listing[] = [
+  {
+    noun: 'sources',
+    tag: 'Sources',
+    schema: sourceSchema,
+    list: async (engine, who, page) => mapPage(await engine.sources.list(who, page), presentSource),
+  },
+  {
+    noun: 'webhooks',
+    tag: 'Webhooks',
+    schema: webhookSummarySchema,
+    list: async (engine, who, page) => mapPage(await engine.webhooks.list(who, page), presentWebhookSummary),
+  },
+  {
+    noun: 'subscriptions',
+    tag: 'Subscriptions',
+    schema: subscriptionSchema,
+    list: async (engine, who, page) => mapPage(await engine.subscriptions.list(who, page), presentSubscription),
+  },
+];
+
+const pathId = 'The id of the account (`o_…`), which is the one of the key.';
+
+const places: Place[] = [
+  { prefix: '/v1', suffix: '' },
+  { prefix: '/v1/users/me', suffix: 'OfUser' },
+  { prefix: '/v1/workspaces/{id}', suffix: 'OfWorkspace', pathId, what: 'workspace' },
+  { prefix: '/v1/orgs/{id}', suffix: 'OfOrg', pathId, what: 'org' },
+];
+
+/** The same three lists in every place where people look for them. */
+export function listEndpoints(): Endpoint[] {
+  return places.flatMap((place) => listings.map((listing) => listAt(place, listing)));
+}
+
+function listAt(place: Place, listing: Listing): Endpoint {
+  return listEndpoint({
+    method: 'get',
+    path: `${place.prefix}/${listing.noun}`,
+    name: `list${listing.tag}${place.suffix}`,
+    tag: listing.tag,
+    summary: `The ${listing.noun} of the account, newest first`,
+    ...(place.pathId === undefined ? {} : { pathId: place.pathId }),
+    parameters: z.object(pageParameters),
+    schema: listing.schema,
+    handle: async ({ engine, who, id, input }) => {
+      if (place.what !== undefined && id !== who.accountId) throw notFound(place.what, id);
+      return listing.list(engine, who, pageOf(input));
+    },
+  });
+}

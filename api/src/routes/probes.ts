@@ -1,0 +1,54 @@
+import { LIMITS } from '@headwater/shared';
+import type { App, AppOptions } from '../app-options.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { ApiContext } from '../environment.ts';
+import { openApiDocument } from '../openapi/document.ts';
+
+const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
+
+/** Patterns of the paths below, all of them for reading only. */
+export function probeMethods(): [pattern: string, methods: string[]][] {
+  return PATHS.map((path) => [`^${path.replace('.', '\\.')}$`, ['GET']]);
+}
+
+/** What says about the server itself, without a key. */
+export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions): void {
+  const { engine, metrics, publicUrl } = options;
+  const at = (path: (typeof PATHS)[number], handle: (c: ApiContext) => Response | Promise<Response>) =>
+    app.get(path, (c) => {
+      c.set('route', path);
+      return handle(c);
+    });
+  let documentJson: string | undefined;
+  at('/', (c) => c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }));
+  at('/openapi.json', (c) => {
+    documentJson ??= JSON.stringify(openApiDocument(app, endpoints, publicUrl));
+    return c.body(documentJson, 200, { 'content-type': 'application/json' });
+  });
+  at('/healthz', async (c) => {
+    if (options.isStopping?.() === true) return c.json({ status: 'stopping' }, 503);
+    const ready = await isReady(engine);
+    return c.json({ status: ready ? 'ok' : 'unavailable' }, ready ? 200 : 503);
+  });
+  at('/metrics', async (c) => {
+    const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
+    return c.body(`${ofEngine.trimEnd()}\n${ofHttp}`, 200, { 'content-type': METRICS_CONTENT_TYPE });
+  });
+}
+
+/** A database that hangs is as bad as one that is gone. */
+async function isReady(engine: AppOptions['engine']): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, LIMITS.readyCheckMs, false);
+  });
+  // A check that throws is a "no"; the engine has logged why.
+  const word = engine.ready().catch(() => false);
+  try {
+    return await Promise.race([word, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

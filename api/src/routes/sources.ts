@@ -1,0 +1,142 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { codeParameter, httpUrlParameter, idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
+import { mapPage, wholePage } from '../resources/page.ts';
+import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
+
+const tag = 'Sources';
+const pathId = 'The id of the source (`dc_…`).';
+
+const sourceParameters = {
+  component_id: idParameter('A saved component (`sc_…`).').optional(),
+  component_code: codeParameter().optional(),
+  component_url: httpUrlParameter().optional().openapi({ description: 'Where the code is. With code beside it, the code wins.' }),
+  name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: "Default: the component's name." }),
+  configured_props: jsonObjectParameter().optional().openapi({
+    description: 'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`.',
+  }),
+};
+
+type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
+
+function toChange(input: SourceInput) {
+  return given({
+    componentId: input.component_id,
+    componentCode: input.component_code,
+    componentUrl: input.component_url,
+    name: input.name,
+    configuredProps: input.configured_props,
+  });
+}
+
+function choiceIsClear(input: SourceInput): boolean {
+  return input.component_id === undefined || (input.component_code ?? input.component_url) === undefined;
+}
+
+const unclearChoice = { path: ['component_id'], message: 'cannot be combined with component_code or component_url' };
+
+function hasChoice(input: SourceInput): boolean {
+  return (input.component_id ?? input.component_code ?? input.component_url) !== undefined;
+}
+
+export function sourceEndpoints(): Endpoint[] {
+  return [createSource, getSource, updateSource, deleteSource, runSource, listRuns];
+}
+
+const createSource = itemEndpoint({
+  method: 'post',
+  path: '/v1/sources',
+  name: 'createSource',
+  tag,
+  summary: 'Deploy a source',
+  description: 'Saves the component where code is given, then runs its `deploy` and `activate` hooks.',
+  parameters: z
+    .object(sourceParameters)
+    .refine(hasChoice, { path: ['component_id'], message: 'or component_code or component_url is required' })
+    .refine(choiceIsClear, unclearChoice),
+  schema: sourceSchema,
+  handle: async ({ engine, who, input }) => presentSource(await engine.sources.create(who, toChange(input))),
+});
+
+const getSource = itemEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}',
+  name: 'getSource',
+  tag,
+  summary: 'A source',
+  pathId,
+  parameters: z.object({}),
+  schema: sourceSchema,
+  handle: async ({ engine, who, id }) => presentSource(await engine.sources.get(who, id)),
+});
+
+const updateSource = itemEndpoint({
+  method: 'put',
+  path: '/v1/sources/{id}',
+  name: 'updateSource',
+  tag,
+  summary: 'Change code, props or name of a source, or stop and start it',
+  description: 'Runs `deactivate` before and `activate` after the change. What is not given stays as it is.',
+  pathId,
+  parameters: z
+    .object({
+      ...sourceParameters,
+      active: z.boolean().optional().openapi({ description: 'false stops the source, true starts it again.' }),
+    })
+    .refine(choiceIsClear, unclearChoice),
+  schema: sourceSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const change = { ...toChange(input), ...given({ active: input.active }) };
+    return presentSource(await engine.sources.update(who, id, change));
+  },
+});
+
+const deleteSource = emptyEndpoint({
+  method: 'delete',
+  path: '/v1/sources/{id}',
+  name: 'deleteSource',
+  tag,
+  summary: 'Delete a source',
+  description: 'Runs its `deactivate` hook first.',
+  pathId,
+  parameters: z.object({}),
+  status: 204,
+  handle: async ({ engine, who, id }) => engine.sources.delete(who, id),
+});
+
+const runSource = itemEndpoint({
+  method: 'post',
+  path: '/v1/sources/{id}/run',
+  name: 'runSource',
+  tag,
+  summary: 'Run a source now',
+  pathId,
+  parameters: z.object({
+    event: z.unknown().optional().openapi({ description: 'What `run` gets. Default: one that fits its interfaces.' }),
+  }),
+  schema: invocationSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { invocationId } = await engine.sources.run(who, id, input.event);
+    return { invocation_id: invocationId };
+  },
+});
+
+const listRuns = listEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}/runs',
+  name: 'listRuns',
+  tag,
+  summary: 'Runs that logged or failed, newest first',
+  pathId,
+  parameters: z.object({ limit: z.int().min(1).max(LIMITS.maxPageSize).default(LIMITS.defaultPageSize) }),
+  schema: runSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const runs = await engine.sources.runs(who, id, input.limit);
+    return mapPage(
+      wholePage(runs, (run) => run.id),
+      presentRun,
+    );
+  },
+});

@@ -1,0 +1,47 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { idParameter, textParameter } from '../parameters/schemas.ts';
+import { presentSubscription, subscriptionSchema } from '../resources/subscription.ts';
+
+const tag = 'Subscriptions';
+
+const parameters = z.object({
+  emitter_id: idParameter('What emits: a source (`dc_…`), or `dc_*` for every source of the account.'),
+  listener_id: idParameter('What listens: a webhook (`wh_…`).'),
+  event_name: textParameter(LIMITS.maxChannelChars)
+    .optional()
+    .openapi({ description: 'The channel. Absent or empty: the default channel.' }),
+});
+
+function toKey(input: z.output<typeof parameters>) {
+  return given({ emitterId: input.emitter_id, listenerId: input.listener_id, eventName: input.event_name });
+}
+
+export function subscriptionEndpoints(): Endpoint[] {
+  return [
+    itemEndpoint({
+      method: 'post',
+      path: '/v1/subscriptions',
+      name: 'createSubscription',
+      tag,
+      summary: 'Subscribe a webhook to what a source emits',
+      description: 'The same values again answer the same subscription.',
+      parameters,
+      schema: subscriptionSchema,
+      handle: async ({ engine, who, input }) => presentSubscription(await engine.subscriptions.create(who, toKey(input))),
+    }),
+    emptyEndpoint({
+      method: 'delete',
+      path: '/v1/subscriptions',
+      name: 'deleteSubscription',
+      tag,
+      summary: 'End a subscription',
+      description: 'Takes the same parameters that made it.',
+      parameters,
+      status: 204,
+      handle: async ({ engine, who, input }) => engine.subscriptions.delete(who, toKey(input)),
+    }),
+  ];
+}

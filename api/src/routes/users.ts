@@ -1,0 +1,18 @@
+import { z } from '@hono/zod-openapi';
+import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { presentUser, userSchema } from '../resources/account.ts';
+
+export function userEndpoints(): Endpoint[] {
+  return [
+    itemEndpoint({
+      method: 'get',
+      path: '/v1/users/me',
+      name: 'getUser',
+      tag: 'Users',
+      summary: 'The user whose key this is, with quotas and their use',
+      parameters: z.object({}),
+      schema: userSchema,
+      handle: async ({ engine, who }) => presentUser(await engine.accounts.me(who)),
+    }),
+  ];
+}

@@ -1,0 +1,94 @@
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
+import type { Accounts, Principal } from '../contract.ts';
+import type { Database, Sql } from '../store/database.ts';
+import { findApiKey } from '../store/find-api-key.ts';
+import { insertAccount } from '../store/insert-account.ts';
+import { insertApiKey } from '../store/insert-api-key.ts';
+import { listApiKeys } from '../store/list-api-keys.ts';
+import { readUser } from '../store/read-user.ts';
+import { revokeApiKey } from '../store/revoke-api-key.ts';
+import { generateApiKey, hashApiKey } from './api-key.ts';
+import { createKeyCache } from './key-cache.ts';
+import { validateAccount, validateKeyName } from './validate-account.ts';
+
+/** Longer than any key there is; keeps a hostile header from being hashed. */
+const MAX_KEY_CHARS = 256;
+
+/**
+ * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within five seconds on others
+ * (keys are looked up again after that time). An account's last key cannot be revoked (CONFLICT): make its successor
+ * first, or nobody could get in to make one.
+ */
+export function createAccounts(options: { db: Database }): Accounts {
+  const { sql } = options.db;
+  const cache = createKeyCache();
+  return {
+    create: (input) => createAccount(sql, input),
+    async authenticate(apiKey) {
+      if (apiKey.length > MAX_KEY_CHARS) return undefined;
+      const hash = hashApiKey(apiKey);
+      return cache.find(hash.toString('base64'), () => findApiKey(sql, hash));
+    },
+    async me(who) {
+      const user = await readUser(sql, who.accountId, who.userId);
+      if (user === undefined)
+        throw new HeadwaterError('UNAUTHORIZED', 'The user of this API key does not exist any more');
+      return user;
+    },
+    listKeys: (who) => listApiKeys(sql, who.accountId),
+    createKey: (who, name) => createKey(sql, who, name),
+    async revokeKey(who, id) {
+      const outcome = await revokeApiKey(sql, who.accountId, id);
+      switch (outcome.kind) {
+        case 'not-found':
+          throw notFound('API key', id);
+        case 'last-key':
+          throw new HeadwaterError(
+            'CONFLICT',
+            `${id} is the account's last API key. Create another one before revoking it.`,
+          );
+        case 'revoked':
+          cache.forget(outcome.keyHash);
+      }
+    },
+  };
+}
+
+async function createAccount(sql: Sql, input: { name: string; email?: string }) {
+  validateAccount(input);
+  const key = generateApiKey();
+  const account = { id: newId('account'), name: input.name.trim() };
+  const user = { id: newId('user'), username: usernameOf(account.name), ...(input.email && { email: input.email }) };
+  await sql.begin(async (tx) => {
+    await insertAccount(tx, account, user);
+    await insertApiKey(tx, {
+      id: newId('apiKey'),
+      accountId: account.id,
+      userId: user.id,
+      name: 'First key',
+      hash: key.hash,
+      hint: key.hint,
+    });
+  });
+  return { account, user: { id: user.id }, apiKey: key.apiKey };
+}
+
+async function createKey(sql: Sql, who: Principal, name: string) {
+  validateKeyName(name);
+  const { apiKey, hash, hint } = generateApiKey();
+  const id = newId('apiKey');
+  const row = { id, accountId: who.accountId, userId: who.userId, name: name.trim(), hash, hint };
+  const createdAt = await insertApiKey(sql, row);
+  return { record: { id, name: row.name, hint, createdAt }, apiKey };
+}
+
+/** For people to read; nothing is looked up by it. */
+export function usernameOf(accountName: string): string {
+  const slug = accountName
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 64);
+  return slug === '' ? 'user' : slug;
+}

@@ -1,0 +1,251 @@
+import type { DedupeStrategy, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
+
+/** Who asks: resolved from the API key, and the first argument of everything below. */
+export interface Principal {
+  accountId: string;
+  userId: string;
+}
+
+/** A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the whole list. */
+export interface Page<T> {
+  items: T[];
+  total: number;
+  startCursor?: string;
+  endCursor?: string;
+}
+
+export interface PageRequest {
+  limit: number;
+  after?: string;
+  before?: string;
+}
+
+export interface AccountRecord {
+  id: string;
+  name: string;
+}
+
+export interface UserRecord {
+  id: string;
+  username: string;
+  email?: string;
+  account: AccountRecord;
+  /** Use of today's countable resources, for `GET /users/me`. */
+  usage: { sources: number; webhooks: number; subscriptions: number };
+}
+
+export interface ApiKeyRecord {
+  id: string;
+  name: string;
+  hint: string;
+  createdAt: Date;
+  revokedAt?: Date;
+}
+
+export interface ComponentRecord {
+  id: string;
+  name: string;
+  key?: string;
+  version: string;
+  type: 'source' | 'action';
+  description?: string;
+  code: string;
+  codeHash: string;
+  dedupe?: DedupeStrategy;
+  configurableProps: PropDefinition[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** `componentCode` wins over `componentUrl`; `componentId` names a saved one. Exactly one way must be given. */
+export interface ComponentChoice {
+  componentId?: string;
+  componentCode?: string;
+  componentUrl?: string;
+}
+
+export interface SourceRecord {
+  id: string;
+  userId: string;
+  componentId: string;
+  name: string;
+  nameSlug: string;
+  active: boolean;
+  /** Secrets are left out; an HTTP prop shows `{ endpoint_url }`, a timer `{ cron, interval_seconds }`. */
+  configuredProps: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface SourceCreate extends ComponentChoice {
+  name?: string;
+  configuredProps?: Record<string, unknown>;
+}
+
+export interface SourceUpdate extends ComponentChoice {
+  name?: string;
+  configuredProps?: Record<string, unknown>;
+  active?: boolean;
+}
+
+export interface EventRecord {
+  /** `1606511826306-0` */
+  id: string;
+  indexedAtMs: number;
+  emitterId: string;
+  channel: string;
+  /** JSON text as emitted. */
+  data: string;
+  emitId?: string;
+  summary?: string;
+  ts?: number;
+}
+
+export interface WebhookRecord {
+  id: string;
+  userId: string;
+  name?: string;
+  description?: string;
+  url: string;
+  format: 'raw' | 'envelope';
+  secret: string;
+  active: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface WebhookCreate {
+  url: string;
+  name?: string;
+  description?: string;
+  format?: 'raw' | 'envelope';
+}
+
+export type WebhookUpdate = Partial<WebhookCreate> & { active?: boolean };
+
+export interface SubscriptionKey {
+  emitterId: string;
+  listenerId: string;
+  /** Channel; absent or empty: the default channel. */
+  eventName?: string;
+}
+
+export interface SubscriptionRecord {
+  id: string;
+  emitterId: string;
+  listenerId: string;
+  eventName: string;
+  createdAt: Date;
+}
+
+export interface AttemptRecord {
+  at: string;
+  status_code?: number;
+  error?: string;
+  duration_ms: number;
+  response?: string;
+}
+
+export interface DeliveryRecord {
+  id: string;
+  webhookId: string;
+  emitterId: string;
+  eventId: string;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  attempts: AttemptRecord[];
+  nextAttemptAt?: Date;
+  createdAt: Date;
+}
+
+export interface RunRecord {
+  id: string;
+  kind: string;
+  status: 'ok' | 'error';
+  error?: { code: string; message: string; stack?: string };
+  logs: LogLine[];
+  startedAt: Date;
+  endedAt: Date;
+}
+
+/** Where an endpoint leads. */
+export interface EndpointRoute {
+  accountId: string;
+  sourceId: string;
+  propName: string;
+  customResponse: boolean;
+}
+
+export interface Accounts {
+  create(input: { name: string; email?: string }): Promise<{ account: AccountRecord; user: { id: string }; apiKey: string }>;
+  /** Undefined for an unknown or revoked key. */
+  authenticate(apiKey: string): Promise<Principal | undefined>;
+  me(who: Principal): Promise<UserRecord>;
+  listKeys(who: Principal): Promise<ApiKeyRecord[]>;
+  createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
+  revokeKey(who: Principal, id: string): Promise<void>;
+}
+
+export interface Components {
+  save(who: Principal, choice: ComponentChoice): Promise<ComponentRecord>;
+  /** By `sc_` id or by key (the newest version). */
+  get(who: Principal, idOrKey: string): Promise<ComponentRecord>;
+}
+
+export interface Sources {
+  create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
+  get(who: Principal, id: string): Promise<SourceRecord>;
+  list(who: Principal, page: PageRequest): Promise<Page<SourceRecord>>;
+  update(who: Principal, id: string, change: SourceUpdate): Promise<SourceRecord>;
+  delete(who: Principal, id: string): Promise<void>;
+  /** Stores an invocation and answers; the run follows. Without an event, one that fits the source's interfaces is made. */
+  run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
+  /** Newest first. */
+  events(who: Principal, id: string, limit: number): Promise<EventRecord[]>;
+  deleteEvents(who: Principal, id: string, range: { startId?: string; endId?: string }): Promise<void>;
+  /** Runs that logged or failed, newest first. */
+  runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
+}
+
+export interface Webhooks {
+  create(who: Principal, input: WebhookCreate): Promise<WebhookRecord>;
+  get(who: Principal, id: string): Promise<WebhookRecord>;
+  list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
+  update(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord>;
+  delete(who: Principal, id: string): Promise<void>;
+  deliveries(who: Principal, id: string, page: PageRequest): Promise<Page<DeliveryRecord>>;
+}
+
+export interface Subscriptions {
+  /** Idempotent: the same three values answer the same subscription. */
+  create(who: Principal, key: SubscriptionKey): Promise<SubscriptionRecord>;
+  list(who: Principal, page: PageRequest): Promise<Page<SubscriptionRecord>>;
+  delete(who: Principal, key: SubscriptionKey): Promise<void>;
+}
+
+export interface Ingest {
+  /** Undefined for an unknown key or a stopped source. */
+  route(endpointKey: string): Promise<EndpointRoute | undefined>;
+  /**
+   * Stores the event (JSON text) as an invocation; resolves once it is durable. With `customResponse` the second promise
+   * answers what the run responded, or why it did not.
+   */
+  accept(route: EndpointRoute, event: string): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
+}
+
+export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
+
+/** The engine as its clients see it. Every method throws HeadwaterError for what the caller did wrong. */
+export interface Engine {
+  accounts: Accounts;
+  components: Components;
+  sources: Sources;
+  webhooks: Webhooks;
+  subscriptions: Subscriptions;
+  ingest: Ingest;
+  /** True while the database answers and this node holds its registration. */
+  ready(): Promise<boolean>;
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  /** Stops intake, drains what is in flight, releases leases. Idempotent. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { randomToken } from '@headwater/shared';
+
+/**
+ * Makes the data directory, readable by its owner alone, where there is none; one that was made by somebody else keeps
+ * its mode (it may be a mount), since every secret in it is in a file of mode 0600. Answers its absolute path.
+ */
+export async function prepareDataDir(dataDir: string): Promise<string> {
+  const absolute = path.resolve(dataDir);
+  await mkdir(absolute, { recursive: true, mode: 0o700 });
+  return absolute;
+}
+
+/**
+ * The content of `<dataDir>/<name>`, or `make()` written there first. Whole or absent at every moment, mode 0600, on disk
+ * when this returns; two processes that start together get the same content.
+ */
+export async function keepSecretFile(dataDir: string, name: string, make: () => string): Promise<string> {
+  const file = path.join(dataDir, name);
+  if (!existsSync(file)) {
+    const draft = `${file}.${randomToken(8)}`;
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${make()}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // link, unlike rename, leaves the other process's file alone when it was first.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await rm(draft, { force: true });
+    await syncFolder(dataDir);
+  }
+  return (await readFile(file, 'utf8')).trim();
+}
+
+/** Puts the folder's entries (a rename, a new file) on disk. */
+export async function syncFolder(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

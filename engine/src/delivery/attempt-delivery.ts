@@ -1,0 +1,159 @@
+import type { Dispatcher } from 'undici';
+import { LIMITS } from '@headwater/shared';
+import type { AttemptRecord } from '../contract.ts';
+import { describeFailure } from '../egress/describe-failure.ts';
+import type { Egress } from '../egress/egress.ts';
+import { startExchange, type Exchange, type ExchangeOutcome } from '../egress/exchange.ts';
+import type { Log } from '../log.ts';
+import type { AttemptResult } from '../store/record-attempts.ts';
+import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
+import type { DueDelivery } from './due-delivery.ts';
+import type { RetryPolicy } from './retry-policy.ts';
+import type { SecretKeys } from './secret-keys.ts';
+
+export interface AttemptContext {
+  agent: Dispatcher;
+  egress: Pick<Egress, 'checkUrl'>;
+  secretKeys: SecretKeys;
+  retryPolicy: RetryPolicy;
+  log: Log;
+  timeoutMs: number;
+}
+
+/** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
+export type AttemptEnd = { kind: 'made'; result: AttemptResult; timedOut: boolean } | { kind: 'cut-off' };
+
+export interface Attempt {
+  /** Never rejects. */
+  done: Promise<AttemptEnd>;
+  abort(): void;
+}
+
+/**
+ * Signs and sends one delivery. Only a 2xx status is success; redirects are not followed (the signed body goes where the
+ * owner said and nowhere else). Once a status has come the attempt is decided, whatever becomes of the body.
+ */
+export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt {
+  const startedAtMs = Date.now();
+  let exchange: Exchange;
+  try {
+    exchange = send(context, delivery, startedAtMs);
+  } catch (error) {
+    const message = describeUnsent(context, delivery, error);
+    const end = endWithout(context, delivery, startedAtMs, message, false);
+    return { done: Promise.resolve(end), abort: () => undefined };
+  }
+  return { done: exchange.done.then((outcome) => endOf(context, delivery, startedAtMs, outcome)), abort: exchange.abort };
+}
+
+function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Exchange {
+  const url = new URL(delivery.url);
+  context.egress.checkUrl(url);
+  const key = context.secretKeys.keyOf(delivery.accountId, delivery.sealedSecret);
+  const body = Buffer.from(deliveryBody(delivery));
+  return startExchange(context.agent, {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers: deliveryHeaders(delivery, key, body, nowMs),
+    body,
+    timeoutMs: context.timeoutMs,
+    maxKeptBytes: LIMITS.maxStoredResponseBytes,
+    overflow: { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes },
+  });
+}
+
+/** What kept an attempt from being sent at all: a refused address, or a secret that does not open with the keys of this node. */
+function describeUnsent(context: AttemptContext, delivery: DueDelivery, error: unknown): string {
+  if ((error as { code?: unknown }).code === 'EGRESS_REFUSED') return (error as Error).message;
+  context.log.error('A delivery could not be signed', { webhook: delivery.webhookId, delivery: delivery.id, error });
+  return 'The delivery could not be signed; the operator of this server has been told';
+}
+
+function endOf(
+  context: AttemptContext,
+  delivery: DueDelivery,
+  startedAtMs: number,
+  outcome: ExchangeOutcome,
+): AttemptEnd {
+  switch (outcome.kind) {
+    case 'aborted':
+      return { kind: 'cut-off' };
+    case 'timeout':
+      return endWithout(context, delivery, startedAtMs, `No answer within ${context.timeoutMs} ms`, true);
+    case 'too-large':
+      return endWithout(context, delivery, startedAtMs, 'The answer is too large', false);
+    case 'error':
+      return endWithout(context, delivery, startedAtMs, describeFailure(hostOf(delivery), outcome.error), isConnectTimeout(outcome.error));
+    case 'response':
+      return endWith(context, delivery, startedAtMs, outcome);
+  }
+}
+
+function endWith(
+  context: AttemptContext,
+  delivery: DueDelivery,
+  startedAtMs: number,
+  response: Extract<ExchangeOutcome, { kind: 'response' }>,
+): AttemptEnd {
+  const text = responseText(response.body);
+  const attempt: AttemptRecord = {
+    at: new Date(startedAtMs).toISOString(),
+    status_code: response.status,
+    duration_ms: Date.now() - startedAtMs,
+    ...(text === '' ? {} : { response: text }),
+  };
+  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
+  if (response.status >= 200 && response.status <= 299) {
+    return { kind: 'made', result: { ...base, status: 'delivered' }, timedOut: false };
+  }
+  const retryAfter = headerOf(response.rawHeaders, 'retry-after');
+  return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt, retryAfter) }, timedOut: false };
+}
+
+function endWithout(
+  context: AttemptContext,
+  delivery: DueDelivery,
+  startedAtMs: number,
+  error: string,
+  timedOut: boolean,
+): AttemptEnd {
+  const attempt = { at: new Date(startedAtMs).toISOString(), error, duration_ms: Date.now() - startedAtMs };
+  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
+  return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt) }, timedOut };
+}
+
+function decide(
+  context: AttemptContext,
+  delivery: DueDelivery,
+  attempt: AttemptRecord,
+  retryAfter?: string,
+): { status: 'failed' } | { status: 'pending'; nextAttemptAtMs: number } {
+  const decision = context.retryPolicy({
+    number: delivery.attemptCount + 1,
+    ...(attempt.status_code === undefined ? {} : { statusCode: attempt.status_code }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    endedAtMs: Date.now(),
+  });
+  return decision.kind === 'give-up' ? { status: 'failed' } : { status: 'pending', nextAttemptAtMs: decision.atMs };
+}
+
+// NUL is valid in UTF-8, and jsonb refuses it: the whole batch would fail for one receiver's odd answer.
+function responseText(body: Buffer): string {
+  return body.length === 0 ? '' : body.toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    if (String(raw[i]).toLowerCase() === name) return String(raw[i + 1]);
+  }
+  return undefined;
+}
+
+function hostOf(delivery: DueDelivery): string {
+  return new URL(delivery.url).host;
+}
+
+function isConnectTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'UND_ERR_CONNECT_TIMEOUT';
+}

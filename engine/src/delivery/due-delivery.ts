@@ -1,0 +1,22 @@
+/** A delivery that this node has leased and is to attempt, with everything the attempt needs. */
+export interface DueDelivery {
+  id: string;
+  accountId: string;
+  webhookId: string;
+  url: string;
+  /** The signing secret as it is stored; opened with the account id. */
+  sealedSecret: string;
+  format: 'raw' | 'envelope';
+  emitterId: string;
+  /** With seq: the event's id, `1606511826306-0`. */
+  indexedAtMs: number;
+  seq: number;
+  /** Empty for the default channel. */
+  channel: string;
+  /** JSON text as it was emitted; never parsed here. */
+  data: string;
+  /** Epoch milliseconds that the author gave. */
+  ts?: number;
+  /** Attempts made before. */
+  attemptCount: number;
+}

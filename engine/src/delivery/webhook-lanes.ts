@@ -1,0 +1,152 @@
+import type { DueDelivery } from './due-delivery.ts';
+
+export interface LaneLimits {
+  /** Attempts at the same time to one webhook, and of one tenant. */
+  maxPerWebhook: number;
+  maxPerTenant: number;
+  /** Deliveries of one webhook that are held, waiting or in flight. */
+  maxHeldPerWebhook: number;
+}
+
+/**
+ * Deliveries wait in lanes, one a webhook, lanes belong to tenants. `next` goes round the tenants that may send and, within
+ * one, round its lanes, so that neither a busy tenant nor a busy webhook holds up its neighbours. Order within a lane is kept.
+ *
+ * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with waiting. So each timeout
+ * halves the lane's window, down to one attempt at a time, and each answer, whatever its status, widens it by one.
+ */
+export interface WebhookLanes {
+  push(delivery: DueDelivery): void;
+  /** The next delivery that may start now; it is in flight until `done`. */
+  next(): DueDelivery | undefined;
+  /** Answers the deliveries that the lane, its window smaller now, should not hold any longer; they have left it. */
+  done(delivery: DueDelivery, outcome: 'answered' | 'timeout'): DueDelivery[];
+  /** How many more of this webhook may be held. Never negative. */
+  room(webhookId: string): number;
+  waiting(): number;
+  /** Takes out everything that waits. */
+  clear(): DueDelivery[];
+}
+
+interface Lane {
+  tenant: Tenant;
+  waiting: DueDelivery[];
+  inFlight: number;
+  window: number;
+}
+
+interface Tenant {
+  id: string;
+  lanes: number;
+  inFlight: number;
+  /** Lanes that have something to send and room in their window, in turn. */
+  ready: Set<Lane>;
+}
+
+/** A narrowed lane holds a few rounds of its window; the rest waits in the database, where any node can take it. */
+const ROUNDS_HELD = 4;
+
+/** Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten. */
+const MAX_REMEMBERED = 10_000;
+
+const isBusy = (lane: Lane) => lane.waiting.length > 0 || lane.inFlight > 0;
+
+export function createWebhookLanes(limits: LaneLimits): WebhookLanes {
+  const lanes = new Map<string, Lane>();
+  const tenants = new Map<string, Tenant>();
+  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
+  const readyTenants = new Set<Tenant>();
+  let waiting = 0;
+
+  function laneOf(delivery: DueDelivery): Lane {
+    const known = lanes.get(delivery.webhookId);
+    if (known !== undefined) return known;
+    const tenant = tenants.get(delivery.accountId) ?? { id: delivery.accountId, lanes: 0, inFlight: 0, ready: new Set() };
+    tenants.set(tenant.id, tenant);
+    tenant.lanes++;
+    const lane: Lane = { tenant, waiting: [], inFlight: 0, window: limits.maxPerWebhook };
+    lanes.set(delivery.webhookId, lane);
+    return lane;
+  }
+
+  /** Puts the lane and its tenant where they belong after a change: at the end of the turns, or out of them. */
+  function settle(lane: Lane): void {
+    const { tenant } = lane;
+    tenant.ready.delete(lane);
+    if (lane.waiting.length > 0 && lane.inFlight < lane.window) tenant.ready.add(lane);
+    readyTenants.delete(tenant);
+    if (tenant.ready.size > 0 && tenant.inFlight < limits.maxPerTenant) readyTenants.add(tenant);
+  }
+
+  function forget(webhookId: string, lane: Lane): void {
+    if (isBusy(lane)) return;
+    if (lane.window === limits.maxPerWebhook) drop(webhookId, lane);
+    else if (lanes.size > MAX_REMEMBERED) dropOldestIdle();
+  }
+
+  function dropOldestIdle(): void {
+    for (const [webhookId, lane] of lanes) {
+      if (isBusy(lane)) continue;
+      drop(webhookId, lane);
+      return;
+    }
+  }
+
+  function drop(webhookId: string, lane: Lane): void {
+    lanes.delete(webhookId);
+    lane.tenant.lanes--;
+    if (lane.tenant.lanes === 0) tenants.delete(lane.tenant.id);
+  }
+
+  function maxHeld(lane: Lane): number {
+    return lane.window === limits.maxPerWebhook ? limits.maxHeldPerWebhook : lane.window * ROUNDS_HELD;
+  }
+
+  return {
+    push(delivery) {
+      const lane = laneOf(delivery);
+      lane.waiting.push(delivery);
+      waiting++;
+      settle(lane);
+    },
+    next() {
+      const [tenant] = readyTenants;
+      const [lane] = tenant?.ready ?? [];
+      const delivery = lane?.waiting.shift();
+      if (lane === undefined || delivery === undefined) return undefined;
+      waiting--;
+      lane.inFlight++;
+      lane.tenant.inFlight++;
+      settle(lane);
+      return delivery;
+    },
+    done(delivery, outcome) {
+      const lane = laneOf(delivery);
+      lane.inFlight--;
+      lane.tenant.inFlight--;
+      lane.window =
+        outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(limits.maxPerWebhook, lane.window + 1);
+      const keep = Math.max(0, maxHeld(lane) - lane.inFlight);
+      const shed = lane.waiting.splice(keep);
+      waiting -= shed.length;
+      settle(lane);
+      forget(delivery.webhookId, lane);
+      return shed;
+    },
+    room(webhookId) {
+      const lane = lanes.get(webhookId);
+      if (lane === undefined) return limits.maxHeldPerWebhook;
+      return Math.max(0, maxHeld(lane) - lane.waiting.length - lane.inFlight);
+    },
+    waiting: () => waiting,
+    clear() {
+      const all: DueDelivery[] = [];
+      for (const lane of lanes.values()) {
+        all.push(...lane.waiting.splice(0));
+        settle(lane);
+      }
+      waiting = 0;
+      return all;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+
+export type DecodedBody =
+  | { kind: 'decoded'; body: Buffer }
+  /** No coding, or one that is not known here: the body and its headers stay as they came. */
+  | { kind: 'unchanged' }
+  | { kind: 'too-large' }
+  | { kind: 'broken' };
+
+/** More layers than anyone sends; each is a pass over the whole body. */
+const MAX_LAYERS = 3;
+
+// What a flaky server cut short is decoded as far as it goes, as browsers do.
+const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+type Decoder = (body: Buffer, maxBytes: number) => Promise<Buffer>;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: (body, maxOutputLength) => promisify(gunzip)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
+  'x-gzip': (body, maxOutputLength) => promisify(gunzip)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
+  // Some servers send the bare stream where the name means the zlib format, whose first byte says 8 in its low half.
+  deflate: (body, maxOutputLength) =>
+    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
+  br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { ...BROTLI, maxOutputLength }) as Promise<Buffer>,
+  zstd: (body, maxOutputLength) => promisify(zstdDecompress)(body, { maxOutputLength }) as Promise<Buffer>,
+};
+
+/** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */
+export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes: number): Promise<DecodedBody> {
+  const layers = contentEncoding.toLowerCase().split(',').map((layer) => layer.trim()).filter((layer) => layer !== 'identity' && layer !== '');
+  const decoders = layers.map((layer) => DECODERS[layer]).filter((decoder) => decoder !== undefined);
+  if (layers.length === 0 || layers.length > MAX_LAYERS || decoders.length < layers.length) return { kind: 'unchanged' };
+  let decoded = body;
+  try {
+    if (decoded.length > 0) for (const decode of decoders.reverse()) decoded = await decode(decoded, maxBytes);
+  } catch (error) {
+    const isTooLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
+    return { kind: isTooLarge ? 'too-large' : 'broken' };
+  }
+  return { kind: 'decoded', body: decoded };
+}

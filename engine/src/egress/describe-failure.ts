@@ -1,0 +1,40 @@
+import { isEgressRefused } from './refusal.ts';
+
+/** Codes of certificates that TLS refuses, as Node names them. */
+const CERTIFICATE_CODE = /^(CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'closed the connection before the response was complete',
+  EPIPE: 'closed the connection before the request was complete',
+  UND_ERR_SOCKET: 'closed the connection before the response was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'did not accept a connection in time',
+  ETIMEDOUT: 'did not accept a connection in time',
+  EHOSTUNREACH: 'cannot be reached from here',
+  ENETUNREACH: 'cannot be reached from here',
+  UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than it said',
+  EPROTO: 'does not speak TLS as it is spoken here',
+};
+
+/**
+ * One sentence on why a request got no response, for the tenant who made it: the host it named and what happened. Never an
+ * address that a name resolved to, nor a path or stack of this machine, which messages of Node and undici hold.
+ */
+export function describeFailure(host: string, error: unknown): string {
+  if (isEgressRefused(error)) return error.message;
+  const code = readCode(error);
+  if (code === undefined) return `The request to ${host} failed`;
+  const sentence = SENTENCES[code];
+  if (sentence !== undefined) return `${host} ${sentence}`;
+  if (CERTIFICATE_CODE.test(code)) return `The TLS certificate of ${host} is not accepted (${code})`;
+  if (code.startsWith('HPE_')) return `${host} answered with something that is not HTTP (${code})`;
+  return `The request to ${host} failed (${code})`;
+}
+
+// Connecting to several addresses of a name fails with an AggregateError; its first cause says what the host does.
+function readCode(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return readCode(error.errors[0]);
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

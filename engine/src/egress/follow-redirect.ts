@@ -1,0 +1,33 @@
+import type { HopRequest } from './guest-request.ts';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Dropped with the body (https://fetch.spec.whatwg.org/#request-body-header-name). */
+const BODY_HEADERS = new Set(['content-encoding', 'content-language', 'content-location', 'content-type']);
+/** What one origin was told in confidence is not passed on to another. */
+const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+export type Redirect = { kind: 'none' } | { kind: 'invalid'; message: string } | { kind: 'follow'; request: HopRequest };
+
+/** Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch. Counting is the caller's. */
+export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {
+  if (!REDIRECTS.has(status) || location === undefined) return { kind: 'none' };
+  if (!URL.canParse(location, from.url.href)) {
+    return { kind: 'invalid', message: `${from.url.host} redirected to something that is not a URL` };
+  }
+  const url = new URL(location, from.url);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { kind: 'invalid', message: `${from.url.host} redirected to a ${url.protocol} URL` };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return { kind: 'invalid', message: `${from.url.host} redirected to a URL with a user name or password` };
+  }
+  if (url.hash === '') url.hash = from.url.hash;
+  const becomesGet =
+    status === 303 ? from.method !== 'GET' && from.method !== 'HEAD' : status <= 302 && from.method === 'POST';
+  const isForeign = url.origin !== from.url.origin;
+  const headers = from.headers.filter(
+    ([name]) => !(becomesGet && BODY_HEADERS.has(name)) && !(isForeign && CREDENTIALS.has(name)),
+  );
+  const method = becomesGet ? 'GET' : from.method;
+  return { kind: 'follow', request: { url, method, headers, body: becomesGet ? undefined : from.body } };
+}

@@ -1,0 +1,124 @@
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { isInRanges, isPublicAddress, parseAddress, type Address, type AddressRange } from './address.ts';
+import { BLOCKED_PORTS } from './blocked-ports.ts';
+import { EgressRefused } from './refusal.ts';
+
+/** Answers every address of a name. The form of `dns.lookup` with `all`. */
+export type Resolver = (
+  hostname: string,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** A port that is never reached: of this machine, or of `host` (a name or an address). */
+export interface DeniedPort {
+  port: number;
+  host?: string;
+}
+
+export interface Guard {
+  allowed: readonly AddressRange[];
+  deniedPorts: () => readonly DeniedPort[];
+  resolve: Resolver;
+}
+
+const HINT = 'The operator of this server can allow addresses that are not public.';
+
+/** Throws for a port that no request goes to, whatever the address. */
+export function checkPort(hostname: string, port: number): void {
+  if (BLOCKED_PORTS.has(port)) throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
+}
+
+/** Throws where `hostname` (without brackets) is a literal address that is neither public nor allowed. */
+export function checkLiteral(guard: Guard, hostname: string): void {
+  if (isIP(hostname) === 0) return;
+  const address = parseAddress(hostname);
+  if (address === undefined || !isReachable(guard, address)) {
+    throw new EgressRefused(`${hostname} is not a public address. ${HINT}`);
+  }
+}
+
+/**
+ * Answers the addresses of a name that it may be connected at: all of them, or none. One that is not public refuses the
+ * name as a whole, since which one a connection takes is not ours to choose. An unknown name and a private one get the same
+ * words, so that names of the operator's network cannot be told from ones that do not exist.
+ */
+export function resolveChecked(
+  guard: Guard,
+  hostname: string,
+  port: number,
+  done: (error: Error | null, addresses: LookupAddress[]) => void,
+): void {
+  guard.resolve(hostname, (error, found) => {
+    const addresses = error === null ? found.map((entry) => parseAddress(entry.address)) : [];
+    const known = addresses.filter((address) => address !== undefined);
+    if (known.length === 0 || known.length < addresses.length || !known.every((address) => isReachable(guard, address))) {
+      done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`), []);
+      return;
+    }
+    checkDenied(guard, hostname, port, known, (refused) => done(refused, refused ? [] : found));
+  });
+}
+
+/** Answers a refusal where one of `addresses` is the machine of a denied port. Synchronous unless a denied host is a name. */
+export function checkDenied(
+  guard: Guard,
+  hostname: string,
+  port: number,
+  addresses: readonly Address[],
+  done: (refused: EgressRefused | null) => void,
+): void {
+  const hosts = guard.deniedPorts().filter((entry) => entry.port === port).map((entry) => entry.host);
+  let waiting = 1;
+  let answered = false;
+  function settle(isHit: boolean): void {
+    waiting--;
+    if (answered || (!isHit && waiting > 0)) return;
+    answered = true;
+    done(isHit ? new EgressRefused(`Port ${port} of ${hostname} is not reached from here`) : null);
+  }
+  for (const host of hosts) {
+    waiting++;
+    matchHost(guard, host, addresses, settle);
+  }
+  settle(false);
+}
+
+/** A denied name that cannot be resolved counts as a hit: closed rather than open. */
+function matchHost(
+  guard: Guard,
+  host: string | undefined,
+  addresses: readonly Address[],
+  done: (isHit: boolean) => void,
+): void {
+  if (host === undefined) {
+    const own = listOwnAddresses();
+    done(addresses.some((address) => isThisMachine(address, own)));
+    return;
+  }
+  const literal = parseAddress(host);
+  if (literal !== undefined) {
+    done(addresses.some((address) => address.toString() === literal.toString()));
+    return;
+  }
+  guard.resolve(host, (error, found) => {
+    const denied = new Set(found?.map((entry) => parseAddress(entry.address)?.toString()));
+    done(error !== null || addresses.some((address) => denied.has(address.toString())));
+  });
+}
+
+function isReachable(guard: Guard, address: Address): boolean {
+  return isPublicAddress(address) || isInRanges(address, guard.allowed);
+}
+
+// Linux connects 0.0.0.0 and :: to itself.
+function isThisMachine(address: Address, own: ReadonlySet<string>): boolean {
+  const range = address.range();
+  return range === 'loopback' || range === 'unspecified' || own.has(address.toString());
+}
+
+function listOwnAddresses(): Set<string> {
+  const entries = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return new Set(entries.map((entry) => parseAddress(entry.address)?.toString() ?? entry.address));
+}

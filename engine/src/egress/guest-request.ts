@@ -1,0 +1,82 @@
+import { LIMITS } from '@headwater/shared';
+import type { FetchRequest } from '@headwater/sandbox-runtime';
+import { USER_AGENT } from './user-agent.ts';
+
+/** A guest's request after validation: what one hop sends. */
+export interface HopRequest {
+  url: URL;
+  method: string;
+  headers: [string, string][];
+  body: Uint8Array | undefined;
+}
+
+export type PreparedRequest = { ok: true; request: HopRequest } | { ok: false; message: string };
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// Field values: visible characters, spaces, tabs and bytes above ASCII. No CR, LF or NUL: they would start a header of their own.
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const NORMALISED_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH']);
+const FORBIDDEN_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+/** Framing and the connection are made here; libraries set these out of habit, so they are left out without an error. */
+const OWN_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have been replaced. */
+export function prepareRequest(request: FetchRequest): PreparedRequest {
+  if (request.url.length > LIMITS.maxFetchUrlChars) return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
+  if (!URL.canParse(request.url)) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
+  const url = new URL(request.url);
+  if (url.username !== '' || url.password !== '') {
+    return refuse('The URL holds a user name or password: send them in an authorization header');
+  }
+  const method = NORMALISED_METHODS.has(request.method.toUpperCase()) ? request.method.toUpperCase() : request.method;
+  if (!TOKEN.test(method) || FORBIDDEN_METHODS.has(method.toUpperCase())) {
+    return refuse(`${JSON.stringify(method)} is not a method that can be requested`);
+  }
+  const body = request.body !== undefined && request.body.byteLength > 0 ? request.body : undefined;
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) return refuse(`A ${method} request cannot have a body`);
+  if (body !== undefined && body.byteLength > LIMITS.maxFetchRequestBytes) {
+    return refuse(`The request body is larger than ${LIMITS.maxFetchRequestBytes} bytes`);
+  }
+  const headers = prepareHeaders(request.headers, url);
+  return typeof headers === 'string' ? refuse(headers) : { ok: true, request: { url, method, headers, body } };
+}
+
+/** The headers to send, names in lower case, or what is wrong with one. */
+function prepareHeaders(given: readonly [string, string][], url: URL): [string, string][] | string {
+  const headers: [string, string][] = [];
+  let totalBytes = 0;
+  for (const [rawName, rawValue] of given) {
+    const name = rawName.toLowerCase();
+    const value = rawValue.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+    totalBytes += name.length + value.length;
+    if (!TOKEN.test(name)) return `${JSON.stringify(rawName)} is not a header name`;
+    if (!FIELD_VALUE.test(value)) return `The value of the header ${name} holds characters that a header cannot have`;
+    if (name === 'host' && value.toLowerCase() !== url.host) return 'The host header follows from the URL and cannot be set';
+    if (name !== 'host' && !OWN_HEADERS.has(name)) headers.push([name, value]);
+  }
+  if (totalBytes > LIMITS.maxFetchHeaderBytes) return `The headers are larger than ${LIMITS.maxFetchHeaderBytes} bytes`;
+  addDefault(headers, 'user-agent', USER_AGENT);
+  addDefault(headers, 'accept', '*/*');
+  addDefault(headers, 'accept-encoding', 'gzip, deflate, br');
+  return headers;
+}
+
+function addDefault(headers: [string, string][], name: string, value: string): void {
+  if (!headers.some(([known]) => known === name)) headers.push([name, value]);
+}
+
+function refuse(message: string): PreparedRequest {
+  return { ok: false, message };
+}

@@ -1,0 +1,10 @@
+/** Thrown when an address or port may not be reached from here. The message names only what the tenant gave. */
+export class EgressRefused extends Error {
+  override readonly name = 'EgressRefused';
+  /** undici passes errors of a connector on as they are, except for its own two codes; this one reaches the caller. */
+  readonly code = 'EGRESS_REFUSED';
+}
+
+export function isEgressRefused(error: unknown): error is EgressRefused {
+  return error instanceof EgressRefused;
+}

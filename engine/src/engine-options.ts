@@ -1,0 +1,30 @@
+import type { Log } from './log.ts';
+
+export type Role = 'all' | 'api' | 'engine';
+
+/** Everything that a node needs to know, decided by its main file. */
+export interface EngineOptions {
+  /**
+   * `all` and `engine` run lanes (retries, timers, what other nodes left); `api` runs only what it accepts itself. Any
+   * number of each may share a database.
+   */
+  role: Role;
+  /** A Postgres server of one's own; absent: the embedded one in `dataDir`. */
+  databaseUrl?: string;
+  dataDir: string;
+  /** Seals secrets at rest; absent: a key kept in `dataDir`. */
+  encryptionKey?: string;
+  /** The first account's API key; absent: one is made at the first start. */
+  apiKey?: string;
+  /** Ranges that user code and deliveries may reach besides public addresses. */
+  egressAllow: readonly string[];
+  /** This node's own ports, which user code and deliveries never reach. */
+  listeningPorts: () => readonly number[];
+  /** Start of endpoint URLs, without a slash at the end: `https://hw.example.com`. */
+  publicUrl: string;
+  /** With a domain, endpoints are `<scheme>://<key>.<domain>` instead of `<publicUrl>/e/<key>`. */
+  endpointDomain?: string;
+  /** Pauses between delivery attempts; default: see delivery/retry-policy.ts. */
+  retryScheduleSeconds?: readonly number[];
+  log: Log;
+}

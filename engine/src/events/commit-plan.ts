@@ -1,0 +1,149 @@
+import { type DedupeStrategy, type EmittedEvent, newId } from '@headwater/shared';
+import { type DedupeState, decideDedupe } from './dedupe.ts';
+import { type EventPosition, nextPosition } from './event-id.ts';
+import { orderEvents } from './order-events.ts';
+
+/** What one run (or a whole part of a long one) brings to its commit. */
+export interface RunCommit {
+  accountId: string;
+  sourceId: string;
+  /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
+  invocation?: { id: string; leasedBy: string };
+  /** False for a part: the invocation goes on. */
+  final: boolean;
+  dedupe: DedupeStrategy | undefined;
+  emits: readonly EmittedEvent[];
+  /** `$.service.db`: key → JSON text. */
+  dbWrites: ReadonlyMap<string, string>;
+  /** Present where the run logged or failed. */
+  record?: RunRow;
+}
+
+export interface RunRow {
+  id: string;
+  kind: string;
+  errorCode?: string;
+  errorMessage?: string;
+  errorStack?: string;
+  logs: string;
+  startedAtMs: number;
+  endedAtMs: number;
+  /** The event on the source's `$errors` channel, JSON text; only where the run failed. */
+  errorEvent?: string;
+}
+
+export interface EmitterState {
+  last: EventPosition;
+  dedupe: DedupeState | undefined;
+}
+
+/** A subscription of an active webhook, with what a first attempt needs. `emitterId` may be the glob `dc_*`. */
+export interface Listener {
+  accountId: string;
+  emitterId: string;
+  channel: string;
+  webhookId: string;
+  url: string;
+  sealedSecret: string;
+  format: 'raw' | 'envelope';
+}
+
+export interface EventRow {
+  accountId: string;
+  emitterId: string;
+  position: EventPosition;
+  invocationId: string | null;
+  channel: string;
+  emitId: string | null;
+  summary: string | null;
+  ts: number | null;
+  data: string;
+}
+
+export interface DeliveryRow {
+  id: string;
+  event: EventRow;
+  listener: Listener;
+}
+
+export interface CommitPlan {
+  events: EventRow[];
+  deliveries: DeliveryRow[];
+  /** States that changed, by emitter. */
+  states: Map<string, EmitterState>;
+}
+
+export const ERRORS_CHANNEL = '$errors';
+const DEFAULT_CHANNEL = '';
+
+/**
+ * Turns runs into rows. Pure but for new delivery ids. Runs of one source are taken in the order given, each against the
+ * state that the one before left, so the result is that of running them one after the other.
+ */
+export function planCommit(
+  runs: readonly RunCommit[],
+  states: ReadonlyMap<string, EmitterState>,
+  listeners: readonly Listener[],
+  nowMs: number,
+): CommitPlan {
+  const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
+  const plan: CommitPlan = { events: [], deliveries: [], states: new Map() };
+  for (const run of runs) {
+    const state = plan.states.get(run.sourceId) ?? states.get(run.sourceId);
+    // No state: the source is gone for good, and nobody is left to hear it.
+    if (state === undefined) continue;
+    const events = eventsOf(run, state, nowMs, plan);
+    for (const event of events) {
+      plan.events.push(event);
+      for (const listener of listenersOf(event, byEmitter)) {
+        plan.deliveries.push({ id: newId('delivery', nowMs), event, listener });
+      }
+    }
+  }
+  return plan;
+}
+
+function eventsOf(run: RunCommit, state: EmitterState, nowMs: number, plan: CommitPlan): EventRow[] {
+  const errorEvent = run.record?.errorEvent;
+  if (run.emits.length === 0 && errorEvent === undefined) return [];
+  const decision =
+    run.emits.length === 0
+      ? { accepted: [], state: state.dedupe }
+      : decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
+  let last = state.last;
+  const rows = decision.accepted.map((event) => {
+    last = nextPosition(last, nowMs);
+    return eventRow(run, last, event);
+  });
+  if (errorEvent !== undefined) {
+    last = nextPosition(last, nowMs);
+    rows.push(eventRow(run, last, { data: errorEvent, name: ERRORS_CHANNEL, emittedAtMs: nowMs }));
+  }
+  plan.states.set(run.sourceId, { last, dedupe: decision.state });
+  return rows;
+}
+
+function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent): EventRow {
+  return {
+    accountId: run.accountId,
+    emitterId: run.sourceId,
+    position,
+    invocationId: run.invocation?.id ?? null,
+    channel: event.name ?? DEFAULT_CHANNEL,
+    emitId: event.id === undefined ? null : String(event.id),
+    summary: event.summary ?? null,
+    ts: event.ts ?? null,
+    data: event.data,
+  };
+}
+
+/** Each webhook once, also when both its id and the glob match. */
+function listenersOf(event: EventRow, byEmitter: ReadonlyMap<string, Listener[]>): Listener[] {
+  const own = byEmitter.get(`${event.accountId} ${event.emitterId}`) ?? [];
+  const all = byEmitter.get(`${event.accountId} dc_*`) ?? [];
+  const found = new Map<string, Listener>();
+  for (const listener of [...own, ...all]) {
+    if (listener.channel === event.channel) found.set(listener.webhookId, listener);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,94 @@
+import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
+
+/** What a source remembers between runs to tell new events from known ones. Stored as JSON in `emitter_state.dedupe`. */
+export type DedupeState =
+  | { strategy: 'unique'; ids: string[] }
+  | { strategy: 'greatest'; id: string }
+  | { strategy: 'last'; id: string; ts?: number };
+
+export interface DedupeDecision {
+  accepted: EmittedEvent[];
+  /** Undefined where nothing has been emitted yet. */
+  state: DedupeState | undefined;
+}
+
+/**
+ * Decides which of one run's events (in order, see orderEvents) are new. Pure: the same state and events give the same
+ * decision. A state of another strategy, from before the component was changed, counts as none.
+ *
+ * - `unique`: the last 100 ids are remembered, oldest forgotten first; a remembered id is not emitted.
+ * - `greatest`: an event is emitted when its numeric id is larger than the largest emitted before it.
+ * - `last`: events after the one with the remembered id are emitted, or all where none has it. The event with the newest
+ *   `ts` is remembered, without `ts` the last one.
+ *
+ * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as exact decimal numbers.
+ */
+export function decideDedupe(
+  strategy: DedupeStrategy | undefined,
+  state: DedupeState | undefined,
+  events: readonly EmittedEvent[],
+): DedupeDecision {
+  switch (strategy) {
+    case undefined:
+      return { accepted: [...events], state: undefined };
+    case 'unique':
+      return decideUnique(state?.strategy === 'unique' ? state.ids : [], events);
+    case 'greatest':
+      return decideGreatest(state?.strategy === 'greatest' ? state.id : undefined, events);
+    case 'last':
+      return decideLast(state?.strategy === 'last' ? state : undefined, events);
+  }
+}
+
+function decideUnique(known: readonly string[], events: readonly EmittedEvent[]): DedupeDecision {
+  // A Set keeps insertion order: its first member is the oldest.
+  const ids = new Set(known);
+  const accepted = events.filter((event) => {
+    const id = String(event.id);
+    if (ids.has(id)) return false;
+    ids.add(id);
+    if (ids.size > LIMITS.uniqueCacheSize) ids.delete(ids.values().next().value as string);
+    return true;
+  });
+  return { accepted, state: ids.size === 0 ? undefined : { strategy: 'unique', ids: [...ids] } };
+}
+
+function decideGreatest(known: string | undefined, events: readonly EmittedEvent[]): DedupeDecision {
+  let greatest = known;
+  const accepted = events.filter((event) => {
+    const id = String(event.id);
+    if (greatest !== undefined && compareNumbers(id, greatest) <= 0) return false;
+    greatest = id;
+    return true;
+  });
+  return { accepted, state: greatest === undefined ? undefined : { strategy: 'greatest', id: greatest } };
+}
+
+function decideLast(
+  known: { strategy: 'last'; id: string; ts?: number } | undefined,
+  events: readonly EmittedEvent[],
+): DedupeDecision {
+  const match = known === undefined ? -1 : events.findLastIndex((event) => String(event.id) === known.id);
+  const accepted = events.slice(match + 1);
+  const newest = accepted.at(-1);
+  if (newest === undefined) return { accepted, state: known };
+  const isOlder = known?.ts !== undefined && newest.ts !== undefined && newest.ts < known.ts;
+  if (isOlder) return { accepted, state: known };
+  return {
+    accepted,
+    state: { strategy: 'last', id: String(newest.id), ...(newest.ts === undefined ? {} : { ts: newest.ts }) },
+  };
+}
+
+/** Ids are often longer than a double is exact (snowflakes): integers are compared as BigInt. */
+function compareNumbers(a: string, b: string): number {
+  if (isInteger(a) && isInteger(b)) {
+    const difference = BigInt(a) - BigInt(b);
+    return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+  }
+  return Number(a) - Number(b);
+}
+
+function isInteger(text: string): boolean {
+  return /^-?\d+$/.test(text);
+}

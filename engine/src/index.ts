@@ -1,0 +1,27 @@
+export type {
+  AccountRecord,
+  ApiKeyRecord,
+  AttemptRecord,
+  ComponentChoice,
+  ComponentRecord,
+  DeliveryRecord,
+  EndpointRoute,
+  Engine,
+  EventRecord,
+  Page,
+  PageRequest,
+  Principal,
+  RunRecord,
+  RunResponse,
+  SourceCreate,
+  SourceRecord,
+  SourceUpdate,
+  SubscriptionKey,
+  SubscriptionRecord,
+  UserRecord,
+  WebhookCreate,
+  WebhookRecord,
+  WebhookUpdate,
+} from './contract.ts';
+export type { EngineOptions, Role } from './engine-options.ts';
+export { type StartedEngine, startEngine } from './start-engine.ts';

@@ -1,0 +1,40 @@
+import type { Deliverer } from '../delivery/deliverer.ts';
+import type { Log } from '../log.ts';
+import type { NodeLease } from '../nodes/node-lease.ts';
+import type { Dispatcher } from '../run/dispatcher.ts';
+import type { Sql } from '../store/database.ts';
+import { fireTimer } from '../store/fire-timer.ts';
+import { recordJobPool } from '../store/register-node.ts';
+import { type JobRunner, startJobRunner } from './job-runner.ts';
+import { runSourceLane } from './run-source.ts';
+import { type DeliverWebhookPayload, type FireTimerPayload, type RunSourcePayload, TASKS } from './tasks.ts';
+
+export interface LanesOptions {
+  databaseUrl: string;
+  sql: Sql;
+  node: NodeLease;
+  dispatcher: Dispatcher;
+  deliverer: Deliverer;
+  nowMs: () => number;
+  log: Log;
+}
+
+/** Starts working on the lanes of all sources, webhooks and timers, beside every other node that does. */
+export function startLanes(options: LanesOptions): Promise<JobRunner> {
+  const { sql, node, dispatcher, deliverer, log } = options;
+  return startJobRunner({
+    databaseUrl: options.databaseUrl,
+    log,
+    onPool: (poolId) => {
+      recordJobPool(sql, node.id(), poolId).catch((err: unknown) => log.error({ err }, 'the job pool was not recorded'));
+    },
+    tasks: {
+      [TASKS.runSource]: (payload) => runSourceLane(sql, dispatcher, node.id(), payload as RunSourcePayload),
+      [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
+      [TASKS.fireTimer]: async (payload) => {
+        const invocation = await fireTimer(sql, payload as FireTimerPayload, node.id(), options.nowMs());
+        if (invocation !== undefined) dispatcher.take([invocation]);
+      },
+    },
+  });
+}

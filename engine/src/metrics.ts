@@ -1,0 +1,68 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { RunCommit } from './events/commit-plan.ts';
+import type { CommittedRun } from './store/commit-runs.ts';
+
+export interface WatchedParts {
+  dispatcher: { stats(): { waiting: number; running: number } };
+  deliverer: { stats(): { held: number; inFlight: number } };
+  sandbox: { stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number } };
+}
+
+export interface EngineMetrics {
+  runCommitted(run: RunCommit, committed: CommittedRun): void;
+  watch(parts: WatchedParts): void;
+  text(): Promise<string>;
+}
+
+/** Figures of the engine. Labels are states and outcomes: never an id, a key or a tenant. */
+export function createEngineMetrics(): EngineMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const runs = new Counter({
+    name: 'headwater_runs_total',
+    help: 'Runs and parts of runs that were committed, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'headwater_events_total',
+    help: 'Events: emitted by components, and stored after dedupe.',
+    labelNames: ['stage'],
+    registers,
+  });
+
+  function gauge(name: string, help: string, read: () => number): void {
+    // prom-client keeps it in the registry and calls collect when the text is read.
+    void new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  return {
+    runCommitted(run, committed) {
+      runs.inc({ outcome: outcomeOf(run, committed) });
+      events.inc({ stage: 'emitted' }, run.emits.length);
+      events.inc({ stage: 'stored' }, committed.events);
+    },
+    watch({ dispatcher, deliverer, sandbox }) {
+      gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
+      gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
+      gauge('headwater_deliveries_held', 'Deliveries held but not started.', () => deliverer.stats().held);
+      gauge('headwater_deliveries_in_flight', 'Delivery attempts under way.', () => deliverer.stats().inFlight);
+      gauge('headwater_sandbox_processes', 'Sandbox processes.', () => sandbox.stats().processes);
+      gauge('headwater_sandbox_crashes', 'Sandbox processes that ended unexpectedly.', () => sandbox.stats().crashes);
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+function outcomeOf(run: RunCommit, committed: CommittedRun): string {
+  if (!committed.committed) return 'lost';
+  if (!run.final) return 'part';
+  return run.record?.errorCode === undefined ? 'ok' : 'error';
+}

@@ -1,0 +1,85 @@
+import { newId } from '@headwater/shared';
+import type { Log } from '../log.ts';
+import type { Sql } from '../store/database.ts';
+import { heartbeatNode } from '../store/heartbeat-node.ts';
+import { registerNode } from '../store/register-node.ts';
+import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
+
+/** This process's registration as a holder of leases. */
+export interface NodeLease {
+  /** Under which new rows are leased. It changes when the node was declared dead while it was only slow. */
+  id(): string;
+  /** Gives everything back and ends the registration. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface NodeLeaseOptions {
+  sql: Sql;
+  role: string;
+  log: Log;
+  /** Recovery work besides dead nodes' leases, done by whichever node comes by. */
+  maintain: () => Promise<void>;
+}
+
+const HEARTBEAT_MS = 2_000;
+/** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
+const DEAD_AFTER_MS = 10_000;
+const MAINTENANCE_MS = 5_000;
+
+/**
+ * Registers the node and keeps it registered: a heartbeat says that its leases count; every few seconds it releases what
+ * dead nodes held. Every write of a leased row names the lease's holder, so a node that wakes up after it was declared dead
+ * writes nothing of what others have taken over; it goes on under a new id.
+ */
+export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
+  const { sql, role, log } = options;
+  let id = newId('node');
+  await registerNode(sql, { id, role });
+
+  async function beat(): Promise<void> {
+    if (await heartbeatNode(sql, id)) return;
+    const lost = id;
+    id = newId('node');
+    await registerNode(sql, { id, role });
+    log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
+  }
+
+  async function maintain(): Promise<void> {
+    const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: id });
+    if (released.nodes.length > 0) log.warn(released, 'took over from dead nodes');
+    await options.maintain();
+  }
+
+  const stopBeat = every(HEARTBEAT_MS, beat, (err) => log.error({ err }, 'the heartbeat failed'));
+  const stopMaintenance = every(MAINTENANCE_MS, maintain, (err) => log.error({ err }, 'maintenance failed'));
+  let stopping: Promise<void> | undefined;
+  return {
+    id: () => id,
+    stop() {
+      stopping ??= (async () => {
+        await Promise.all([stopBeat(), stopMaintenance()]);
+        await releaseNode(sql, id);
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** Calls `work` again and again, `pauseMs` after it has ended. Answers a stop that waits for the call under way. */
+function every(pauseMs: number, work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
+  let stopped = false;
+  let current: Promise<void> = Promise.resolve();
+  let timer = setTimeout(turn, pauseMs);
+  function turn(): void {
+    current = work()
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) timer = setTimeout(turn, pauseMs);
+      });
+  }
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await current;
+  };
+}

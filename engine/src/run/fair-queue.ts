@@ -1,0 +1,54 @@
+/**
+ * Items wait in lanes, lanes belong to tenants. `next` goes round the tenants and, within a tenant, round its lanes, so
+ * that neither a busy tenant nor a busy lane holds up its neighbours. Order within a lane is kept.
+ */
+export interface FairQueue<T> {
+  push(tenant: string, lane: string, item: T): void;
+  /** The next item whose lane and tenant may run now, or undefined. */
+  next(mayRun: (tenant: string, lane: string) => boolean): T | undefined;
+  size(): number;
+  /** Takes out everything. */
+  clear(): T[];
+}
+
+export function createFairQueue<T>(): FairQueue<T> {
+  // Maps keep insertion order: a tenant or lane that was served is deleted and set again, which puts it at the end.
+  const tenants = new Map<string, Map<string, T[]>>();
+  let size = 0;
+
+  function takeFrom(tenant: string, lanes: Map<string, T[]>, lane: string, items: T[]): T {
+    const item = items.shift() as T;
+    size--;
+    lanes.delete(lane);
+    if (items.length > 0) lanes.set(lane, items);
+    tenants.delete(tenant);
+    if (lanes.size > 0) tenants.set(tenant, lanes);
+    return item;
+  }
+
+  return {
+    push(tenant, lane, item) {
+      const lanes = tenants.get(tenant) ?? new Map<string, T[]>();
+      const items = lanes.get(lane);
+      if (items === undefined) lanes.set(lane, [item]);
+      else items.push(item);
+      if (!tenants.has(tenant)) tenants.set(tenant, lanes);
+      size++;
+    },
+    next(mayRun) {
+      for (const [tenant, lanes] of tenants) {
+        for (const [lane, items] of lanes) {
+          if (mayRun(tenant, lane)) return takeFrom(tenant, lanes, lane, items);
+        }
+      }
+      return undefined;
+    },
+    size: () => size,
+    clear() {
+      const all = [...tenants.values()].flatMap((lanes) => [...lanes.values()].flat());
+      tenants.clear();
+      size = 0;
+      return all;
+    },
+  };
+}

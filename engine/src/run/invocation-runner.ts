@@ -1,0 +1,79 @@
+import type { RunLimits } from '@headwater/sandbox-runtime';
+import { LIMITS } from '@headwater/shared';
+import type { HeldInvocation, InvocationKind } from './invocation.ts';
+import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
+import type { SourceRuntime, SourceRuntimes } from './source-runtime.ts';
+
+export interface InvocationRunnerOptions extends RunContext {
+  runtimes: SourceRuntimes;
+  release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+}
+
+/** Takes a held invocation to its committed end, whatever state its source is in by now. */
+export function createInvocationRunner(
+  options: InvocationRunnerOptions,
+): (invocation: HeldInvocation) => Promise<void> {
+  return async (invocation) => {
+    const runtime = await options.runtimes.get(invocation.sourceId);
+    if (runtime === undefined || runtime.deleted) return drop(options, invocation);
+    if (!runtime.active) {
+      // It waits for the source to be active again; the change that activates it queues the lane.
+      await options.release([invocation]);
+      return;
+    }
+    const { respond, end } = respondOnce(invocation);
+    if (invocation.attempts > LIMITS.maxInvocationAttempts) {
+      await abandon(options, runtime, invocation);
+      return;
+    }
+    const task: RunTask = {
+      runtime,
+      entry: { kind: 'run', event: invocation.event },
+      kind: invocation.kind,
+      limits: limitsOf(invocation.kind),
+      invocation,
+      respond,
+    };
+    end(await runTask(options, task));
+  };
+}
+
+function limitsOf(kind: InvocationKind): RunLimits {
+  const wallMs = kind === 'http' ? LIMITS.httpRunWallMs : LIMITS.timerRunWallMs;
+  return { cpuMs: LIMITS.runCpuMs, wallMs, memoryMb: LIMITS.isolateMemoryMb };
+}
+
+/** Nobody is left to run it for. */
+async function drop(context: RunContext, invocation: HeldInvocation): Promise<void> {
+  await context.commit({ ...endOf(invocation), dedupe: undefined });
+}
+
+/** Each node that took it ended before it could commit: the invocation may be what ends them. */
+async function abandon(context: RunContext, runtime: SourceRuntime, invocation: HeldInvocation): Promise<void> {
+  const nowMs = context.nowMs();
+  const code = 'RUN_ABANDONED';
+  const message = `The run was started ${LIMITS.maxInvocationAttempts} times and never ended; it is not started again`;
+  await context.commit({
+    ...endOf(invocation),
+    dedupe: runtime.dedupe,
+    record: {
+      id: invocation.id,
+      kind: invocation.kind,
+      errorCode: code,
+      errorMessage: message,
+      logs: '[]',
+      startedAtMs: nowMs,
+      endedAtMs: nowMs,
+      errorEvent: JSON.stringify({
+        error: { code, message, ts: nowMs },
+        original_event: JSON.parse(invocation.event) as unknown,
+        original_context: { id: invocation.id, emitter_id: invocation.sourceId },
+      }),
+    },
+  });
+}
+
+function endOf(invocation: HeldInvocation) {
+  const { accountId, sourceId, id, leasedBy } = invocation;
+  return { accountId, sourceId, invocation: { id, leasedBy }, final: true, emits: [], dbWrites: new Map<string, string>() };
+}

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DueDelivery } from '../delivery/due-delivery.ts';
+import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
+import type { Log } from '../log.ts';
+import { createBatcher, isDataError } from '../store/batcher.ts';
+import { type CommittedRun, commitRuns } from '../store/commit-runs.ts';
+import type { Sql } from '../store/database.ts';
+
+export interface RunCommitterOptions {
+  sql: Sql;
+  nodeId: () => string;
+  deliverer: { capacity(): number; take(deliveries: readonly DueDelivery[]): void };
+  onCommitted: (run: RunCommit, committed: CommittedRun) => void;
+  nowMs: () => number;
+  log: Log;
+}
+
+export interface RunCommitter {
+  commit(run: RunCommit): Promise<CommittedRun>;
+  drain(): Promise<void>;
+}
+
+const MAX_BATCH = 256;
+const MAX_IN_FLIGHT = 2;
+/** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
+const MAX_TRIES = 9;
+const FIRST_PAUSE_MS = 100;
+
+/** Group commit of runs; deliveries that the commit leased for this node go on at once. */
+export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
+  const batcher = createBatcher<RunCommit, CommittedRun>({
+    maxBatch: MAX_BATCH,
+    maxInFlight: MAX_IN_FLIGHT,
+    isItemsFault: isDataError,
+    commit: (runs) =>
+      commitRuns(options.sql, runs, {
+        nodeId: options.nodeId(),
+        deliveryCapacity: options.deliverer.capacity,
+        nowMs: options.nowMs,
+      }),
+  });
+
+  async function commit(run: RunCommit): Promise<CommittedRun> {
+    const committed = await commitWithRetries(run);
+    if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery));
+    options.onCommitted(run, committed);
+    return committed;
+  }
+
+  async function commitWithRetries(run: RunCommit): Promise<CommittedRun> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await batcher.add(run);
+      } catch (error) {
+        if (isDataError(error) && run.final) return batcher.add(withoutItsData(run, error, options));
+        // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
+        // run has no such mark and is not tried again.
+        if (!run.final || tries === MAX_TRIES) throw error;
+        options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
+        await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+      }
+    }
+  }
+
+  return { commit, drain: () => batcher.drain() };
+}
+
+/** What the run brought cannot be stored: the invocation ends as failed instead of coming back for ever. */
+function withoutItsData(run: RunCommit, error: unknown, options: RunCommitterOptions): RunCommit {
+  const nowMs = options.nowMs();
+  options.log.error({ source: run.sourceId, err: error }, 'what a run brought could not be stored');
+  return {
+    ...run,
+    emits: [],
+    dbWrites: new Map(),
+    record: {
+      id: run.record?.id ?? run.invocation?.id ?? `${run.sourceId}@${nowMs}`,
+      kind: run.record?.kind ?? 'run',
+      errorCode: 'INTERNAL',
+      errorMessage: 'The events or values of this run could not be stored',
+      logs: '[]',
+      startedAtMs: run.record?.startedAtMs ?? nowMs,
+      endedAtMs: nowMs,
+    },
+  };
+}
+
+function dueDelivery({ id, event, listener }: DeliveryRow): DueDelivery {
+  return {
+    id,
+    accountId: event.accountId,
+    webhookId: listener.webhookId,
+    url: listener.url,
+    sealedSecret: listener.sealedSecret,
+    format: listener.format,
+    emitterId: event.emitterId,
+    indexedAtMs: event.position.ms,
+    seq: event.position.seq,
+    channel: event.channel,
+    data: event.data,
+    ...(event.ts === null ? {} : { ts: event.ts }),
+    attemptCount: 0,
+  };
+}

@@ -1,0 +1,186 @@
+import type { FetchOutcome, FetchRequest, RunEntry, RunLimits, RunOutcome, Sandbox } from '@headwater/sandbox-runtime';
+import { type HttpResponse, LIMITS, newId } from '@headwater/shared';
+import type { RunResponse } from '../contract.ts';
+import type { CommittedRun } from '../store/commit-runs.ts';
+import type { RunCommit, RunRow } from '../events/commit-plan.ts';
+import type { DbOverlay } from './db-overlay.ts';
+import type { HeldInvocation } from './invocation.ts';
+import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
+import type { SourceRuntime } from './source-runtime.ts';
+
+export interface RunContext {
+  sandbox: Sandbox;
+  overlay: DbOverlay;
+  fetch: (accountId: string, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  /** Group commit; rejects only where it could not be done at all. */
+  commit: (run: RunCommit) => Promise<CommittedRun>;
+  nowMs: () => number;
+}
+
+export interface RunTask {
+  runtime: SourceRuntime;
+  entry: RunEntry;
+  kind: string;
+  limits: RunLimits;
+  invocation?: HeldInvocation;
+  respond?: (response: HttpResponse) => void;
+}
+
+export type RunResult = { ok: true } | { ok: false; code: string; message: string; logs: string[] };
+
+/**
+ * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox died through no fault of its
+ * own is run again, alone, unless a part of it is already committed.
+ */
+export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
+  let alone = false;
+  for (let attempt = 1; ; attempt++) {
+    const runId = task.invocation?.id ?? newId('invocation');
+    const startedAtMs = context.nowMs();
+    const progress = { parts: 0 };
+    const outputs = outputsOf(context, task, runId, progress);
+    const outcome = await context.sandbox.run(
+      {
+        tenantId: task.runtime.accountId,
+        isolateKey: task.runtime.isolateKey,
+        runId: attempt === 1 ? runId : `${runId}#${attempt}`,
+        bundle: task.runtime.bundle,
+        entry: task.entry,
+        props: task.runtime.props,
+        ...(task.runtime.dedupe === undefined ? {} : { dedupe: task.runtime.dedupe }),
+        limits: task.limits,
+        alone,
+      },
+      outputs.host,
+    );
+    const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
+    if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) {
+      context.overlay.release(task.runtime.sourceId, runId);
+      alone = true;
+      continue;
+    }
+    try {
+      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs });
+    } finally {
+      context.overlay.release(task.runtime.sourceId, runId);
+    }
+    return resultOf(outcome, outputs);
+  }
+}
+
+function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
+  if (outcome.ok) return { ok: true };
+  const logs = outputs.logs.map((line) => line.message);
+  return { ok: false, code: outcome.fault.code, message: outcome.fault.message, logs };
+}
+
+function outputsOf(context: RunContext, task: RunTask, runId: string, progress: { parts: number }): RunOutputs {
+  const { sourceId, accountId } = task.runtime;
+  const outputs = createRunOutputs({
+    readDbValue: async (key) => context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key)),
+    fetch: (request, signal) => context.fetch(accountId, request, signal),
+    respond: (response) => task.respond?.(response),
+    // `last` decides on all events of a run together; a hook has no invocation that could go on.
+    commitPart:
+      task.runtime.dedupe === 'last' || task.invocation === undefined
+        ? undefined
+        : async (part) => {
+            progress.parts++;
+            const { committed } = await context.commit(commitOf(task, part, { final: false }));
+            if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
+          },
+    nowMs: context.nowMs,
+  });
+  const { host } = outputs;
+  return {
+    ...outputs,
+    host: {
+      ...host,
+      dbSet(key, valueJson) {
+        context.overlay.set(sourceId, key, valueJson, runId);
+        host.dbSet(key, valueJson);
+      },
+    },
+  };
+}
+
+interface EndedRun {
+  outcome: RunOutcome;
+  runId: string;
+  startedAtMs: number;
+}
+
+async function commitEnd(context: RunContext, task: RunTask, outputs: RunOutputs, ended: EndedRun): Promise<void> {
+  const rest = await outputs.finish();
+  const failure = outputs.failed();
+  if (failure !== undefined) throw failure;
+  const record = recordOf(task, outputs, ended, context.nowMs());
+  await context.commit(commitOf(task, rest, { final: true, ...(record === undefined ? {} : { record }) }));
+}
+
+function commitOf(task: RunTask, part: OutputPart, end: { final: boolean; record?: RunRow }): RunCommit {
+  const { invocation, runtime } = task;
+  return {
+    accountId: runtime.accountId,
+    sourceId: runtime.sourceId,
+    ...(invocation === undefined ? {} : { invocation: { id: invocation.id, leasedBy: invocation.leasedBy } }),
+    dedupe: runtime.dedupe,
+    emits: part.emits,
+    dbWrites: part.dbWrites,
+    ...end,
+  };
+}
+
+/** A run that neither logged nor failed leaves no record besides its events. */
+function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: number): RunRow | undefined {
+  const { outcome, runId, startedAtMs } = ended;
+  if (outcome.ok && outputs.logs.length === 0) return undefined;
+  const logs = outputs.logs.map((line) => ({ at: line.atMs, level: line.level, message: line.message }));
+  const base = { id: runId, kind: task.kind, logs: JSON.stringify(logs), startedAtMs, endedAtMs: nowMs };
+  if (outcome.ok) return base;
+  const { code, message, stack } = outcome.fault;
+  return {
+    ...base,
+    errorCode: code,
+    errorMessage: storable(message),
+    ...(stack === undefined ? {} : { errorStack: storable(stack) }),
+    errorEvent: JSON.stringify({
+      error: { code, message, ts: nowMs, ...(stack === undefined ? {} : { stack }) },
+      original_event: originalEventOf(task.entry),
+      original_context: { id: runId, ts: new Date(startedAtMs).toISOString(), emitter_id: task.runtime.sourceId },
+    }),
+  };
+}
+
+function originalEventOf(entry: RunEntry): unknown {
+  return entry.kind === 'run' ? JSON.parse(entry.event) : { hook: entry.hook };
+}
+
+/** Postgres text cannot hold NUL. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}
+
+/** Answers the waiting client once: with what the component responds, or why it did not. */
+export function respondOnce(invocation: HeldInvocation): {
+  respond: (response: HttpResponse) => void;
+  end: (result: RunResult) => void;
+} {
+  let answered = false;
+  const answer = (response: RunResponse) => {
+    if (answered) return;
+    answered = true;
+    invocation.respond?.(response);
+  };
+  return {
+    respond: (response) => answer({ ok: true, response }),
+    end: (result) =>
+      answer({
+        ok: false,
+        message: result.ok
+          ? 'The source ran to its end without calling respond'
+          : `The source failed before it responded: ${result.message}`,
+      }),
+  };
+}

@@ -1,0 +1,32 @@
+import type { PropDefinition } from '@headwater/shared';
+import type { TimerProp } from '../store/change-source.ts';
+import type { HttpProp } from '../store/create-source.ts';
+import { timerOf } from './run-props.ts';
+
+/** What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer prop. */
+export interface Interfaces {
+  httpProps: readonly HttpProp[];
+  timers: readonly TimerProp[];
+}
+
+export function interfacesOf(
+  definitions: readonly PropDefinition[],
+  configured: Readonly<Record<string, unknown>>,
+): Interfaces {
+  return { httpProps: httpPropsOf(definitions), timers: timerPropsOf(definitions, configured) };
+}
+
+export function httpPropsOf(definitions: readonly PropDefinition[]): HttpProp[] {
+  return definitions
+    .filter((definition) => definition.type === '$.interface.http')
+    .map((definition) => ({ name: definition.name, customResponse: definition.customResponse === true }));
+}
+
+function timerPropsOf(
+  definitions: readonly PropDefinition[],
+  configured: Readonly<Record<string, unknown>>,
+): TimerProp[] {
+  return definitions
+    .filter((definition) => definition.type === '$.interface.timer' && configured[definition.name] !== undefined)
+    .map((definition) => ({ name: definition.name, schedule: timerOf(configured[definition.name]) }));
+}

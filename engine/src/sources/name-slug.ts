@@ -1,0 +1,21 @@
+const MAX_SLUG_CHARS = 100;
+
+/** `HTTP Requests (v2)` → `http-requests-v2`; a name without letters or digits becomes `source`. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, MAX_SLUG_CHARS);
+  return slug === '' ? 'source' : slug;
+}
+
+/** The first of `slug`, `slug-1`, `slug-2` … that is not taken. */
+export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(slug)) return slug;
+  for (let n = 1; ; n++) {
+    if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`;
+  }
+}

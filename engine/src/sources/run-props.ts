@@ -1,0 +1,86 @@
+import type { PropDefinition, RunProp } from '@headwater/shared';
+import type { TimerSchedule } from '../schedule/next-tick.ts';
+
+/** Opens sealed prop values and knows what an endpoint's URL looks like from outside. */
+export interface PropOpener {
+  open(accountId: string, sealed: string): string;
+  endpointUrl(endpointKey: string): string;
+}
+
+export interface ConfiguredSource {
+  accountId: string;
+  definitions: readonly PropDefinition[];
+  /** As stored: secrets are `{ "$sealed": "…" }`. */
+  configured: Readonly<Record<string, unknown>>;
+  /** Prop name → endpoint key. */
+  endpoints: Readonly<Record<string, string>>;
+}
+
+/** What each prop is worth in a run. Secrets are opened here, for the run alone. */
+export function openProps(opener: PropOpener, source: ConfiguredSource): Record<string, RunProp> {
+  const props: Record<string, RunProp> = Object.create(null) as Record<string, RunProp>;
+  for (const definition of source.definitions) {
+    const prop = openProp(opener, source, definition);
+    if (prop !== undefined) props[definition.name] = prop;
+  }
+  return props;
+}
+
+function openProp(opener: PropOpener, source: ConfiguredSource, definition: PropDefinition): RunProp | undefined {
+  const value = source.configured[definition.name];
+  switch (definition.type) {
+    case '$.interface.http':
+      return { kind: 'http', endpoint: opener.endpointUrl(source.endpoints[definition.name] ?? '') };
+    case '$.interface.timer':
+      return { kind: 'timer', ...timerOf(value) };
+    case '$.service.db':
+      return { kind: 'db' };
+    default:
+      if (value === undefined) return undefined;
+      return { kind: 'value', value: isSealed(value) ? JSON.parse(opener.open(source.accountId, value.$sealed)) : value };
+  }
+}
+
+/** A timer's configured value, which validation has already accepted. */
+export function timerOf(value: unknown): TimerSchedule {
+  const { intervalSeconds, cron, timezone } = (value ?? {}) as TimerSchedule;
+  if (cron !== undefined) return { cron, ...(timezone === undefined ? {} : { timezone }) };
+  return intervalSeconds === undefined ? {} : { intervalSeconds };
+}
+
+export function isSealed(value: unknown): value is { $sealed: string } {
+  return typeof value === 'object' && value !== null && typeof (value as { $sealed?: unknown }).$sealed === 'string';
+}
+
+/**
+ * `configured_props` as the API shows them: secrets left out, an HTTP prop as `{ endpoint_url }`, a timer as
+ * `{ cron, interval_seconds }`.
+ */
+export function publicProps(opener: PropOpener, source: ConfiguredSource): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const definition of source.definitions) {
+    const value = publicProp(opener, source, definition);
+    if (value !== undefined) Object.defineProperty(shown, definition.name, { value, enumerable: true });
+  }
+  return shown;
+}
+
+function publicProp(opener: PropOpener, source: ConfiguredSource, definition: PropDefinition): unknown {
+  const value = source.configured[definition.name];
+  switch (definition.type) {
+    case '$.interface.http':
+      return { endpoint_url: opener.endpointUrl(source.endpoints[definition.name] ?? '') };
+    case '$.interface.timer': {
+      const { intervalSeconds, cron, timezone } = timerOf(value);
+      return {
+        cron: cron ?? null,
+        interval_seconds: intervalSeconds ?? null,
+        ...(timezone === undefined ? {} : { timezone }),
+      };
+    }
+    case '$.service.db':
+      return undefined;
+    default:
+      return isSealed(value) ? undefined : value;
+  }
+}

@@ -1,0 +1,58 @@
+import { ensureFirstAccount, type FirstAccount } from './accounts/ensure-first-account.ts';
+import type { Engine } from './contract.ts';
+import { migrate } from './database/migrate.ts';
+import { prepareDatabase } from './database/prepare-database.ts';
+import { assembleEngine } from './engine.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { loadMasterKey } from './secrets/master-key.ts';
+import { createSealer } from './secrets/seal.ts';
+import { openDatabase } from './store/database.ts';
+import { releaseAllNodes } from './store/release-nodes.ts';
+
+export interface StartedEngine {
+  engine: Engine;
+  firstAccount: FirstAccount;
+}
+
+/** Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then nothing is left running. */
+export async function startEngine(options: EngineOptions): Promise<StartedEngine> {
+  const { log, dataDir, databaseUrl, encryptionKey, apiKey } = options;
+  const prepared = await prepareDatabase({ dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) });
+  const undo: (() => Promise<void>)[] = [() => prepared.stop()];
+  try {
+    await migrate({ url: prepared.url, log });
+    const { masterKey, warning } = await loadMasterKey({
+      dataDir,
+      embedded: prepared.embedded,
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    });
+    if (warning !== undefined) log.warn(warning);
+    const db = openDatabase({ url: prepared.url, onNotice: (notice) => log.debug(notice) });
+    undo.push(() => db.close());
+    // An embedded database is this process's alone: whoever else is registered in it is gone.
+    if (prepared.embedded) await releaseAllNodes(db.sql);
+    const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
+    const sealer = createSealer([masterKey]);
+    const engine = await assembleEngine(options, { db, databaseUrl: prepared.url, sealer });
+    undo.push(() => engine.stop());
+    let stopping: Promise<void> | undefined;
+    return {
+      firstAccount,
+      engine: {
+        ...engine,
+        stop() {
+          stopping ??= stopInOrder(undo);
+          return stopping;
+        },
+      },
+    };
+  } catch (error) {
+    await stopInOrder(undo);
+    throw error;
+  }
+}
+
+/** Last started, first stopped. */
+async function stopInOrder(undo: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const stop of undo.toReversed()) await stop();
+}

@@ -1,0 +1,7 @@
+import type { AttemptRecord } from '../contract.ts';
+
+/** The last entry of a cancelled delivery's attempts: why there will be no other. JSON text. */
+export function cancelNote(reason: string, nowMs: number): string {
+  const note: AttemptRecord = { at: new Date(nowMs).toISOString(), error: reason, duration_ms: 0 };
+  return JSON.stringify(note);
+}

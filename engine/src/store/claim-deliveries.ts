@@ -1,0 +1,101 @@
+import type { DueDelivery } from '../delivery/due-delivery.ts';
+import { addJobs } from './add-jobs.ts';
+import { cancelNote } from './cancel-note.ts';
+import type { Sql, Transaction } from './database.ts';
+import { deliverLane } from './deliver-lane.ts';
+
+interface ClaimedRow {
+  id: string;
+  account_id: string;
+  emitter_id: string;
+  indexed_at_ms: number;
+  seq: number;
+  attempt_count: number;
+  /** Null where the webhook is gone or stopped. */
+  url: string | null;
+  secret: string;
+  format: 'raw' | 'envelope';
+  /** Null where the event was deleted. */
+  data: string | null;
+  channel: string;
+  ts: number | null;
+}
+
+/**
+ * Leases up to `limit` due deliveries of a webhook to this node, the longest due first. Rows that another node is claiming
+ * at this moment are passed over. A full batch means that there may be more: the lane job is then added again in the same
+ * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here.
+ */
+export async function claimDeliveries(
+  sql: Sql,
+  nodeId: string,
+  webhookId: string,
+  limit: number,
+): Promise<DueDelivery[]> {
+  return sql.begin(async (tx) => {
+    const rows = await lease(tx, nodeId, webhookId, limit);
+    if (rows.length === limit) await addJobs(tx, [deliverLane(webhookId)]);
+    const [deliverable, orphaned] = partition(rows);
+    if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
+    return deliverable.map((row) => dueDelivery(webhookId, row));
+  }) as Promise<DueDelivery[]>;
+}
+
+function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<ClaimedRow[]> {
+  return tx<ClaimedRow[]>`
+    with due as (
+      select webhook_id, id from deliveries
+      where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+      order by next_attempt_at, id limit ${limit} for update skip locked
+    ), leased as (
+      update deliveries d set leased_by = ${nodeId} from due
+      where d.webhook_id = due.webhook_id and d.id = due.id
+      returning d.*
+    )
+    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,
+      w.url, w.secret, w.format, e.data, e.channel, e.ts
+    from leased l
+    left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id and w.active
+    left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
+      and e.account_id = l.account_id
+    order by l.next_attempt_at, l.id`;
+}
+
+type DeliverableRow = ClaimedRow & { url: string; data: string };
+
+function partition(rows: readonly ClaimedRow[]): [DeliverableRow[], ClaimedRow[]] {
+  const isDeliverable = (row: ClaimedRow): row is DeliverableRow => row.url !== null && row.data !== null;
+  return [rows.filter(isDeliverable), rows.filter((row) => !isDeliverable(row))];
+}
+
+async function cancelOrphans(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
+  const note = (row: ClaimedRow) =>
+    cancelNote(row.url === null ? 'The webhook was stopped or deleted' : 'The event was deleted', Date.now());
+  await tx`
+    update deliveries d set status = 'cancelled', leased_by = null, attempts = d.attempts || o.note::jsonb
+    from unnest(${rows.map((row) => row.id)}::text[], ${rows.map(note)}::text[]) as o(id, note)
+    where d.webhook_id = ${webhookId} and d.id = o.id and d.leased_by = ${nodeId}`;
+}
+
+function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    webhookId,
+    url: row.url,
+    sealedSecret: row.secret,
+    format: row.format,
+    emitterId: row.emitter_id,
+    indexedAtMs: row.indexed_at_ms,
+    seq: row.seq,
+    channel: row.channel,
+    data: row.data,
+    ...(row.ts === null ? {} : { ts: row.ts }),
+    attemptCount: row.attempt_count,
+  };
+}

@@ -1,0 +1,36 @@
+import type { HeldInvocation } from '../run/invocation.ts';
+import type { Sql } from './database.ts';
+
+/**
+ * Takes up to `limit` waiting invocations of an active source for this node, oldest first. Rows that another node is
+ * claiming at this moment are passed over.
+ */
+export async function claimInvocations(
+  sql: Sql,
+  sourceId: string,
+  nodeId: string,
+  limit: number,
+): Promise<HeldInvocation[]> {
+  const rows = await sql<
+    { id: string; account_id: string; kind: HeldInvocation['kind']; event: string; attempts: number }[]
+  >`
+    update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1
+    from (
+      select w.id from invocations w join sources s on s.id = w.source_id and s.active and s.deleted_at is null
+      where w.leased_by is null and w.source_id = ${sourceId}
+      order by w.id limit ${limit} for update of w skip locked
+    ) as due
+    where i.id = due.id
+    returning i.id, i.account_id, i.kind, i.event, i.attempts`;
+  return rows
+    .map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      sourceId,
+      kind: row.kind,
+      event: row.event,
+      attempts: row.attempts,
+      leasedBy: nodeId,
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}

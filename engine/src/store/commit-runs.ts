@@ -1,0 +1,255 @@
+import {
+  type CommitPlan,
+  type DeliveryRow,
+  type EmitterState,
+  type Listener,
+  planCommit,
+  type RunCommit,
+} from '../events/commit-plan.ts';
+import type { DedupeState } from '../events/dedupe.ts';
+import { TASKS } from '../jobs/tasks.ts';
+import { addJobs } from './add-jobs.ts';
+import type { Sql } from './database.ts';
+
+export interface CommitOptions {
+  nodeId: string;
+  /** How many of the new deliveries this node takes on at once; the rest waits for any node. */
+  deliveryCapacity: () => number;
+  nowMs: () => number;
+}
+
+export interface CommittedRun {
+  /** False: the lease was lost or the source is gone, and nothing of this run was written. */
+  committed: boolean;
+  events: number;
+  /** Deliveries that this node now holds. */
+  deliveries: DeliveryRow[];
+}
+
+/**
+ * One transaction for many runs: the ends of their invocations, dedupe states, `$.service.db` writes, events, deliveries,
+ * run records and jobs land together. Two round trips: lock and read, then write and commit.
+ *
+ * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never decide on the same state;
+ * a run whose invocation is no longer leased by its node is left out, so no run commits twice.
+ */
+export async function commitRuns(
+  sql: Sql,
+  runs: readonly RunCommit[],
+  options: CommitOptions,
+): Promise<CommittedRun[]> {
+  const connection = await sql.reserve();
+  try {
+    const read = await lockAndRead(connection, runs);
+    const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
+    const plan = planCommit(alive, read.states, read.listeners, options.nowMs());
+    const held = plan.deliveries.slice(0, Math.max(0, options.deliveryCapacity()));
+    await write(connection, alive, plan, held.length, options.nodeId);
+    return summarize(runs, new Set(alive), plan, held);
+  } catch (error) {
+    // The connection may be the very thing that failed; the error that matters is the first.
+    await connection`rollback`.catch(() => undefined);
+    throw error;
+  } finally {
+    connection.release();
+  }
+}
+
+interface Read {
+  ours: Set<string>;
+  states: Map<string, EmitterState>;
+  listeners: Listener[];
+}
+
+async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise<Read> {
+  const ended = leases(runs.filter((run) => run.final));
+  const going = leases(runs.filter((run) => !run.final));
+  const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
+  const accountIds = [...new Set(runs.map((run) => run.accountId))];
+  // Sent together, answered in order: one round trip.
+  const [, endedRows, goingRows, stateRows, listenerRows] = await Promise.all([
+    connection`begin`,
+    ended.ids.length === 0
+      ? []
+      : connection<{ id: string }[]>`
+        delete from invocations i using unnest(${ended.ids}::text[], ${ended.nodes}::text[]) as mine(id, node)
+        where i.id = mine.id and i.leased_by = mine.node returning i.id`,
+    going.ids.length === 0
+      ? []
+      : connection<{ id: string }[]>`
+        select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as mine(id, node)
+        on i.id = mine.id and i.leased_by = mine.node for update of i`,
+    connection<{ emitter_id: string; last_event_ms: number; last_event_seq: number; dedupe: DedupeState | null }[]>`
+      select emitter_id, last_event_ms, last_event_seq, dedupe from emitter_state
+      where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
+    connection<ListenerColumns[]>`
+      select s.account_id, s.emitter_id, s.event_name, w.id, w.url, w.secret, w.format
+      from subscriptions s join webhooks w on w.id = s.listener_id and w.account_id = s.account_id and w.active
+      where s.account_id = any(${accountIds}::text[]) and s.emitter_id = any(${[...sourceIds, 'dc_*']}::text[])`,
+  ]);
+  return {
+    ours: new Set([...endedRows, ...goingRows].map((row) => row.id)),
+    states: new Map(
+      stateRows.map((row) => [
+        row.emitter_id,
+        { last: { ms: row.last_event_ms, seq: row.last_event_seq }, dedupe: row.dedupe ?? undefined },
+      ]),
+    ),
+    listeners: listenerRows.map(listenerOf),
+  };
+}
+
+interface ListenerColumns {
+  account_id: string;
+  emitter_id: string;
+  event_name: string;
+  id: string;
+  url: string;
+  secret: string;
+  format: 'raw' | 'envelope';
+}
+
+function listenerOf(row: ListenerColumns): Listener {
+  return {
+    accountId: row.account_id,
+    emitterId: row.emitter_id,
+    channel: row.event_name,
+    webhookId: row.id,
+    url: row.url,
+    sealedSecret: row.secret,
+    format: row.format,
+  };
+}
+
+function leases(runs: readonly RunCommit[]): { ids: string[]; nodes: string[] } {
+  const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [run.invocation]));
+  return { ids: held.map((invocation) => invocation.id), nodes: held.map((invocation) => invocation.leasedBy) };
+}
+
+function isStillOurs(run: RunCommit, ours: ReadonlySet<string>): boolean {
+  return run.invocation === undefined || ours.has(run.invocation.id);
+}
+
+async function write(
+  connection: Sql,
+  runs: readonly RunCommit[],
+  plan: CommitPlan,
+  held: number,
+  nodeId: string,
+): Promise<void> {
+  const statements = [
+    insertEvents(connection, plan),
+    insertDeliveries(connection, plan, held, nodeId),
+    updateStates(connection, plan),
+    upsertDbValues(connection, runs),
+    insertRunRecords(connection, runs),
+  ].filter((statement) => statement !== undefined);
+  const overflow = new Set(plan.deliveries.slice(held).map((delivery) => delivery.listener.webhookId));
+  if (overflow.size > 0) {
+    await Promise.all(statements);
+    await addJobs(
+      connection,
+      [...overflow].map((webhookId) => ({
+        task: TASKS.deliverWebhook,
+        payload: { webhookId },
+        key: `deliver:${webhookId}:now`,
+      })),
+    );
+    await connection`commit`;
+    return;
+  }
+  // After a failed statement `commit` rolls back without an error of its own; the statement's error rejects here.
+  await Promise.all([...statements, connection`commit`]);
+}
+
+function insertEvents(connection: Sql, { events }: CommitPlan) {
+  if (events.length === 0) return undefined;
+  return connection`
+    insert into events
+      (emitter_id, indexed_at_ms, seq, account_id, invocation_id, channel, emit_id, summary, ts, data)
+    select * from unnest(
+      ${events.map((event) => event.emitterId)}::text[], ${events.map((event) => event.position.ms)}::int8[],
+      ${events.map((event) => event.position.seq)}::int4[], ${events.map((event) => event.accountId)}::text[],
+      ${events.map((event) => event.invocationId)}::text[], ${events.map((event) => event.channel)}::text[],
+      ${events.map((event) => event.emitId)}::text[], ${events.map((event) => event.summary)}::text[],
+      ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
+}
+
+function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: number, nodeId: string) {
+  if (deliveries.length === 0) return undefined;
+  return connection`
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by)
+    select * from unnest(
+      ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.event.accountId)}::text[],
+      ${deliveries.map((delivery) => delivery.listener.webhookId)}::text[],
+      ${deliveries.map((delivery) => delivery.event.emitterId)}::text[],
+      ${deliveries.map((delivery) => delivery.event.position.ms)}::int8[],
+      ${deliveries.map((delivery) => delivery.event.position.seq)}::int4[],
+      ${deliveries.map((_, i) => (i < held ? nodeId : null))}::text[])`;
+}
+
+function updateStates(connection: Sql, { states }: CommitPlan) {
+  if (states.size === 0) return undefined;
+  const rows = [...states];
+  return connection`
+    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, dedupe = s.dedupe::jsonb
+    from unnest(
+      ${rows.map(([id]) => id)}::text[], ${rows.map(([, state]) => state.last.ms)}::int8[],
+      ${rows.map(([, state]) => state.last.seq)}::int4[],
+      ${rows.map(([, state]) => (state.dedupe === undefined ? null : JSON.stringify(state.dedupe)))}::text[]
+    ) as s(id, ms, seq, dedupe)
+    where e.emitter_id = s.id`;
+}
+
+function upsertDbValues(connection: Sql, runs: readonly RunCommit[]) {
+  const rows = new Map<string, { run: RunCommit; key: string; value: string }>();
+  for (const run of runs) {
+    for (const [key, value] of run.dbWrites) rows.set(`${run.sourceId} ${key}`, { run, key, value });
+  }
+  if (rows.size === 0) return undefined;
+  // In one order everywhere: two transactions that write the same keys wait for each other instead of deadlocking.
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return connection`
+    insert into component_db (source_id, key, account_id, value)
+    select * from unnest(
+      ${sorted.map((row) => row.run.sourceId)}::text[], ${sorted.map((row) => row.key)}::text[],
+      ${sorted.map((row) => row.run.accountId)}::text[], ${sorted.map((row) => row.value)}::text[])
+    on conflict (source_id, key) do update set value = excluded.value`;
+}
+
+function insertRunRecords(connection: Sql, runs: readonly RunCommit[]) {
+  const rows = runs.flatMap((run) => (run.record === undefined ? [] : [{ run, record: run.record }]));
+  if (rows.length === 0) return undefined;
+  return connection`
+    insert into runs (id, account_id, source_id, kind, status, error_code, error_message, error_stack, logs,
+      started_at, ended_at)
+    select id, account_id, source_id, kind, case when code is null then 'ok' else 'error' end, code, message, stack, logs,
+      to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+    from unnest(
+      ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
+      ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
+      ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorStack ?? null)}::text[], ${rows.map(({ record }) => record.logs)}::text[],
+      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[]
+    ) as r(id, account_id, source_id, kind, code, message, stack, logs, started, ended)`;
+}
+
+function summarize(
+  runs: readonly RunCommit[],
+  alive: ReadonlySet<RunCommit>,
+  plan: CommitPlan,
+  held: readonly DeliveryRow[],
+): CommittedRun[] {
+  const eventsBySource = Map.groupBy(plan.events, (event) => event.invocationId ?? event.emitterId);
+  const heldByRun = Map.groupBy(held, ({ event }) => event.invocationId ?? event.emitterId);
+  return runs.map((run) => {
+    const key = run.invocation?.id ?? run.sourceId;
+    return {
+      committed: alive.has(run),
+      events: eventsBySource.get(key)?.length ?? 0,
+      deliveries: heldByRun.get(key) ?? [],
+    };
+  });
+}

@@ -1,0 +1,24 @@
+import type { ComponentBundle } from '@headwater/sandbox-runtime';
+import type { ComponentDescription } from '@headwater/shared';
+import type { ComponentRecord } from '../contract.ts';
+import type { Database } from './database.ts';
+import { componentRecord } from './read-component.ts';
+import { components } from './schema.ts';
+
+export interface NewComponent extends ComponentDescription {
+  id: string;
+  accountId: string;
+  code: string;
+  codeHash: string;
+  codeUrl?: string;
+  bundle: ComponentBundle;
+}
+
+export async function createComponent(db: Database, component: NewComponent): Promise<ComponentRecord> {
+  const { bundle, props, ...rest } = component;
+  const rows = await db.orm
+    .insert(components)
+    .values({ ...rest, bundle: bundle.code, sourceMap: bundle.sourceMap, configurableProps: props })
+    .returning();
+  return componentRecord(rows[0] as typeof components.$inferSelect);
+}

@@ -1,0 +1,36 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+
+/**
+ * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
+ * text, because drizzle owns their parsing on this connection: raw statements ask for `extract(epoch from …)` instead.
+ * JSON parameters are passed as text with a cast (`${text}::jsonb`).
+ */
+export type Sql = postgres.Sql<{ bigint: number }>;
+export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+
+export interface Database {
+  sql: Sql;
+  orm: PostgresJsDatabase;
+  /** Closes the pool; waits up to five seconds for queries in flight. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections of this node, besides graphile-worker's own. Default 10. */
+  maxConnections?: number;
+  onNotice?: (message: string) => void;
+}
+
+const CLOSE_SECONDS = 5;
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const sql = postgres(options.url, {
+    max: options.maxConnections ?? 10,
+    onnotice: (notice) => options.onNotice?.(notice['message'] ?? ''),
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: { application_name: 'headwater' },
+  });
+  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
+}

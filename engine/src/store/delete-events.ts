@@ -1,0 +1,25 @@
+import type { EventPosition } from '../events/event-id.ts';
+import type { Sql } from './database.ts';
+
+/** Deletes the emitter's events from `start` to `end`, both included; deliveries of them that are still due are cancelled. */
+export async function deleteEvents(
+  sql: Sql,
+  accountId: string,
+  emitterId: string,
+  range: { start?: EventPosition; end?: EventPosition },
+): Promise<void> {
+  const from = range.start ?? { ms: 0, seq: 0 };
+  const to = range.end ?? { ms: Number.MAX_SAFE_INTEGER, seq: 2 ** 31 - 1 };
+  await sql.begin(async (tx) => {
+    await tx`
+      update deliveries set status = 'cancelled', leased_by = null
+      where status = 'pending' and account_id = ${accountId} and emitter_id = ${emitterId}
+        and (indexed_at_ms, seq) >= (${from.ms}::int8, ${from.seq}::int4)
+        and (indexed_at_ms, seq) <= (${to.ms}::int8, ${to.seq}::int4)`;
+    await tx`
+      delete from events
+      where account_id = ${accountId} and emitter_id = ${emitterId}
+        and (indexed_at_ms, seq) >= (${from.ms}::int8, ${from.seq}::int4)
+        and (indexed_at_ms, seq) <= (${to.ms}::int8, ${to.seq}::int4)`;
+  });
+}

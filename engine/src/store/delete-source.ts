@@ -1,0 +1,32 @@
+import type { Sql } from './database.ts';
+import { notifySourceChanged } from './notify-changed.ts';
+
+/**
+ * Ends a source: no endpoint, timer, subscription or waiting invocation is left. Its events stay until deliveries of them
+ * are through; its row stays as the name of what they came from.
+ */
+export async function deleteSource(sql: Sql, accountId: string, id: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`
+      update sources set deleted_at = now(), active = false, busy_until = null
+      where account_id = ${accountId} and id = ${id}`;
+    await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
+    await tx`delete from timers where account_id = ${accountId} and source_id = ${id}`;
+    await tx`delete from invocations where account_id = ${accountId} and source_id = ${id}`;
+    await tx`
+      delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
+    await tx`delete from component_db where account_id = ${accountId} and source_id = ${id}`;
+    await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
+    await notifySourceChanged(tx, id);
+  });
+}
+
+/** Removes a source whose deployment failed, with all that its hooks may have left: nobody has ever seen it. */
+export async function dropUndeployedSource(sql: Sql, accountId: string, id: string): Promise<void> {
+  await deleteSource(sql, accountId, id);
+  await sql.begin(async (tx) => {
+    const rows = await tx`
+      delete from sources where account_id = ${accountId} and id = ${id} and deployed_at is null returning id`;
+    if (rows.length > 0) await tx`delete from events where account_id = ${accountId} and emitter_id = ${id}`;
+  });
+}

@@ -1,0 +1,18 @@
+import type { Sql, Transaction } from './database.ts';
+
+export interface ApiKeyRow {
+  id: string;
+  accountId: string;
+  userId: string;
+  name: string;
+  hash: Uint8Array;
+  hint: string;
+}
+
+export async function insertApiKey(tx: Sql | Transaction, key: ApiKeyRow): Promise<Date> {
+  const [row] = await tx<{ created_ms: number }[]>`
+    insert into api_keys (id, account_id, user_id, name, key_hash, hint)
+    values (${key.id}, ${key.accountId}, ${key.userId}, ${key.name}, ${key.hash}, ${key.hint})
+    returning extract(epoch from created_at)::float8 * 1000 as created_ms`;
+  return new Date(row?.created_ms ?? Date.now());
+}

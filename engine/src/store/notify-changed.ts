@@ -1,0 +1,9 @@
+import type { Sql, Transaction } from './database.ts';
+
+/** Channel on which nodes tell each other which cached source is out of date; the payload is the source's id. */
+export const SOURCE_CHANGED_CHANNEL = 'headwater_source_changed';
+
+/** Sent with the transaction's commit. */
+export async function notifySourceChanged(tx: Sql | Transaction, sourceId: string): Promise<void> {
+  await tx`select pg_notify(${SOURCE_CHANGED_CHANNEL}, ${sourceId})`;
+}

@@ -1,0 +1,96 @@
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type postgres from 'postgres';
+import type { PageRequest } from '../contract.ts';
+import type { Sql } from './database.ts';
+
+/** One page of a list as ids, in the order to show them. The caller reads the rows. */
+export interface IdPage {
+  ids: string[];
+  total: number;
+  startCursor?: string;
+  endCursor?: string;
+}
+
+export interface PageQuery {
+  table: 'deliveries' | 'sources' | 'subscriptions' | 'webhooks';
+  accountId: string;
+  /** Narrows the list: `` sql`and deleted_at is null` ``. */
+  where?: postgres.PendingQuery<postgres.Row[]>;
+  /**
+   * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id alone, which grows with
+   * time as well; for tables whose ids are compared byte by byte and whose index ends in them.
+   */
+  order: 'created' | 'id';
+}
+
+/**
+ * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides an entry. `after` goes on
+ * below a cursor, `before` answers what is just above it. `total` counts the whole list.
+ * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
+ */
+export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
+  checkLimit(page.limit);
+  const after = decodeCursor('after', page.after);
+  const before = decodeCursor('before', page.before);
+  const isUpward = before !== undefined && after === undefined;
+  const scope = sql`from ${sql(query.table)} where account_id = ${query.accountId} ${query.where ?? sql``}`;
+  const direction = isUpward ? sql`asc` : sql`desc`;
+  const micros = query.order === 'created' ? sql`(extract(epoch from created_at) * 1000000)::int8` : sql`0::int8`;
+  const order = query.order === 'created' ? sql`created_at ${direction}, id ${direction}` : sql`id ${direction}`;
+  const [rows, counted] = await Promise.all([
+    sql<Cursor[]>`
+      select id, ${micros} as micros ${scope}
+      ${after ? sql`and ${keyOf(sql, query)} < ${valueOf(sql, query, after)}` : sql``}
+      ${before ? sql`and ${keyOf(sql, query)} > ${valueOf(sql, query, before)}` : sql``}
+      order by ${order} limit ${page.limit}`,
+    sql<{ total: number }[]>`select count(*) as total ${scope}`,
+  ]);
+  const shown = isUpward ? rows.toReversed() : [...rows];
+  const [first, last] = [shown[0], shown.at(-1)];
+  return {
+    ids: shown.map((row) => row.id),
+    total: counted[0]?.total ?? 0,
+    ...(first && last ? { startCursor: encodeCursor(first), endCursor: encodeCursor(last) } : {}),
+  };
+}
+
+/** Puts rows that were read by id into the page's order; those deleted meanwhile are left out. */
+export function inPageOrder<T extends { id: string }>(ids: readonly string[], rows: readonly T[]): T[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+}
+
+// Microseconds, as Postgres keeps them: at a Date's milliseconds, rows of one millisecond would be skipped or repeated.
+interface Cursor {
+  id: string;
+  micros: number;
+}
+
+function keyOf(sql: Sql, query: PageQuery) {
+  return query.order === 'created' ? sql`(created_at, id)` : sql`id`;
+}
+
+function valueOf(sql: Sql, query: PageQuery, { id, micros }: Cursor) {
+  if (query.order === 'id') return sql`${id}`;
+  return sql`(timestamptz 'epoch' + ${micros}::float8 * interval '1 microsecond', ${id}::text)`;
+}
+
+function encodeCursor({ id, micros }: Cursor): string {
+  return Buffer.from(`${micros}:${id}`).toString('base64url');
+}
+
+function decodeCursor(field: 'after' | 'before', cursor: string | undefined): Cursor | undefined {
+  if (cursor === undefined || cursor === '') return undefined;
+  const match = /^(\d{1,16}):(\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  if (match === null) throw invalid(field, 'is not a cursor of this list');
+  return { micros: Number(match[1]), id: String(match[2]) };
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.maxPageSize) return;
+  throw invalid('limit', `must be a whole number from 1 to ${LIMITS.maxPageSize}`);
+}
+
+function invalid(path: string, message: string): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
+}

@@ -1,0 +1,34 @@
+import { and, desc, eq } from 'drizzle-orm';
+import type { LogLevel } from '@headwater/shared';
+import type { RunRecord } from '../contract.ts';
+import type { Database } from './database.ts';
+import { runs } from './schema.ts';
+
+/** A source's newest runs that logged or failed, newest first. */
+export async function readRuns(db: Database, accountId: string, sourceId: string, limit: number): Promise<RunRecord[]> {
+  const rows = await db.orm
+    .select()
+    .from(runs)
+    .where(and(eq(runs.accountId, accountId), eq(runs.sourceId, sourceId)))
+    .orderBy(desc(runs.id))
+    .limit(limit);
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    status: row.status,
+    ...(row.errorCode === null ? {} : { error: errorOf(row) }),
+    logs: logsOf(row.logs),
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
+  }));
+}
+
+function errorOf(row: typeof runs.$inferSelect): NonNullable<RunRecord['error']> {
+  const { errorCode, errorMessage, errorStack } = row;
+  return { code: errorCode ?? '', message: errorMessage ?? '', ...(errorStack === null ? {} : { stack: errorStack }) };
+}
+
+function logsOf(text: string): RunRecord['logs'] {
+  const lines = JSON.parse(text) as { at: number; level: LogLevel; message: string }[];
+  return lines.map((line) => ({ atMs: line.at, level: line.level, message: line.message }));
+}

@@ -1,0 +1,30 @@
+import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import type { Sql } from './database.ts';
+
+/** Everything that running a source needs, in one row. */
+export interface SourceRuntimeRow {
+  id: string;
+  account_id: string;
+  name: string;
+  active: boolean;
+  deleted: boolean;
+  revision: number;
+  configured_props: Record<string, unknown>;
+  bundle: string;
+  source_map: string | null;
+  code_hash: string;
+  dedupe: DedupeStrategy | null;
+  hooks: HookName[];
+  configurable_props: PropDefinition[];
+  endpoints: Record<string, string> | null;
+}
+
+export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<SourceRuntimeRow | undefined> {
+  const rows = await sql<SourceRuntimeRow[]>`
+    select s.id, s.account_id, s.name, s.active, s.deleted_at is not null as deleted, s.revision, s.configured_props,
+      c.bundle, c.source_map, c.code_hash, c.dedupe, c.hooks, c.configurable_props,
+      (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints
+    from sources s join components c on c.id = s.component_id
+    where s.id = ${sourceId}`;
+  return rows[0];
+}

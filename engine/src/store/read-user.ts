@@ -1,0 +1,31 @@
+import type { UserRecord } from '../contract.ts';
+import type { Sql } from './database.ts';
+
+interface Row {
+  username: string;
+  email: string | null;
+  account_name: string;
+  sources: number;
+  webhooks: number;
+  subscriptions: number;
+}
+
+export async function readUser(sql: Sql, accountId: string, userId: string): Promise<UserRecord | undefined> {
+  const [row] = await sql<Row[]>`
+    select u.username, u.email, a.name as account_name,
+      (select count(*)::int4 from sources s
+        where s.account_id = a.id and s.deleted_at is null and s.deployed_at is not null) as sources,
+      (select count(*)::int4 from webhooks w where w.account_id = a.id) as webhooks,
+      (select count(*)::int4 from subscriptions b where b.account_id = a.id) as subscriptions
+    from users u join accounts a on a.id = u.account_id
+    where u.account_id = ${accountId} and u.id = ${userId}`;
+  return (
+    row && {
+      id: userId,
+      username: row.username,
+      ...(row.email !== null && { email: row.email }),
+      account: { id: accountId, name: row.account_name },
+      usage: { sources: row.sources, webhooks: row.webhooks, subscriptions: row.subscriptions },
+    }
+  );
+}

@@ -1,0 +1,17 @@
+import type { Sql } from './database.ts';
+
+/**
+ * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead node's. `id` is new at
+ * every start of a process.
+ */
+export async function registerNode(sql: Sql, node: { id: string; role: string }): Promise<void> {
+  await sql`insert into nodes (id, role) values (${node.id}, ${node.role})`;
+}
+
+/**
+ * Notes which graphile-worker pool is the node's, so that its locked jobs can be unlocked when the node is dead. Left to
+ * graphile-worker they would stay locked for four hours.
+ */
+export async function recordJobPool(sql: Sql, nodeId: string, poolId: string): Promise<void> {
+  await sql`update nodes set job_pool = ${poolId} where id = ${nodeId}`;
+}

@@ -1,0 +1,129 @@
+import { TASKS } from '../jobs/tasks.ts';
+import { addJobs } from './add-jobs.ts';
+import type { Sql, Transaction } from './database.ts';
+import { addRunLanes } from './insert-invocations.ts';
+import { unlockJobs } from './unlock-jobs.ts';
+
+export interface ReleasedNodes {
+  nodes: string[];
+  invocations: number;
+  deliveries: number;
+}
+
+/** One node at a time releases: two would wait for each other's rows. */
+const RELEASE_LOCK = 4_815_162_345;
+
+/**
+ * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued and their locked jobs
+ * unlocked, all in one transaction. Dead is a node that has not been seen for `deadAfterMs` (by the database's clock), and
+ * any lease whose node has no row. `exceptId` is the caller's own. Answers nothing released while another node is at it.
+ */
+export async function releaseDeadNodes(
+  sql: Sql,
+  options: { deadAfterMs: number; exceptId: string },
+): Promise<ReleasedNodes> {
+  const { deadAfterMs, exceptId } = options;
+  return sql.begin(async (tx) => {
+    const [lock] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${RELEASE_LOCK}::bigint) as got`;
+    if (!lock?.got) return { nodes: [], invocations: 0, deliveries: 0 };
+    // A row that is locked is being renewed at this moment.
+    const dead = await tx<{ id: string }[]>`
+      select id from nodes
+      where id <> ${exceptId} and seen_at < now() - make_interval(secs => ${deadAfterMs / 1000}::float8)
+      for update skip locked`;
+    const strayed = await findStrayedLeases(tx, exceptId);
+    const { jobPools, ...released } = await release(tx, merge(dead, strayed));
+    if (dead.length > 0) await unlockJobs(tx, { pools: jobPools, strayAfterMs: deadAfterMs });
+    return released;
+  });
+}
+
+/**
+ * Declares every node but the caller dead. For the start on an embedded database, which is one process's own: whatever
+ * else is in it was left by one that is gone.
+ */
+export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } = {}): Promise<ReleasedNodes> {
+  const exceptId = options.exceptId ?? '';
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
+    const others = await tx<{ id: string }[]>`select id from nodes where id <> ${exceptId} for update`;
+    const strayed = await findStrayedLeases(tx, exceptId);
+    const { jobPools, ...released } = await release(tx, merge(others, strayed));
+    await unlockJobs(tx, { pools: jobPools, strayAfterMs: 0 });
+    return released;
+  });
+}
+
+/** The clean end of a node, after it has drained: what it still holds goes back, without counting as an attempt. */
+export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
+    await tx`update invocations set attempts = greatest(attempts - 1, 0) where leased_by = ${id}`;
+    const { jobPools, ...released } = await release(tx, [id]);
+    await unlockJobs(tx, { pools: jobPools });
+    return released;
+  });
+}
+
+/**
+ * Ids that hold leases without a row in nodes: a node that was declared dead while it was only slow may take a few more
+ * before it notices. Steps from id to id through the index, however many rows each has.
+ */
+async function findStrayedLeases(tx: Transaction, exceptId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    with recursive
+      runs(id) as (
+        select min(leased_by) from invocations
+        union all
+        select (select min(leased_by) from invocations where leased_by > runs.id) from runs where runs.id is not null
+      ),
+      sends(id) as (
+        select min(leased_by) from deliveries where status = 'pending'
+        union all
+        select (select min(leased_by) from deliveries where status = 'pending' and leased_by > sends.id)
+        from sends where sends.id is not null
+      )
+    select id from (select id from runs union select id from sends) as holder
+    where id is not null and id <> ${exceptId} and not exists (select from nodes where nodes.id = holder.id)`;
+  return rows.map((row) => row.id);
+}
+
+async function release(tx: Transaction, ids: readonly string[]): Promise<ReleasedNodes & { jobPools: string[] }> {
+  const dead = [...ids];
+  const runs = await tx<{ source_id: string; count: number }[]>`
+    with freed as (
+      update invocations set leased_by = null where leased_by = any(${dead}::text[]) returning source_id
+    )
+    select source_id, count(*)::int4 as count from freed group by source_id`;
+  const sends = await tx<{ webhook_id: string; count: number }[]>`
+    with freed as (
+      update deliveries set leased_by = null
+      where leased_by = any(${dead}::text[]) and status = 'pending' returning webhook_id
+    )
+    select webhook_id, count(*)::int4 as count from freed group by webhook_id`;
+  const sourceIds = runs.map((row) => row.source_id);
+  await addRunLanes(tx, sourceIds);
+  const webhookIds = sends.map((row) => row.webhook_id);
+  await addDeliveryLanes(tx, webhookIds);
+  const gone = await tx<{ job_pool: string | null }[]>`
+    delete from nodes where id = any(${dead}::text[]) returning job_pool`;
+  const jobPools = gone.flatMap((row) => row.job_pool ?? []);
+  return { nodes: dead, invocations: total(runs), deliveries: total(sends), jobPools };
+}
+
+const merge = (rows: readonly { id: string }[], ids: readonly string[]) => [
+  ...new Set([...rows.map((row) => row.id), ...ids]),
+];
+
+const total = (rows: readonly { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0);
+
+async function addDeliveryLanes(tx: Transaction, webhookIds: readonly string[]): Promise<void> {
+  await addJobs(
+    tx,
+    webhookIds.map((webhookId) => ({
+      task: TASKS.deliverWebhook,
+      payload: { webhookId },
+      key: `deliver:${webhookId}:now`,
+    })),
+  );
+}

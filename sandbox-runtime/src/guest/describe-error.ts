@@ -1,0 +1,48 @@
+import { formatValue } from './format-value.ts';
+
+const MAX_MESSAGE_CHARS = 4_096;
+const MAX_STACK_CHARS = 8_192;
+
+export interface DescribedError {
+  message: string;
+  stack?: string;
+}
+
+/**
+ * Turns whatever was thrown into capped strings. It runs here, in the isolate and on its clock, because reading `message` or
+ * `stack` may run code of the component: getters, proxies, Error.prepareStackTrace.
+ */
+export function describeError(thrown: unknown): DescribedError {
+  try {
+    return readError(thrown);
+  } catch {
+    // Reading it threw again. There is nothing more to find out.
+    return { message: 'The component threw a value that cannot be read' };
+  }
+}
+
+function readError(thrown: unknown): DescribedError {
+  if (typeof thrown !== 'object' || thrown === null) return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
+  const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
+  if (typeof message !== 'string' && !(thrown instanceof Error)) {
+    return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
+  }
+  const text = String(message);
+  const named = typeof name === 'string' && name !== '' && name !== 'Error' ? `${name}: ${text}` : text;
+  const described: DescribedError = { message: cut(named === '' ? 'Error' : named, MAX_MESSAGE_CHARS) };
+  if (typeof stack === 'string') described.stack = cut(frames(stack), MAX_STACK_CHARS);
+  return described;
+}
+
+// The message may have many lines itself; only what looks like frames is kept.
+function frames(stack: string): string {
+  return stack
+    .slice(0, 64 * 1024)
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .join('\n');
+}
+
+function cut(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+}

@@ -1,0 +1,89 @@
+import { POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import { now, stringifyJson } from './intrinsics.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+import { utf8Length } from './utf8.ts';
+
+interface EmitMeta {
+  id?: string | number;
+  name?: string;
+  summary?: string;
+  ts?: number;
+  emittedAtMs: number;
+}
+
+/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or RangeError at the author's line. */
+export function emitEvent(bridge: Bridge, runs: RunTracker, context: RunContext, event: unknown, options: unknown): void {
+  if (context.over) return;
+  const { limits } = runs;
+  const data = eventJson(event);
+  const bytes = utf8Length(data);
+  if (bytes > limits.maxEventBytes) {
+    throw new RangeError(`The event given to $emit is ${bytes} bytes of JSON; the limit is ${limits.maxEventBytes}`);
+  }
+  const meta = readMeta(options ?? {}, context, runs);
+  context.emits += 1;
+  if (context.emits > limits.maxEmitsPerRun) runs.exceed(context, `A run may emit at most ${limits.maxEmitsPerRun} events`);
+  runs.takeBytes(context, bytes);
+  bridge.post(POST.emit, context.run, data, stringifyJson(meta));
+}
+
+function eventJson(event: unknown): string {
+  if (event === undefined) return 'null';
+  let json: string | undefined;
+  try {
+    json = stringifyJson(event);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new TypeError(`The event given to $emit cannot be turned into JSON: ${reason}`, { cause });
+  }
+  if (json === undefined) throw new TypeError(`The event given to $emit cannot be turned into JSON: it is a ${typeof event}`);
+  return json;
+}
+
+function readMeta(options: unknown, context: RunContext, runs: RunTracker): EmitMeta {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('The second argument of $emit must be an object such as { id, name, summary, ts }');
+  }
+  const { id, name, summary, ts } = options as Record<string, unknown>;
+  const { maxChannelChars, maxSummaryChars } = runs.limits;
+  const meta: EmitMeta = { emittedAtMs: now() };
+  const checkedId = readId(id, context.dedupe, runs.limits.maxEventIdChars);
+  if (checkedId !== undefined) meta.id = checkedId;
+  if (name !== undefined && name !== null) {
+    if (typeof name !== 'string') throw new TypeError(`$emit: name must be a string, not ${typeof name}`);
+    if (name.length > maxChannelChars) throw new RangeError(`$emit: name is longer than ${maxChannelChars} characters`);
+    meta.name = name;
+  }
+  if (summary !== undefined && summary !== null) {
+    if (typeof summary === 'object' || typeof summary === 'function' || typeof summary === 'symbol') {
+      throw new TypeError(`$emit: summary must be a string, not ${typeof summary}`);
+    }
+    const text = String(summary);
+    // A summary is for people: a long one is cut, not refused.
+    meta.summary = text.length > maxSummaryChars ? `${text.slice(0, maxSummaryChars - 1)}…` : text;
+  }
+  if (ts !== undefined && ts !== null) {
+    if (typeof ts !== 'number' || !Number.isFinite(ts)) throw new TypeError('$emit: ts must be a number of milliseconds');
+    meta.ts = Math.trunc(ts);
+  }
+  return meta;
+}
+
+function readId(id: unknown, dedupe: string, maxChars: number): string | number | undefined {
+  if (id === undefined || id === null) {
+    if (dedupe === '') return undefined;
+    throw new TypeError(`$emit needs an id, because the component sets dedupe: '${dedupe}'`);
+  }
+  if (typeof id !== 'string' && typeof id !== 'number') throw new TypeError(`$emit: id must be a string or a number, not ${typeof id}`);
+  if (typeof id === 'number' && !Number.isFinite(id)) throw new TypeError(`$emit: id must be a finite number, not ${id}`);
+  if (typeof id === 'string' && id.length > maxChars) throw new RangeError(`$emit: id is longer than ${maxChars} characters`);
+  if (dedupe === 'greatest' && !isNumeric(id)) {
+    throw new TypeError(`$emit: id must be numeric, because the component sets dedupe: 'greatest'; got '${id}'`);
+  }
+  return id;
+}
+
+function isNumeric(id: string | number): boolean {
+  return typeof id === 'number' || (id.trim() !== '' && Number.isFinite(Number(id)));
+}

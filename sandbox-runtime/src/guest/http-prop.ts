@@ -1,0 +1,93 @@
+import { POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import { stringifyJson } from './intrinsics.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+import { exact, utf8Length } from './utf8.ts';
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
+// oxlint-disable-next-line no-control-regex -- control characters are what it is about
+const LINE_BREAKS = /[\0\r\n]/;
+
+export interface HttpProp {
+  endpoint: string;
+  respond(response?: unknown): Promise<void>;
+}
+
+/** `$.interface.http`. The answer leaves at once; the run goes on. */
+export function makeHttpProp(bridge: Bridge, runs: RunTracker, context: RunContext, endpoint: string, warn: (message: string) => void): HttpProp {
+  return {
+    endpoint,
+    // Throws before it returns a promise: a caller that does not await must see its mistake too.
+    respond(response) {
+      const { head, body } = readResponse(response);
+      if (context.over) return Promise.resolve();
+      if (context.responded) {
+        warn('respond was called a second time in this run; only the first answer was sent');
+        return Promise.resolve();
+      }
+      runs.takeBytes(context, typeof body === 'string' ? utf8Length(body) : body.byteLength);
+      context.responded = true;
+      bridge.post(POST.respond, context.run, stringifyJson(head), body);
+      return Promise.resolve();
+    },
+  };
+}
+
+interface ResponseHead {
+  status: number;
+  headers: [string, string][];
+}
+
+function readResponse(response: unknown): { head: ResponseHead; body: string | Uint8Array } {
+  if (typeof response !== 'object' || response === null) {
+    throw new TypeError('respond takes an object such as { status: 200, headers: {}, body }');
+  }
+  const { status, headers, body } = response as Record<string, unknown>;
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) {
+    throw new TypeError(`respond: status must be an integer from 100 to 599, not ${shown(status)}`);
+  }
+  const head: ResponseHead = { status, headers: readHeaders(headers) };
+  return { head, body: readBody(body, head) };
+}
+
+function readHeaders(headers: unknown): [string, string][] {
+  if (headers === undefined || headers === null) return [];
+  if (typeof headers !== 'object') throw new TypeError(`respond: headers must be an object, not ${typeof headers}`);
+  const pairs: [string, string][] = [];
+  const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
+  for (const [name, value] of entries as [string, unknown][]) {
+    if (value === undefined || value === null) continue;
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    if (!HEADER_NAME.test(name)) throw new TypeError(`respond: '${name.slice(0, 100)}' is not a valid header name`);
+    if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
+    pairs.push([name, text]);
+  }
+  return pairs;
+}
+
+function readBody(body: unknown, head: ResponseHead): string | Uint8Array {
+  if (body === undefined || body === null) return '';
+  if (typeof body === 'string') return body;
+  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
+  if (ArrayBuffer.isView(body)) return exact(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength));
+  const json = bodyJson(body);
+  const named = head.headers.some(([name]) => name.toLowerCase() === 'content-type');
+  if (!named) head.headers.push(['content-type', 'application/json']);
+  return json;
+}
+
+function bodyJson(body: unknown): string {
+  let json: string | undefined;
+  try {
+    json = stringifyJson(body);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new TypeError(`respond: the body cannot be turned into JSON: ${reason}`, { cause });
+  }
+  if (json === undefined) throw new TypeError(`respond: the body cannot be a ${typeof body}`);
+  return json;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' || typeof value === 'symbol' ? typeof value : String(value);
+}

@@ -1,0 +1,113 @@
+import { POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import { applyFunction } from './intrinsics.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+
+const MAX_DELAY_MS = 2 ** 31 - 1;
+const AT_ONCE = -1;
+
+interface PendingTimer {
+  context: RunContext;
+  callback: (...args: unknown[]) => unknown;
+  args: unknown[];
+  delayMs: number;
+  repeats: boolean;
+}
+
+/** What setTimeout returns: an object as in Node, because packages call `unref` on it. */
+class Timeout {
+  readonly #id: number;
+  constructor(id: number) {
+    this.#id = id;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+  [Symbol.toPrimitive](): number {
+    return this.#id;
+  }
+}
+
+/** Timers of the runs. The clock is outside; a timer ends with its run. */
+export class GuestTimers {
+  readonly #bridge: Bridge;
+  readonly #runs: RunTracker;
+  readonly #pending = new Map<number, PendingTimer>();
+  #nextId = 1;
+
+  constructor(bridge: Bridge, runs: RunTracker) {
+    this.#bridge = bridge;
+    this.#runs = runs;
+  }
+
+  globals(): Record<string, (...args: never[]) => unknown> {
+    const clear = (timer?: unknown): void => this.clear(timer);
+    return {
+      setTimeout: (callback: unknown, delay?: unknown, ...args: unknown[]) => this.#set(callback, delayOf(delay), args, false),
+      setInterval: (callback: unknown, delay?: unknown, ...args: unknown[]) => this.#set(callback, delayOf(delay), args, true),
+      setImmediate: (callback: unknown, ...args: unknown[]) => this.#set(callback, AT_ONCE, args, false),
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
+    };
+  }
+
+  /** Without a run (while the component loads) the timer is made but never fires. */
+  #set(callback: unknown, delayMs: number, args: unknown[], repeats: boolean): Timeout {
+    if (typeof callback !== 'function') throw new TypeError('The first argument of a timer must be a function');
+    const id = this.#nextId++;
+    const context = this.#runs.current();
+    if (context === undefined) return new Timeout(id);
+    const { maxTimersPerRun } = this.#runs.limits;
+    if (context.timers >= maxTimersPerRun) throw new RangeError(`A run may have at most ${maxTimersPerRun} timers at the same time`);
+    context.timers += 1;
+    this.#pending.set(id, { context, callback: callback as PendingTimer['callback'], args, delayMs, repeats });
+    this.#bridge.post(POST.timerSet, context.run, id, delayMs);
+    return new Timeout(id);
+  }
+
+  clear(timer: unknown): void {
+    if (timer === undefined || timer === null) return;
+    const id = Number(timer);
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#forget(id, pending);
+    this.#bridge.post(POST.timerClear, pending.context.run, id);
+  }
+
+  /** Called when the time has come. What the callback throws is the caller's to report. */
+  fire(id: number): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    if (!pending.repeats) this.#forget(id, pending);
+    applyFunction(pending.callback, undefined, pending.args);
+    if (!pending.repeats || !this.#pending.has(id)) return;
+    if (pending.context.over) this.#forget(id, pending);
+    else this.#bridge.post(POST.timerSet, pending.context.run, id, pending.delayMs);
+  }
+
+  ownerOf(id: number): RunContext | undefined {
+    return this.#pending.get(id)?.context;
+  }
+
+  /** Forgets the timers of ended runs once no run lives. */
+  dropAll(): void {
+    this.#pending.clear();
+  }
+
+  #forget(id: number, pending: PendingTimer): void {
+    this.#pending.delete(id);
+    pending.context.timers -= 1;
+  }
+}
+
+function delayOf(delay: unknown): number {
+  const ms = Math.trunc(Number(delay));
+  return ms >= 1 && ms <= MAX_DELAY_MS ? ms : 1;
+}

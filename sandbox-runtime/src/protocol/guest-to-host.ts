@@ -1,0 +1,185 @@
+import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
+import type { FetchRequest, RunFault } from '../sandbox.ts';
+import { type Frame, FrameError, type FrameWriter } from './frames.ts';
+import { readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
+
+/** Faults that a sandbox process may report; any other code from it is a protocol violation. */
+export const SANDBOX_FAULTS = ['COMPONENT_ERROR', 'CPU_LIMIT', 'WALL_LIMIT', 'MEMORY_LIMIT', 'OUTPUT_LIMIT'] as const satisfies readonly ErrorCode[];
+export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
+
+export type ReportedOutcome =
+  | { ok: true; cpuMs: number; wallMs: number }
+  | { ok: false; fault: RunFault & { code: SandboxFault }; innocent: boolean; cpuMs: number; wallMs: number };
+
+/**
+ * What a sandbox process tells the engine's side. The process may be in an attacker's hands: everything below is
+ * checked in type and size when it is read, and counted per run by its reader.
+ */
+export type FromSandbox =
+  | { kind: 'ready' }
+  | { kind: 'emit'; run: number; event: EmittedEvent }
+  | { kind: 'log'; run: number; line: LogLine }
+  | { kind: 'respond'; run: number; response: HttpResponse }
+  | { kind: 'db-set'; run: number; key: string; valueJson: string }
+  | { kind: 'db-get'; run: number; call: number; key: string }
+  | { kind: 'fetch'; run: number; call: number; request: FetchRequest }
+  | { kind: 'fetch-abort'; run: number; call: number }
+  | { kind: 'outcome'; run: number; outcome: ReportedOutcome }
+  | { kind: 'described'; run: number; outline: string }
+  | { kind: 'pong' }
+  /** One of its isolates can no longer be stopped from inside: end the process. */
+  | { kind: 'condemned' };
+
+const KIND = {
+  ready: 1,
+  emit: 2,
+  log: 3,
+  respond: 4,
+  dbSet: 5,
+  dbGet: 6,
+  fetch: 7,
+  fetchAbort: 8,
+  outcome: 9,
+  described: 10,
+  pong: 11,
+  condemned: 12,
+} as const;
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the receiver checks them. */
+export class SandboxReporter {
+  readonly #writer: FrameWriter;
+
+  constructor(writer: FrameWriter) {
+    this.#writer = writer;
+  }
+
+  ready(): void {
+    this.#writer.send(KIND.ready, 0);
+  }
+
+  emit(run: number, data: string, meta: string): void {
+    this.#writer.send(KIND.emit, run, [data, meta]);
+  }
+
+  log(run: number, level: LogLevel, atMs: number, message: string): void {
+    this.#writer.send(KIND.log, run, [`${LEVELS.indexOf(level)}:${atMs}`, message]);
+  }
+
+  respond(run: number, head: string, body: Uint8Array): void {
+    this.#writer.send(KIND.respond, run, [head, body]);
+  }
+
+  dbSet(run: number, key: string, valueJson: string): void {
+    this.#writer.send(KIND.dbSet, run, [key, valueJson]);
+  }
+
+  dbGet(run: number, call: number, key: string): void {
+    this.#writer.send(KIND.dbGet, run, [String(call), key]);
+  }
+
+  fetch(run: number, call: number, head: string, body: Uint8Array | undefined): void {
+    this.#writer.send(KIND.fetch, run, body === undefined ? [String(call), head] : [String(call), head, body]);
+  }
+
+  fetchAbort(run: number, call: number): void {
+    this.#writer.send(KIND.fetchAbort, run, [String(call)]);
+  }
+
+  outcome(run: number, outcome: ReportedOutcome): void {
+    const { cpuMs, wallMs } = outcome;
+    if (outcome.ok) return this.#writer.send(KIND.outcome, run, [JSON.stringify([cpuMs, wallMs])]);
+    const { fault, innocent } = outcome;
+    const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent]);
+    this.#writer.send(KIND.outcome, run, [head, fault.message, fault.stack ?? '']);
+  }
+
+  described(run: number, outline: string): void {
+    this.#writer.send(KIND.described, run, [outline]);
+  }
+
+  pong(): void {
+    this.#writer.send(KIND.pong, 0);
+  }
+
+  condemned(): void {
+    this.#writer.send(KIND.condemned, 0);
+  }
+}
+
+/** Throws FrameError for anything that SandboxReporter would not have sent. */
+export function readFromSandbox(frame: Frame): FromSandbox {
+  const { run } = frame;
+  switch (frame.kind) {
+    case KIND.ready:
+      return { kind: 'ready' };
+    case KIND.emit:
+      return { kind: 'emit', run, event: { data: text(frame, 0), ...readEmitMeta(text(frame, 1)) } };
+    case KIND.log:
+      return { kind: 'log', run, line: readLogLine(text(frame, 0), text(frame, 1)) };
+    case KIND.respond:
+      return { kind: 'respond', run, response: { ...readResponseHead(text(frame, 0)), body: bytes(frame, 1) } };
+    case KIND.dbSet:
+      return { kind: 'db-set', run, key: text(frame, 0), valueJson: text(frame, 1) };
+    case KIND.dbGet:
+      return { kind: 'db-get', run, call: count(frame, 0), key: text(frame, 1) };
+    case KIND.fetch:
+      return { kind: 'fetch', run, call: count(frame, 0), request: readFetchRequest(frame) };
+    case KIND.fetchAbort:
+      return { kind: 'fetch-abort', run, call: count(frame, 0) };
+    case KIND.outcome:
+      return { kind: 'outcome', run, outcome: readOutcome(frame) };
+    case KIND.described:
+      return { kind: 'described', run, outline: text(frame, 0) };
+    case KIND.pong:
+      return { kind: 'pong' };
+    case KIND.condemned:
+      return { kind: 'condemned' };
+    default:
+      throw new FrameError(`Unknown message ${frame.kind}`);
+  }
+}
+
+function readLogLine(head: string, message: string): LogLine {
+  const match = /^([0-3]):(\d{1,15})$/.exec(head);
+  const level = LEVELS[Number(match?.[1])];
+  if (match === null || level === undefined) throw new FrameError('A log line without level and time');
+  return { atMs: Number(match[2]), level, message };
+}
+
+function readFetchRequest(frame: Frame): FetchRequest {
+  const head = readFetchHead(text(frame, 1));
+  return frame.parts.length > 2 ? { ...head, body: bytes(frame, 2) } : head;
+}
+
+function readOutcome(frame: Frame): ReportedOutcome {
+  const head = readOutcomeHead(text(frame, 0), SANDBOX_FAULTS);
+  const { cpuMs, wallMs } = head;
+  if (head.code === undefined) return { ok: true, cpuMs, wallMs };
+  const fault: RunFault & { code: SandboxFault } = { code: head.code, message: text(frame, 1) };
+  const stack = text(frame, 2);
+  if (stack !== '') fault.stack = stack;
+  return { ok: false, fault, innocent: head.innocent, cpuMs, wallMs };
+}
+
+function text(frame: Frame, index: number): string {
+  return part(frame, index).toString('utf8');
+}
+
+// A copy: the frame is a view of a large chunk, which a receiver that keeps a small body would hold in memory.
+function bytes(frame: Frame, index: number): Uint8Array {
+  return new Uint8Array(part(frame, index));
+}
+
+function count(frame: Frame, index: number): number {
+  const value = Number(text(frame, index));
+  if (!Number.isSafeInteger(value) || value < 0) throw new FrameError('A call number that is none');
+  return value;
+}
+
+function part(frame: Frame, index: number): Buffer {
+  const found = frame.parts[index];
+  if (found === undefined) throw new FrameError(`Message ${frame.kind} lacks part ${index}`);
+  return found;
+}

@@ -1,0 +1,125 @@
+import type { DedupeStrategy, HookName } from '@headwater/shared';
+import type { FetchOutcome } from '../sandbox.ts';
+import { type Frame, FrameError, type FrameWriter } from './frames.ts';
+import type { GuestLimits } from './guest-limits.ts';
+
+/** What a sandbox process is told once, before anything else. */
+export interface StartSettings {
+  limits: GuestLimits;
+  /** Warm isolates it keeps at most, and how much heap they may hold together. */
+  maxIsolates: number;
+  maxWarmHeapMb: number;
+}
+
+/** What loading and running a component in an isolate may cost. */
+export interface EntryLimits {
+  cpuMs: number;
+  wallMs: number;
+  memoryMb: number;
+}
+
+export interface RunOrder {
+  kind: 'run';
+  run: number;
+  isolateKey: string;
+  bundleHash: string;
+  /** Absent: the component's `run`. */
+  hook?: HookName;
+  dedupe?: DedupeStrategy;
+  limits: EntryLimits;
+  /** JSON text of `Record<string, RunProp>`. */
+  props: string;
+  /** JSON text of the event; empty for a hook. */
+  event: string;
+}
+
+/** What the engine's side tells a sandbox process. This direction is trusted. */
+export type ToSandbox =
+  | { kind: 'start'; settings: StartSettings; guestCode: string }
+  | { kind: 'bundle'; hash: string; code: string }
+  | { kind: 'drop-bundle'; hash: string }
+  | RunOrder
+  | { kind: 'describe'; run: number; bundleHash: string; limits: EntryLimits }
+  | { kind: 'db-value'; run: number; call: number; valueJson: string | undefined }
+  | { kind: 'fetched'; run: number; call: number; outcome: FetchOutcome }
+  | { kind: 'ping' };
+
+const KIND = { start: 1, bundle: 2, dropBundle: 3, run: 4, describe: 5, dbValue: 6, fetched: 7, ping: 8 } as const;
+
+type RunHead = [isolateKey: string, hash: string, hook: HookName | null, dedupe: DedupeStrategy | null, limits: EntryLimits];
+
+export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
+  switch (message.kind) {
+    case 'start':
+      return writer.send(KIND.start, 0, [JSON.stringify(message.settings), message.guestCode]);
+    case 'bundle':
+      return writer.send(KIND.bundle, 0, [message.hash, message.code]);
+    case 'drop-bundle':
+      return writer.send(KIND.dropBundle, 0, [message.hash]);
+    case 'run': {
+      const { isolateKey, bundleHash, hook, dedupe, limits } = message;
+      const head: RunHead = [isolateKey, bundleHash, hook ?? null, dedupe ?? null, limits];
+      return writer.send(KIND.run, message.run, [JSON.stringify(head), message.props, message.event]);
+    }
+    case 'describe':
+      return writer.send(KIND.describe, message.run, [message.bundleHash, JSON.stringify(message.limits)]);
+    case 'db-value': {
+      const found = message.valueJson === undefined ? [] : [message.valueJson];
+      return writer.send(KIND.dbValue, message.run, [String(message.call), ...found]);
+    }
+    case 'fetched':
+      return sendFetched(writer, message.run, message.call, message.outcome);
+    case 'ping':
+      return writer.send(KIND.ping, 0);
+  }
+}
+
+function sendFetched(writer: FrameWriter, run: number, call: number, outcome: FetchOutcome): void {
+  if (!outcome.ok) return writer.send(KIND.fetched, run, [String(call), JSON.stringify(outcome)]);
+  const { body, ...head } = outcome;
+  writer.send(KIND.fetched, run, [String(call), JSON.stringify(head), body]);
+}
+
+export function readToSandbox(frame: Frame): ToSandbox {
+  const { run } = frame;
+  switch (frame.kind) {
+    case KIND.start:
+      return { kind: 'start', settings: JSON.parse(text(frame, 0)) as StartSettings, guestCode: text(frame, 1) };
+    case KIND.bundle:
+      return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1) };
+    case KIND.dropBundle:
+      return { kind: 'drop-bundle', hash: text(frame, 0) };
+    case KIND.run: {
+      const [isolateKey, bundleHash, hook, dedupe, limits] = JSON.parse(text(frame, 0)) as RunHead;
+      const order: RunOrder = { kind: 'run', run, isolateKey, bundleHash, limits, props: text(frame, 1), event: text(frame, 2) };
+      if (hook !== null) order.hook = hook;
+      if (dedupe !== null) order.dedupe = dedupe;
+      return order;
+    }
+    case KIND.describe:
+      return { kind: 'describe', run, bundleHash: text(frame, 0), limits: JSON.parse(text(frame, 1)) as EntryLimits };
+    case KIND.dbValue: {
+      const valueJson = frame.parts.length > 1 ? text(frame, 1) : undefined;
+      return { kind: 'db-value', run, call: Number(text(frame, 0)), valueJson };
+    }
+    case KIND.fetched:
+      return { kind: 'fetched', run, call: Number(text(frame, 0)), outcome: readFetched(frame) };
+    case KIND.ping:
+      return { kind: 'ping' };
+    default:
+      throw new FrameError(`Unknown message ${frame.kind}`);
+  }
+}
+
+function readFetched(frame: Frame): FetchOutcome {
+  const head = JSON.parse(text(frame, 1)) as FetchOutcome;
+  if (!head.ok) return head;
+  // A copy of its own: what is passed into an isolate takes the whole buffer behind a view along.
+  return { ...head, body: new Uint8Array(frame.parts[2] ?? []) };
+}
+
+function text(frame: Frame, index: number): string {
+  const part = frame.parts[index];
+  if (part === undefined) throw new FrameError(`Message ${frame.kind} lacks part ${index}`);
+  return part.toString('utf8');
+}

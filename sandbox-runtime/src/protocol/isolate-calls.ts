@@ -1,0 +1,58 @@
+/*
+ * The seam between an isolate and the process around it. Numbers, because they cross for every event. Only primitives and
+ * Uint8Array cross, in both directions, always as copies.
+ */
+
+/** Guest → process, `post(kind, run, a, b, c)`: no answer, kept in order. */
+export const POST = {
+  /** a: event JSON, b: JSON of id, name, summary, ts, emittedAtMs. */
+  emit: 1,
+  /** a: `level:epoch-ms`, level 0–3; b: message. */
+  log: 2,
+  /** a: JSON of status and headers; b: body. */
+  respond: 3,
+  /** a: key, b: value as JSON. */
+  dbSet: 4,
+  /** a: call, b: JSON of url, method, headers, redirect; c: body, if there is one. */
+  fetch: 5,
+  /** a: call. */
+  fetchAbort: 6,
+  /** a: timer, b: milliseconds; -1 is "as soon as possible". */
+  timerSet: 7,
+  /** a: timer. */
+  timerClear: 8,
+  /** The run ended well. */
+  done: 9,
+  /** The run threw. a: JSON of code, message, stack. */
+  failed: 10,
+} as const;
+
+/** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
+export const CALL = {
+  /** a: the module's namespace. Answers an error's JSON, or undefined. */
+  load: 1,
+  /** a: hook or '', b: dedupe or '', c: props JSON, d: event JSON. */
+  start: 2,
+  /** a: timer. */
+  timer: 3,
+  /** a: call, b: JSON of the outcome, c: body. */
+  fetched: 4,
+  /** Answers the component's outline as JSON. */
+  outline: 5,
+  /** The run is over from outside: whatever it still does is ignored. */
+  end: 6,
+} as const;
+
+/** What the guest asks for and gets at once, `ask(kind, …)`. An answer of the other type than expected is an error message. */
+export const ASK = {
+  /** a: bytes → Uint8Array. */
+  random: 1,
+  /** a: algorithm, b: data → Uint8Array. */
+  hash: 2,
+  /** a: algorithm, b: key, c: data → Uint8Array. */
+  hmac: 3,
+  /** b: bytes → string. */
+  decodeUtf8: 4,
+  /** a: string → Uint8Array. */
+  encodeUtf8: 5,
+} as const;

@@ -1,0 +1,115 @@
+import type {
+  ComponentDescription,
+  DedupeStrategy,
+  EmittedEvent,
+  ErrorCode,
+  FieldError,
+  HookName,
+  HttpResponse,
+  LogLine,
+  RunProp,
+} from '@headwater/shared';
+
+/** Component code made ready to load: one self-contained module. `hash` names the content. */
+export interface ComponentBundle {
+  code: string;
+  sourceMap: string;
+  hash: string;
+}
+
+export type BundleOutcome = { ok: true; bundle: ComponentBundle } | { ok: false; errors: FieldError[] };
+
+export type DescribeOutcome =
+  | { ok: true; description: ComponentDescription }
+  | { ok: false; errors: FieldError[] };
+
+/** Limits of one run, all required: whoever asks for a run has decided. */
+export interface RunLimits {
+  cpuMs: number;
+  wallMs: number;
+  memoryMb: number;
+}
+
+export type RunEntry = { kind: 'run'; event: string } | { kind: 'hook'; hook: HookName };
+
+export interface RunRequest {
+  /** Runs of two tenants never share a process. */
+  tenantId: string;
+  /** Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`. */
+  isolateKey: string;
+  /** Name of this run in logs and messages; unique. */
+  runId: string;
+  bundle: ComponentBundle;
+  entry: RunEntry;
+  props: Record<string, RunProp>;
+  /** With a strategy, `$emit` without an id (for `greatest`: a numeric one) throws in the component. */
+  dedupe?: DedupeStrategy;
+  limits: RunLimits;
+  /** Give this run a process of its own: it was in flight when a shared one died, and either is innocent or will show that it is not. */
+  alone: boolean;
+}
+
+/** A request that a component makes with `fetch`. Redirects are followed by the host, each hop checked. */
+export interface FetchRequest {
+  url: string;
+  method: string;
+  headers: [string, string][];
+  body?: Uint8Array;
+  redirect: 'follow' | 'error' | 'manual';
+}
+
+export type FetchOutcome =
+  | {
+      ok: true;
+      status: number;
+      statusText: string;
+      headers: [string, string][];
+      url: string;
+      redirected: boolean;
+      body: Uint8Array;
+    }
+  | { ok: false; message: string };
+
+/**
+ * What a run may ask of its host. Calls arrive in the order in which the component made them, all of them before the
+ * run's outcome. None may throw; the two that answer get an AbortSignal that fires when the run is over.
+ */
+export interface RunHost {
+  emit(event: EmittedEvent): void;
+  log(line: LogLine): void;
+  respond(response: HttpResponse): void;
+  dbSet(key: string, valueJson: string): void;
+  /** JSON text, or undefined where the key was never set. */
+  dbGet(key: string): Promise<string | undefined>;
+  fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
+}
+
+export interface RunFault {
+  code: ErrorCode;
+  message: string;
+  /** The author's own frames only: file, line, column of the source as it was saved. */
+  stack?: string;
+}
+
+/**
+ * How a run ended. `innocent` is set on a fault that this run may not have caused (its process died while others ran in
+ * it, or the sandbox stopped): run it again, alone.
+ */
+export type RunOutcome =
+  | { ok: true; cpuMs: number; wallMs: number }
+  | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
+
+/** The seam between the engine and the sandbox processes. */
+export interface Sandbox {
+  /**
+   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the component is reported at
+   * once, with the author's line where there is one.
+   */
+  describe(tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome>;
+  /** Runs one entry. Never rejects. */
+  run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
+  /** Figures for /metrics. */
+  stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number };
+  /** Ends every sandbox process; runs in flight end as innocent faults. Idempotent. */
+  stop(): Promise<void>;
+}

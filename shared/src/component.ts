@@ -1,0 +1,88 @@
+/** What the component interface looks like once it has been read from a component and turned into plain data. */
+
+export type DedupeStrategy = 'unique' | 'greatest' | 'last';
+export type HookName = 'deploy' | 'activate' | 'deactivate';
+
+/** A prop as the API shows it in `configurable_props`: the author's definition plus its name; functions are left out. */
+export interface PropDefinition {
+  name: string;
+  /** `string`, `integer[]`, `$.interface.http`, `$.service.db`, `app` … */
+  type: string;
+  label?: string;
+  description?: string;
+  optional?: boolean;
+  default?: unknown;
+  secret?: boolean;
+  min?: number;
+  max?: number;
+  /** `$.interface.http`: the component answers the client itself. */
+  customResponse?: boolean;
+  /** Static choices, or true where the component computes them. */
+  options?: unknown;
+  [extra: string]: unknown;
+}
+
+/** What loading a component showed. */
+export interface ComponentDescription {
+  name: string;
+  version: string;
+  key?: string;
+  type: 'source' | 'action';
+  description?: string;
+  dedupe?: DedupeStrategy;
+  hooks: HookName[];
+  props: PropDefinition[];
+}
+
+/** The event that `run` gets when a request arrives at an HTTP interface. */
+export interface HttpEvent {
+  method: string;
+  path: string;
+  query: Record<string, string | string[]>;
+  headers: Record<string, string>;
+  bodyRaw: string;
+  body: unknown;
+}
+
+/** The event that `run` gets when a timer fires; `timestamp` in epoch seconds. */
+export interface TimerEvent {
+  timestamp: number;
+  interval_seconds?: number;
+  cron?: string;
+  timezone?: string;
+}
+
+/** What a prop is worth in one run: plain values as they are, interfaces and services as what the guest builds them from. */
+export type RunProp =
+  | { kind: 'value'; value: unknown }
+  | { kind: 'http'; endpoint: string }
+  | { kind: 'timer'; intervalSeconds?: number; cron?: string; timezone?: string }
+  | { kind: 'db' };
+
+/** One `this.$emit`, as it leaves the sandbox. `data` is JSON text and is never parsed on the way to the receiver. */
+export interface EmittedEvent {
+  data: string;
+  id?: string | number;
+  /** Channel; absent is the default channel. */
+  name?: string;
+  summary?: string;
+  /** Epoch milliseconds given by the author. */
+  ts?: number;
+  /** Epoch milliseconds at which `$emit` was called: the order of events without `ts`. */
+  emittedAtMs: number;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogLine {
+  atMs: number;
+  level: LogLevel;
+  message: string;
+}
+
+/** What `respond` sends. `body` is what goes over the wire. */
+export interface HttpResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}

@@ -1,0 +1,58 @@
+/**
+ * The registry of every error a user can see: code → HTTP status and title. Codes are stable; messages are not.
+ * The API renders them as RFC 9457 problem documents with a top-level `error` string beside.
+ */
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, title: 'The request is not valid' },
+  INVALID_COMPONENT: { status: 400, title: 'The component code cannot be used' },
+  NO_RESPONSE: { status: 400, title: 'The run ended without the answer that was due' },
+  INVALID_PROPS: { status: 400, title: 'The configured props are not valid' },
+  UNAUTHORIZED: { status: 401, title: 'No valid API key was given' },
+  FORBIDDEN: { status: 403, title: 'This key may not do that' },
+  NOT_FOUND: { status: 404, title: 'No such resource' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'This resource does not have that method' },
+  CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
+  HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },
+  RATE_LIMITED: { status: 429, title: 'Too many requests' },
+  INTERNAL: { status: 500, title: 'Something went wrong on our side' },
+  UNAVAILABLE: { status: 503, title: 'The service is not ready' },
+  // What ends a run. They are recorded with the run and never become an API status of their own.
+  COMPONENT_ERROR: { status: 422, title: 'The component threw an error' },
+  CPU_LIMIT: { status: 422, title: 'The run used more CPU time than its limit' },
+  WALL_LIMIT: { status: 422, title: 'The run took longer than its limit' },
+  MEMORY_LIMIT: { status: 422, title: 'The component used more memory than its limit' },
+  OUTPUT_LIMIT: { status: 422, title: 'The run produced more output than its limit' },
+  SANDBOX_CRASHED: { status: 422, title: 'The sandbox process of the run ended unexpectedly' },
+  RUN_ABANDONED: { status: 422, title: 'The run was given up after several nodes failed while running it' },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One thing that is wrong with an input: where (`configured_props.url`, `limit`) and what. */
+export interface FieldError {
+  path: string;
+  message: string;
+  /** Of component code: the author's file, 1-based line and 0-based column. */
+  file?: string;
+  line?: number;
+  column?: number;
+}
+
+/** Thrown for every expected failure that a caller is told about. Anything else that is thrown is a defect and becomes INTERNAL. */
+export class HeadwaterError extends Error {
+  override readonly name = 'HeadwaterError';
+  readonly code: ErrorCode;
+  readonly fields: readonly FieldError[];
+
+  constructor(code: ErrorCode, message: string, options: { fields?: readonly FieldError[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fields = options.fields ?? [];
+  }
+}
+
+/** The same answer for "does not exist" and "belongs to another account", so that ids of others cannot be probed. */
+export function notFound(what: string, id: string): HeadwaterError {
+  return new HeadwaterError('NOT_FOUND', `No ${what} ${id} in this account`);
+}

@@ -1,0 +1,61 @@
+import { randomFillSync } from 'node:crypto';
+
+/** Prefix of every public id. One word per resource; the glossary in docs/ARCHITECTURE.md explains each. */
+export const ID_PREFIXES = {
+  account: 'o_',
+  user: 'u_',
+  apiKey: 'key_',
+  savedComponent: 'sc_',
+  source: 'dc_',
+  webhook: 'wh_',
+  subscription: 'sub_',
+  delivery: 'dlv_',
+  invocation: 'inv_',
+  node: 'node_',
+} as const;
+
+export type IdKind = keyof typeof ID_PREFIXES;
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_CHARS = 12;
+const TIME_CHARS = 8;
+
+/**
+ * Makes an id such as `dc_1vZ8kQ0aB3xYpL9mWc2T`: eight base-62 characters of the current millisecond, so that ids sort by
+ * the time they were made (and indexes grow at one end), then twelve random ones (71 bits), so that they cannot be guessed.
+ */
+export function newId(kind: IdKind, nowMs: number = Date.now()): string {
+  return ID_PREFIXES[kind] + base62Time(nowMs) + randomToken(RANDOM_CHARS);
+}
+
+/** A random base-62 string of `length` characters (5.95 bits each) from the system's secure source. */
+export function randomToken(length: number): string {
+  let out = '';
+  while (out.length < length) out += randomChar();
+  return out;
+}
+
+const pool = new Uint8Array(4096);
+let poolAt = pool.length;
+
+// 248 = 4 × 62: bytes from 248 on are thrown away so that every character is equally likely.
+function randomChar(): string {
+  for (;;) {
+    if (poolAt === pool.length) {
+      randomFillSync(pool);
+      poolAt = 0;
+    }
+    const byte = pool[poolAt++] as number;
+    if (byte < 248) return ALPHABET.charAt(byte % 62);
+  }
+}
+
+function base62Time(ms: number): string {
+  let out = '';
+  let rest = ms;
+  for (let i = 0; i < TIME_CHARS; i++) {
+    out = ALPHABET.charAt(rest % 62) + out;
+    rest = Math.floor(rest / 62);
+  }
+  return out;
+}

@@ -1,0 +1,16 @@
+export { ID_PREFIXES, newId, randomToken, type IdKind } from './ids.ts';
+export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';
+export { LIMITS } from './limits.ts';
+export type {
+  ComponentDescription,
+  DedupeStrategy,
+  EmittedEvent,
+  HookName,
+  HttpEvent,
+  HttpResponse,
+  LogLevel,
+  LogLine,
+  PropDefinition,
+  RunProp,
+  TimerEvent,
+} from './component.ts';

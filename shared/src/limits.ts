@@ -1,0 +1,122 @@
+/**
+ * Every limit of the system, with its unit in the name. Operators change the ones listed in docs/configuration.md
+ * through the environment; the others are part of the published behaviour.
+ */
+export const LIMITS = {
+  /** Body of a request to an endpoint. Over it: 413. */
+  maxHttpBodyBytes: 512 * 1024,
+  /** Body of a request to the REST API. */
+  maxApiBodyBytes: 6 * 1024 * 1024,
+  /** Source text of one component. */
+  maxComponentCodeBytes: 1024 * 1024,
+  /** One configured prop, as JSON. */
+  maxPropValueBytes: 64 * 1024,
+  /** One value of `$.service.db`, as JSON. */
+  maxDbValueBytes: 60 * 1024,
+  /** A key of `$.service.db`. */
+  maxDbKeyBytes: 1024,
+  /** One emitted event, as JSON. */
+  maxEventBytes: 1024 * 1024,
+  /** Everything one run emits, logs and stores, together. */
+  maxRunOutputBytes: 6 * 1024 * 1024,
+  maxEmitsPerRun: 10_000,
+  maxLogLinesPerRun: 1_000,
+  maxLogLineBytes: 16 * 1024,
+  /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
+  partialCommitEmits: 1_000,
+  partialCommitBytes: 2 * 1024 * 1024,
+  partialCommitMs: 5_000,
+  /** Ids that the `unique` dedupe strategy remembers, first in, first out. */
+  uniqueCacheSize: 100,
+  /** Characters of an emitted event's id, channel name and summary. */
+  maxEventIdChars: 512,
+  maxChannelChars: 128,
+  maxSummaryChars: 1_000,
+  /** Events that event_summaries answers with and streams replay. */
+  recentEvents: 100,
+  /** Event data longer than this is cut in event_summaries unless `expand=event`. */
+  summaryEventBytes: 1024,
+  /** CPU time of one run. */
+  runCpuMs: 10_000,
+  /** Wall time of a run started by HTTP or by hand, by a timer, and the most an operator may set. */
+  httpRunWallMs: 30_000,
+  timerRunWallMs: 60_000,
+  maxRunWallMs: 750_000,
+  /** Wall time of a lifecycle hook. */
+  hookWallMs: 60_000,
+  /** Heap of one isolate. */
+  isolateMemoryMb: 128,
+  maxTimersPerRun: 1_000,
+  maxFetchesInFlightPerRun: 32,
+  maxFetchesPerRun: 1_000,
+  /** Of one request: its URL, and its header names and values together. */
+  maxFetchUrlChars: 16_384,
+  maxFetchHeaderBytes: 64 * 1024,
+  maxFetchRequestBytes: 6 * 1024 * 1024,
+  maxFetchResponseBytes: 12 * 1024 * 1024,
+  maxFetchRedirects: 10,
+  fetchTimeoutMs: 30_000,
+  /** Connections that components of all tenants hold to one origin, from one node; more requests wait for one. */
+  maxFetchConnectionsPerOrigin: 128,
+  /** Response bytes of fetches that one tenant may have in memory on one node at the same time. */
+  maxFetchBytesPerTenant: 96 * 1024 * 1024,
+  /** Connecting to a host outside, DNS included; part of the timeout of whatever connects. */
+  connectTimeoutMs: 10_000,
+  /** Runs of one component and of one tenant at the same time on one node; the rest waits. */
+  maxRunsPerComponent: 32,
+  maxRunsPerTenant: 64,
+  /** Invocations that one node holds in memory; what comes beyond is stored for whichever node is free. */
+  maxHeldInvocations: 2_000,
+  /** Times an invocation is started again because its sandbox or its node ended without a result. */
+  maxInvocationAttempts: 3,
+  /** A delivery attempt: connect + answer. */
+  deliveryTimeoutMs: 15_000,
+  /** Bytes of a webhook's answer that are kept with the attempt. */
+  maxStoredResponseBytes: 1_024,
+  /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */
+  maxDrainedResponseBytes: 64 * 1024,
+  /** Delivery attempts at the same time on one node: to one webhook, of one tenant, and in all. */
+  maxDeliveriesPerWebhook: 32,
+  maxDeliveriesPerTenant: 256,
+  maxDeliveriesInFlight: 1_024,
+  /** Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. */
+  maxHeldDeliveriesPerWebhook: 1_000,
+  maxHeldDeliveries: 4_000,
+  maxHeldDeliveryBytes: 128 * 1024 * 1024,
+  /** Deliveries that one turn of a webhook's lane takes. */
+  deliveryLaneBatch: 64,
+  /** A lane that found no room on a node comes back after this. */
+  deliveryLaneRetryMs: 1_000,
+  /** How long a stopping node waits for attempts in flight before it cuts them off. */
+  deliveryDrainMs: 5_000,
+  maxNameChars: 256,
+  /** The longest address that mail can be sent to (RFC 5321), with room to spare. */
+  maxEmailChars: 320,
+  maxDescriptionChars: 4_096,
+  maxUrlChars: 2_048,
+  /** Lists. */
+  defaultPageSize: 10,
+  maxPageSize: 100,
+  /** Smallest interval of a timer. */
+  minTimerIntervalSeconds: 1,
+  maxTimerIntervalSeconds: 366 * 24 * 3600,
+  /** Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises them. */
+  maxJsonDepth: 128,
+  maxIdChars: 256,
+  maxCursorChars: 512,
+  /** Request line and headers together; over it: 431. */
+  maxHeaderBytes: 32 * 1024,
+  /** What is still read and thrown away of a body that was refused, so that its sender gets to read the answer. */
+  maxDrainBytes: 8 * 1024 * 1024,
+  drainMs: 5_000,
+  /** From the first byte of a connection to the end of the headers, and to the end of the body. */
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 60_000,
+  /** An idle connection is kept longer than usual load balancers keep theirs (60 s), so that they never write into a closing one. */
+  keepAliveMs: 65_000,
+  /** How long /healthz waits for the engine's word. */
+  readyCheckMs: 2_000,
+  /** From the first SIGTERM to the forced end. */
+  shutdownMs: 10_000,
+  minApiKeyChars: 20,
+} as const;

@@ -1,0 +1,235 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import {
+  createApp,
+  createHttpMetrics,
+  createIngestHandler,
+  type HttpServer,
+  type Log,
+  startHttpServer,
+} from '../../api/src/index.ts';
+import type { EndpointRoute, Engine, RunResponse, SourceRecord, WebhookRecord } from '../../engine/src/index.ts';
+import { notFound } from '../../shared/src/index.ts';
+import { testLog } from './logs.ts';
+
+export const API_KEY = `hw_${'k'.repeat(32)}`;
+export const ADMIN_KEY = `hw_admin_${'a'.repeat(32)}`;
+export const ACCOUNT_ID = 'o_account';
+const MADE_AT = new Date('2026-11-20T12:00:00.900Z');
+export const MADE_AT_SECONDS = 1_795_176_000;
+
+/** Calls that reached the engine, in order: what the HTTP side made of a request. */
+export interface EngineCall {
+  name: string;
+  args: unknown[];
+}
+
+/** Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it remembers. */
+export function createRecordingEngine() {
+  const calls: EngineCall[] = [];
+  const accepted: string[] = [];
+  const behaviour: {
+    ready: () => Promise<boolean>;
+    response: RunResponse | undefined;
+    acceptFailure: Error | undefined;
+    fail: Error | undefined;
+    eventData: string;
+  } = { ready: async () => true, response: undefined, acceptFailure: undefined, fail: undefined, eventData: '{}' };
+  const answer = <T>(name: string, value: T | ((...args: never[]) => T)) =>
+    async (...args: unknown[]): Promise<T> => {
+      calls.push({ name, args });
+      if (behaviour.fail !== undefined) throw behaviour.fail;
+      return typeof value === 'function' ? (value as (...all: unknown[]) => T)(...args) : value;
+    };
+  const page = <T>(items: T[]) => ({ items, total: 7, startCursor: 'first', endCursor: 'last' });
+  const engine: Engine = {
+    accounts: {
+      create: answer('accounts.create', { account: { id: 'o_new', name: 'New' }, user: { id: 'u_new' }, apiKey: 'hw_x' }),
+      authenticate: async (key) => (key === API_KEY ? { accountId: ACCOUNT_ID, userId: 'u_user' } : undefined),
+      me: answer('accounts.me', {
+        id: 'u_user',
+        username: 'ada',
+        account: { id: ACCOUNT_ID, name: 'Home' },
+        usage: { sources: 1, webhooks: 2, subscriptions: 3 },
+      }),
+      listKeys: answer('accounts.listKeys', [{ id: 'key_1', name: 'first', hint: 'kkkk', createdAt: MADE_AT }]),
+      createKey: answer('accounts.createKey', {
+        record: { id: 'key_2', name: 'second', hint: 'zzzz', createdAt: MADE_AT },
+        apiKey: 'hw_zzzz',
+      }),
+      revokeKey: answer('accounts.revokeKey', undefined),
+    },
+    components: {
+      save: answer('components.save', component),
+      get: answer('components.get', component),
+    },
+    sources: {
+      create: answer('sources.create', source),
+      get: answer('sources.get', (_who: unknown, id: string) => {
+        if (id !== source.id) throw notFound('source', id);
+        return source;
+      }),
+      list: answer('sources.list', page([source, { ...source, id: 'dc_2' }])),
+      update: answer('sources.update', source),
+      delete: answer('sources.delete', undefined),
+      run: answer('sources.run', { invocationId: 'inv_1' }),
+      events: answer('sources.events', () => [
+        {
+          id: '1763640000123-0',
+          indexedAtMs: 1_763_640_000_123,
+          emitterId: source.id,
+          channel: '',
+          data: behaviour.eventData,
+          emitId: 'a1',
+        },
+      ]),
+      deleteEvents: answer('sources.deleteEvents', undefined),
+      runs: answer('sources.runs', []),
+    },
+    webhooks: {
+      create: answer('webhooks.create', webhook),
+      get: answer('webhooks.get', webhook),
+      list: answer('webhooks.list', page([webhook])),
+      update: answer('webhooks.update', webhook),
+      delete: answer('webhooks.delete', undefined),
+      deliveries: answer('webhooks.deliveries', page([])),
+    },
+    subscriptions: {
+      create: answer('subscriptions.create', subscription),
+      list: answer('subscriptions.list', page([subscription])),
+      delete: answer('subscriptions.delete', undefined),
+    },
+    ingest: {
+      route: async (key) => (key.startsWith('known') ? endpointRoute : undefined),
+      accept: async (_route, event) => {
+        if (behaviour.acceptFailure !== undefined) throw behaviour.acceptFailure;
+        accepted.push(event);
+        const response = behaviour.response;
+        return { invocationId: 'inv_1', ...(response === undefined ? {} : { response: Promise.resolve(response) }) };
+      },
+    },
+    ready: () => behaviour.ready(),
+    metrics: async () => '# HELP headwater_test a\nheadwater_test 1\n',
+    stop: async () => undefined,
+  };
+  return { engine, calls, accepted, behaviour };
+}
+
+const endpointRoute: EndpointRoute = {
+  accountId: ACCOUNT_ID,
+  sourceId: 'dc_1',
+  propName: 'http',
+  customResponse: false,
+};
+
+const component = {
+  id: 'sc_1',
+  name: 'Bin',
+  version: '0.0.1',
+  type: 'source' as const,
+  code: 'export default {}',
+  codeHash: 'abc',
+  configurableProps: [{ name: 'http', type: '$.interface.http' }],
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const source: SourceRecord = {
+  id: 'dc_1',
+  userId: 'u_user',
+  componentId: 'sc_1',
+  name: 'Bin',
+  nameSlug: 'bin',
+  active: true,
+  configuredProps: { http: { endpoint_url: 'http://127.0.0.1/e/known' } },
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const webhook: WebhookRecord = {
+  id: 'wh_1',
+  userId: 'u_user',
+  url: 'https://example.com/hook',
+  format: 'raw',
+  secret: 'whsec_c2VjcmV0',
+  active: true,
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const subscription = { id: 'sub_1', emitterId: 'dc_1', listenerId: 'wh_1', eventName: '', createdAt: MADE_AT };
+
+export interface TestServer extends ReturnType<typeof createRecordingEngine> {
+  url: string;
+  port: number;
+  server: HttpServer;
+  /** A call with the key of the account; `init` overrides. */
+  call(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** Keeps what is logged, for tests that promise a log line. */
+export function createMemoryLog() {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  const keep = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, fields: { ...fields }, message });
+  return { lines, debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+}
+
+/** The whole HTTP side on a free loopback port. */
+export async function startTestServer(
+  options: { log?: Log; endpointDomain?: string; adminKey?: string } = {},
+): Promise<TestServer> {
+  const recording = createRecordingEngine();
+  const log = options.log ?? testLog;
+  const metrics = createHttpMetrics();
+  const { engine } = recording;
+  const app = createApp({
+    engine,
+    publicUrl: 'http://127.0.0.1',
+    log,
+    metrics,
+    adminKey: options.adminKey ?? ADMIN_KEY,
+  });
+  const ingest = createIngestHandler({ engine, log, metrics });
+  const server = await startHttpServer({
+    app,
+    ingest,
+    host: '127.0.0.1',
+    port: 0,
+    ...(options.endpointDomain === undefined ? {} : { endpointDomain: options.endpointDomain }),
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(url + path, { ...init, headers: { authorization: `Bearer ${API_KEY}`, ...init.headers } });
+  return { ...recording, url, port: server.port, server, call };
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A request that fetch would not make: the path as it is, repeated headers, any method, a body in chunks. */
+export function rawRequest(
+  port: number,
+  options: { method?: string; path: string; headers?: Record<string, string | string[]>; body?: (string | Buffer)[] },
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', path, headers = {} } = options;
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+    for (const chunk of options.body ?? []) request.write(chunk);
+    request.end();
+  });
+}

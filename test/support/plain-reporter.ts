@@ -1,0 +1,43 @@
+import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+
+interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/**
+ * Counts tests. What fails outside of a test counts as one failure as well, so that a red run never reads "0 failed": a
+ * file that does not load, a suite's hook that throws, an error nobody awaited.
+ */
+function countTests(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): TestCounts {
+  const counts: TestCounts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+  for (const module of modules) {
+    counts.failed += module.errors().length;
+    for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      if (state === 'passed') counts.passed++;
+      else if (state === 'failed') counts.failed++;
+      else counts.skipped++;
+    }
+  }
+  return counts;
+}
+
+/** Ends the output with a line that machines and people read alike: `12 passed, 0 failed, 1 skipped`. */
+export function plainReporter(): Reporter {
+  let closingLine: string | undefined;
+  return {
+    onInit() {
+      // At exit, because global teardown and other reporters may print after the run's end.
+      process.once('exit', () => {
+        if (closingLine !== undefined) process.stdout.write(`\n${closingLine}\n`);
+      });
+    },
+    onTestRunEnd(modules, unhandledErrors) {
+      const { passed, failed, skipped } = countTests(modules, unhandledErrors);
+      closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+    },
+  };
+}
