@@ -208,6 +208,7 @@ create index subscriptions_emitter on subscriptions (emitter_id, event_name);
 create index subscriptions_listener on subscriptions (listener_id);
 
 -- Deliveries to do and done. status: pending, delivered, failed (no attempt left), cancelled (webhook stopped).
+-- Ids grow with time byte by byte (collation C), so a webhook's deliveries are listed newest first from the primary key.
 -- `attempts` is a JSON array of { at, status_code, error, duration_ms, response }, oldest first; bounded by the retry schedule.
 create table deliveries (
   id text collate "C" not null,

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { HeadwaterError, LIMITS } from '../shared/src/index.ts';
-import { ACCOUNT_ID, ADMIN_KEY, API_KEY, createMemoryLog, MADE_AT_SECONDS, startTestServer, type TestServer } from './support/http-server.ts';
+import {
+  ACCOUNT_ID,
+  ADMIN_KEY,
+  API_KEY,
+  type CallInit,
+  createMemoryLog,
+  MADE_AT_SECONDS,
+  startTestServer,
+  type TestServer,
+} from './support/http-server.ts';
 
 let server: TestServer;
 const log = createMemoryLog();
@@ -23,7 +32,7 @@ async function problemOf(response: Response) {
   return problem;
 }
 
-const json = (body: unknown): RequestInit => ({
+const json = (body: unknown): CallInit => ({
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
@@ -66,7 +75,9 @@ test('a JSON body is read whatever content type is announced, a form as a form',
     await server.call('/v1/webhooks', { method: 'POST', headers: { 'content-type': contentType }, body });
   }
   await server.call('/v1/webhooks', { method: 'POST', body: new URLSearchParams({ url: 'https://body.example/' }) });
-  expect(server.calls.map((call) => call.args[1])).toEqual(Array(4).fill({ url: 'https://body.example/' }));
+  expect(server.calls.map((call) => call.args[1])).toEqual(
+    Array.from({ length: 4 }, () => ({ url: 'https://body.example/' })),
+  );
 });
 
 test('everything that is wrong with the parameters is reported at once, by name', async () => {
@@ -184,7 +195,13 @@ test('deletes of resources answer 204, of events 202, both without a body', asyn
   }
   const query = '/v1/subscriptions?emitter_id=dc_1&listener_id=wh_1';
   answers.push([(await server.call(query, { method: 'DELETE' })).status, '']);
-  expect(answers).toEqual([[204, ''], [204, ''], [204, ''], [202, ''], [204, '']]);
+  expect(answers).toEqual([
+    [204, ''],
+    [204, ''],
+    [204, ''],
+    [202, ''],
+    [204, ''],
+  ]);
   expect(server.calls.at(-1)?.args[1]).toEqual({ emitterId: 'dc_1', listenerId: 'wh_1' });
 });
 
@@ -196,9 +213,18 @@ test('run passes on any JSON value as the event, and none as none', async () => 
 });
 
 test('without a valid key the answer is 401 and says which scheme is asked for', async () => {
-  const headers = ['', 'Bearer', 'Bearer wrong', `Basic ${API_KEY}`, `Bearer ${'x'.repeat(5000)}`, `Bearer ${API_KEY} x`];
+  const headers = [
+    '',
+    'Bearer',
+    'Bearer wrong',
+    `Basic ${API_KEY}`,
+    `Bearer ${'x'.repeat(5000)}`,
+    `Bearer ${API_KEY} x`,
+  ];
   for (const authorization of headers) {
-    const response = await fetch(`${server.url}/v1/users/me`, { headers: authorization === '' ? {} : { authorization } });
+    const response = await fetch(`${server.url}/v1/users/me`, {
+      headers: authorization === '' ? {} : { authorization },
+    });
     expect([authorization.slice(0, 20), response.status]).toEqual([authorization.slice(0, 20), 401]);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     await problemOf(response);

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,7 +77,7 @@ test('stop is idempotent and may be called twice at once', async () => {
   const server = await start();
   await Promise.all([server.stop(), server.stop()]);
   await server.stop();
-  await expect(readMark(server.url)).rejects.toThrow();
+  await expect(readMark(server.url)).rejects.toThrow(/ECONNREFUSED/);
 });
 
 test('the data directory and its secrets are readable by their owner alone, and only loopback is listened on', async () => {
@@ -142,6 +142,22 @@ test('a stale pid file that names a live process of somebody else does not keep 
   await writeFile(file, text.replace(/^\d+/, String(bystander.pid)));
   const server = await start();
   expect(await readMark(server.url)).toEqual(['kept']);
+});
+
+test('a pid file that was never written to its end does not keep the server from starting', async () => {
+  await (await start()).stop();
+  const file = path.join(dataDir, 'postgres/postmaster.pid');
+  const longAgo = new Date(Date.now() - 60_000);
+  for (const text of ['', 'not a number\n']) {
+    await writeFile(file, text);
+    await utimes(file, longAgo, longAgo);
+    await (await start()).stop();
+  }
+  // Just made, as by a server that is starting at this moment: waited for, then removed.
+  await writeFile(file, '');
+  const server = await start();
+  expect(await serverPid()).toBeGreaterThan(0);
+  expect(server.adopted).toBe(false);
 });
 
 test('a data directory in use is refused, and its user is not disturbed', async () => {

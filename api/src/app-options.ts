@@ -12,6 +12,8 @@ export interface AppOptions {
   metrics: HttpMetrics;
   /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
   adminKey?: string;
+  /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */
+  probesOnly?: boolean;
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;
 }

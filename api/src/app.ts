@@ -23,7 +23,7 @@ import { webhookEndpoints } from './routes/webhooks.ts';
 export function createApp(options: AppOptions): App {
   const { log } = options;
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
-  const endpoints = allEndpoints();
+  const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
   app.onError((thrown, c) => answerProblem(c, thrown, log));
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);

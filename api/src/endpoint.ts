@@ -94,7 +94,11 @@ export function emptyEndpoint<S extends z.ZodObject>(
 
 /** Answers `{ data: item }` to the operator's key only. Its handler never sees a tenant. */
 export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
-  definition: Description & { parameters: S; schema: Item; handle: (request: AdminRequest<S>) => Promise<z.output<Item>> },
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: (request: AdminRequest<S>) => Promise<z.output<Item>>;
+  },
 ): Endpoint {
   return { ...itemEndpoint(definition), access: 'admin' };
 }

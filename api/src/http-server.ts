@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { LIMITS } from '@headwater/shared';
+import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
-import { PROBLEM_CONTENT_TYPE } from './problem.ts';
+import { PROBLEM_CONTENT_TYPE, problemType } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 
 export interface HttpServerOptions {
   app: App;
@@ -15,7 +16,7 @@ export interface HttpServerOptions {
   host: string;
   /** 0: any free port. */
   port: number;
-  /** What host-style endpoints end with: `<key>.<endpointDomain>`. Default: only `/e/<key>`. */
+  /** What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only `/e/<key>`. */
   endpointDomain?: string;
 }
 
@@ -44,11 +45,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const onRequest = requestRouter(options, state);
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A body that will be refused is not asked for. Without it the connection cannot go on, so it is closed.
-    if (Number(request.headers['content-length'] ?? 0) > LIMITS.maxApiBodyBytes) response.shouldKeepAlive = false;
-    else response.writeContinue();
+    if (refuseUnsentBody(request, response, options)) return;
+    response.writeContinue();
     onRequest(request, response);
   });
+  const endSilent = trackConnections(server);
   server.on('clientError', answerClientError);
   await listen(server, options);
   let stopped: Promise<void> | undefined;
@@ -56,14 +57,18 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
       state.stopping = true;
-      stopped ??= closeServer(server, graceMs);
+      stopped ??= closeServer(server, endSilent, graceMs);
       return stopped;
     },
   };
 }
 
+function domainName({ endpointDomain }: HttpServerOptions): string | undefined {
+  return endpointDomain?.toLowerCase().replace(/:\d+$/, '');
+}
+
 function requestRouter(options: HttpServerOptions, state: { stopping: boolean }) {
-  const domain = options.endpointDomain?.toLowerCase();
+  const domain = domainName(options);
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
     overrideGlobalObjects: false,
@@ -77,6 +82,30 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
   };
 }
 
+/** A client that asks first is told before it sends a body that is too large. Nothing follows, so the connection ends. */
+function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): boolean {
+  const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
+  const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : LIMITS.maxApiBodyBytes;
+  if (Number(request.headers['content-length'] ?? 0) <= maxBytes) return false;
+  const detail = `The request body is larger than ${maxBytes} bytes`;
+  const problem = { type: problemType('PAYLOAD_TOO_LARGE'), title: ERRORS.PAYLOAD_TOO_LARGE.title, status: 413 };
+  response.writeHead(413, { 'content-type': PROBLEM_CONTENT_TYPE, connection: 'close' });
+  response.end(JSON.stringify({ ...problem, detail, error: detail, request_id: requestIdOf(undefined) }));
+  return true;
+}
+
+/** Ends the connections on which nothing was ever sent: node does not count them as idle before headersTimeout. */
+function trackConnections(server: Server): () => void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -87,9 +116,10 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-async function closeServer(server: Server, graceMs: number): Promise<void> {
+async function closeServer(server: Server, endSilent: () => void, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // close() ends the connections that are idle now; those that fall idle later are ended here.
+  endSilent();
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
@@ -105,6 +135,7 @@ const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
 /** What is not HTTP, or too slow, gets an answer where one can still be sent. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   // node's own mark for the response under way on this connection; after its first byte nothing may be put in between
+  // oxlint-disable-next-line no-underscore-dangle
   const inFlight = (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || inFlight?.headersSent === true) {
     socket.destroy();

@@ -210,8 +210,15 @@ export interface Webhooks {
   create(who: Principal, input: WebhookCreate): Promise<WebhookRecord>;
   get(who: Principal, id: string): Promise<WebhookRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
+  /**
+   * `active: false` stops the webhook: its events are no longer delivered, and what is pending is cancelled with a note in
+   * its attempts. `active: true` delivers new events again; nothing that was missed is sent later. A new url or format
+   * holds from the next attempt on, retries included. An empty name or description is removed.
+   */
   update(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord>;
+  /** Deletes its subscriptions as well and cancels what is pending. */
   delete(who: Principal, id: string): Promise<void>;
+  /** Newest first. */
   deliveries(who: Principal, id: string, page: PageRequest): Promise<Page<DeliveryRecord>>;
 }
 

@@ -5,6 +5,8 @@
 export const LIMITS = {
   /** Body of a request to an endpoint. Over it: 413. */
   maxHttpBodyBytes: 512 * 1024,
+  /** Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. */
+  maxFormFields: 2_000,
   /** Body of a request to the REST API. */
   maxApiBodyBytes: 6 * 1024 * 1024,
   /** Source text of one component. */
@@ -65,8 +67,9 @@ export const LIMITS = {
   /** Runs of one component and of one tenant at the same time on one node; the rest waits. */
   maxRunsPerComponent: 32,
   maxRunsPerTenant: 64,
-  /** Invocations that one node holds in memory; what comes beyond is stored for whichever node is free. */
+  /** Invocations that one node holds in memory; what comes beyond is stored for whichever node is free. Their events' bytes. */
   maxHeldInvocations: 2_000,
+  maxHeldInvocationBytes: 128 * 1024 * 1024,
   /** Times an invocation is started again because its sandbox or its node ended without a result. */
   maxInvocationAttempts: 3,
   /** A delivery attempt: connect + answer. */

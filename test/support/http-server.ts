@@ -34,7 +34,8 @@ export function createRecordingEngine() {
     fail: Error | undefined;
     eventData: string;
   } = { ready: async () => true, response: undefined, acceptFailure: undefined, fail: undefined, eventData: '{}' };
-  const answer = <T>(name: string, value: T | ((...args: never[]) => T)) =>
+  const answer =
+    <T>(name: string, value: T | ((...args: never[]) => T)) =>
     async (...args: unknown[]): Promise<T> => {
       calls.push({ name, args });
       if (behaviour.fail !== undefined) throw behaviour.fail;
@@ -43,7 +44,11 @@ export function createRecordingEngine() {
   const page = <T>(items: T[]) => ({ items, total: 7, startCursor: 'first', endCursor: 'last' });
   const engine: Engine = {
     accounts: {
-      create: answer('accounts.create', { account: { id: 'o_new', name: 'New' }, user: { id: 'u_new' }, apiKey: 'hw_x' }),
+      create: answer('accounts.create', {
+        account: { id: 'o_new', name: 'New' },
+        user: { id: 'u_new' },
+        apiKey: 'hw_x',
+      }),
       authenticate: async (key) => (key === API_KEY ? { accountId: ACCOUNT_ID, userId: 'u_user' } : undefined),
       me: answer('accounts.me', {
         id: 'u_user',
@@ -158,12 +163,14 @@ const webhook: WebhookRecord = {
 
 const subscription = { id: 'sub_1', emitterId: 'dc_1', listenerId: 'wh_1', eventName: '', createdAt: MADE_AT };
 
+export type CallInit = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
 export interface TestServer extends ReturnType<typeof createRecordingEngine> {
   url: string;
   port: number;
   server: HttpServer;
   /** A call with the key of the account; `init` overrides. */
-  call(path: string, init?: RequestInit): Promise<Response>;
+  call(path: string, init?: CallInit): Promise<Response>;
 }
 
 /** Keeps what is logged, for tests that promise a log line. */
@@ -198,7 +205,7 @@ export async function startTestServer(
     ...(options.endpointDomain === undefined ? {} : { endpointDomain: options.endpointDomain }),
   });
   const url = `http://127.0.0.1:${server.port}`;
-  const call = (path: string, init: RequestInit = {}) =>
+  const call = (path: string, init: CallInit = {}) =>
     fetch(url + path, { ...init, headers: { authorization: `Bearer ${API_KEY}`, ...init.headers } });
   return { ...recording, url, port: server.port, server, call };
 }

@@ -2,6 +2,3 @@ import { pino } from 'pino';
 
 /** For what a test starts. TEST_LOG_LEVEL=debug shows it. */
 export const testLog = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
-
-/** For code under test whose log nobody looks at. */
-export const silentLog = pino({ level: 'silent' });

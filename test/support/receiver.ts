@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   method: string;
   /** Path and query. */
   url: string;
@@ -13,7 +13,7 @@ export interface ReceivedRequest {
   at: number;
 }
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   /** Default 200. */
   status?: number;
   headers?: Record<string, string>;

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { parse as parsePairs } from 'node:querystring';
+import { LIMITS } from '@headwater/shared';
 import type { EndpointAddress } from './endpoint-address.ts';
-import { multipartJson } from './multipart.ts';
+import { countUpTo, multipartJson } from './multipart.ts';
 
 /**
  * JSON text of the HttpEvent that `run` gets. It is put together from text: a JSON body is checked but not serialised
@@ -44,8 +45,11 @@ function bodyJson(
   if (mediaType === 'application/json' || mediaType.endsWith('+json') || mediaType === 'text/json') {
     return validJson(raw) ?? rawJson;
   }
-  if (mediaType === 'application/x-www-form-urlencoded') return pairsJson(raw);
-  if (mediaType === 'multipart/form-data') return multipartJson(contentType ?? '', bytes).then((json) => json ?? rawJson);
+  if (mediaType === 'application/x-www-form-urlencoded') {
+    return countUpTo(raw, '&', LIMITS.maxFormFields) < LIMITS.maxFormFields ? pairsJson(raw) : rawJson;
+  }
+  if (mediaType === 'multipart/form-data')
+    return multipartJson(contentType ?? '', bytes).then((json) => json ?? rawJson);
   return rawJson;
 }
 

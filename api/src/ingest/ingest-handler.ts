@@ -29,15 +29,29 @@ const CLIENT_GONE_STATUS = 499;
  */
 export function createIngestHandler(options: IngestOptions): IngestHandler {
   return (request, response, address) => {
-    const startedAt = performance.now();
-    const done = (status: number) => options.metrics.ingestDone(status, performance.now() - startedAt);
-    takeRequest(options, request, response, address).then(done, (thrown: unknown) => {
-      const requestId = requestIdOf(singleHeader(request, REQUEST_ID_HEADER));
-      const problem = problemOf(thrown, requestId, options.log);
-      writeProblem(request, response, problem);
-      done(problem.status);
+    serve(options, request, response, address).catch((err: unknown) => {
+      options.log.error({ err }, 'an endpoint could not answer');
+      response.destroy();
     });
   };
+}
+
+async function serve(
+  options: IngestOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  address: EndpointAddress,
+): Promise<void> {
+  const startedAt = performance.now();
+  let status: number;
+  try {
+    status = await takeRequest(options, request, response, address);
+  } catch (thrown) {
+    const problem = problemOf(thrown, requestIdOf(singleHeader(request, REQUEST_ID_HEADER)), options.log);
+    writeProblem(request, response, problem);
+    status = problem.status;
+  }
+  options.metrics.ingestDone(status, performance.now() - startedAt);
 }
 
 function singleHeader(request: IncomingMessage, name: string): string | undefined {
@@ -65,7 +79,8 @@ async function takeRequest(
   const outcome = await accepted.response;
   if (!outcome.ok) throw new HeadwaterError('NO_RESPONSE', outcome.message);
   const { status } = outcome.response;
-  if (status < 200) throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);
+  if (status < 200)
+    throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);
   writeRunResponse(response, outcome.response, address.ownHost);
   return status;
 }

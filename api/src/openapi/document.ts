@@ -44,7 +44,12 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
   registerDelivery(registry);
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: { title: 'Headwater', version: '1', description: ABOUT, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } },
+    info: {
+      title: 'Headwater',
+      version: '1',
+      description: ABOUT,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
     servers: [{ url: publicUrl }],
   });
 }

@@ -8,7 +8,7 @@ type Registry = App['openAPIRegistry'];
 const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, bodyRaw, body }\`:
 \`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case.
 \`bodyRaw\` is the body decoded as UTF-8 (bytes that are not UTF-8 become U+FFFD), "" without one. \`body\` is null without one; parsed for JSON content types (the string where it does not parse);
-an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else the string.
+an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else, and for forms of more than ${LIMITS.maxFormFields} fields, the string.
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 
 export function registerEndpointsOfSources(registry: Registry): void {
@@ -21,7 +21,9 @@ export function registerEndpointsOfSources(registry: Registry): void {
       summary: 'The HTTP interface of a source',
       description: ENDPOINT_DESCRIPTION,
       security: [],
-      request: { params: z.object({ key: z.string().openapi({ description: 'The unguessable part of `endpoint_url`.' }) }) },
+      request: {
+        params: z.object({ key: z.string().openapi({ description: 'The unguessable part of `endpoint_url`.' }) }),
+      },
       responses: {
         200: {
           description: 'Stored, and run next; or whatever the source answers.',
@@ -47,7 +49,10 @@ export function registerProbes(registry: Registry): void {
     tags: ['Server'],
     summary: 'Whether this node works',
     security: [],
-    responses: { 200: { description: 'It does.', content: health }, 503: { description: 'It does not.', content: health } },
+    responses: {
+      200: { description: 'It does.', content: health },
+      503: { description: 'It does not.', content: health },
+    },
   });
   registry.registerPath({
     method: 'get',

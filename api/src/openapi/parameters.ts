@@ -16,7 +16,11 @@ export function describeQuery(parameters: z.ZodObject, hasBody: boolean): z.ZodO
 }
 
 function describeInQuery(schema: z.ZodType, asJson: boolean): z.ZodType {
-  if (asJson) return z.string().optional().openapi({ description: `As JSON text. ${IN_BODY_TOO}` });
+  if (asJson)
+    return z
+      .string()
+      .optional()
+      .openapi({ description: `As JSON text. ${IN_BODY_TOO}` });
   return schema.optional();
 }
 

@@ -94,7 +94,8 @@ function parseOrKeep(text: string): unknown {
 
 function takeJson(into: Record<string, unknown>, body: unknown, kinds: ParameterKinds): void {
   if (body === null) return; // what some clients send for "no body"
-  if (typeof body !== 'object' || Array.isArray(body)) throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
   for (const name of kinds.keys()) {
     if (!Object.hasOwn(body, name)) continue;
     into[name] = checkDepth((body as Record<string, unknown>)[name], name);
@@ -111,12 +112,20 @@ function checkDepth(value: unknown, name: string): unknown {
 export function checkParameters<S extends z.ZodObject>(schema: S, given: Record<string, unknown>): z.output<S> {
   const result = schema.safeParse(given, { error: explainIssue });
   if (result.success) return result.data;
-  throw invalid(
-    result.error.issues.map((issue) => ({ path: issue.path.map(String).join('.') || 'body', message: issue.message })),
-  );
+  const firstByPath = new Map<string, FieldError>();
+  for (const issue of result.error.issues) {
+    const path = issue.path.map(String).join('.') || 'body';
+    if (!firstByPath.has(path)) firstByPath.set(path, { path, message: issue.message });
+  }
+  throw invalid([...firstByPath.values()]);
 }
 
-function explainIssue(issue: { code?: string; input?: unknown; expected?: unknown; values?: unknown }): string | undefined {
+function explainIssue(issue: {
+  code?: string;
+  input?: unknown;
+  expected?: unknown;
+  values?: unknown;
+}): string | undefined {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'is required';
     const got = Array.isArray(issue.input) ? 'array' : issue.input === null ? 'null' : typeof issue.input;

@@ -22,7 +22,9 @@ export const userSchema = z
     username: z.string(),
     email: z.string().nullable(),
     quotas: z.object({ sources: quotaSchema, webhooks: quotaSchema, subscriptions: quotaSchema }),
-    orgs: z.array(z.object({ id: z.string(), name: z.string() })).openapi({ description: 'The accounts of this user.' }),
+    orgs: z
+      .array(z.object({ id: z.string(), name: z.string() }))
+      .openapi({ description: 'The accounts of this user.' }),
   })
   .openapi('User');
 

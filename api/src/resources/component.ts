@@ -13,9 +13,9 @@ export const componentSchema = z
     code: z.string(),
     code_hash: z.string(),
     dedupe: z.enum(['unique', 'greatest', 'last']).nullable(),
-    configurable_props: z
-      .array(z.record(z.string(), z.unknown()))
-      .openapi({ description: 'The props as the component defines them, each with its `name`; functions are left out.' }),
+    configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
+      description: 'The props as the component defines them, each with its `name`; functions are left out.',
+    }),
     created_at: secondsField('When the component was saved.'),
     updated_at: secondsField('When it last changed.'),
   })

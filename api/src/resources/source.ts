@@ -46,7 +46,9 @@ export const runSchema = z
       .object({ code: z.string(), message: z.string(), stack: z.string().nullable() })
       .nullable()
       .openapi({ description: 'Why it failed; `stack` names lines of the component as it was saved.' }),
-    logs: z.array(z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() })),
+    logs: z.array(
+      z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() }),
+    ),
     started_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
     ended_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
   })

@@ -16,7 +16,9 @@ export function accountEndpoints(): Endpoint[] {
       description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
       parameters: z.object({
         name: textParameter(LIMITS.maxNameChars, 1),
-        email: textParameter(LIMITS.maxNameChars).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address').optional(),
+        email: textParameter(LIMITS.maxNameChars)
+          .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address')
+          .optional(),
       }),
       schema: newAccountSchema,
       handle: async ({ engine, input }) => {

@@ -27,7 +27,10 @@ export function eventEndpoints(): Endpoint[] {
       pathId,
       parameters: z.object({
         limit: z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize),
-        expand: z.string().optional().openapi({ description: '`event`: the whole data of every event.', example: 'event' }),
+        expand: z
+          .string()
+          .optional()
+          .openapi({ description: '`event`: the whole data of every event.', example: 'event' }),
       }),
       schema: eventSummarySchema,
       handle: async ({ engine, who, id, input }) => {

@@ -2,7 +2,13 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
-import { codeParameter, httpUrlParameter, idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
+import {
+  codeParameter,
+  httpUrlParameter,
+  idParameter,
+  jsonObjectParameter,
+  textParameter,
+} from '../parameters/schemas.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
 
@@ -12,10 +18,13 @@ const pathId = 'The id of the source (`dc_…`).';
 const sourceParameters = {
   component_id: idParameter('A saved component (`sc_…`).').optional(),
   component_code: codeParameter().optional(),
-  component_url: httpUrlParameter().optional().openapi({ description: 'Where the code is. With code beside it, the code wins.' }),
+  component_url: httpUrlParameter()
+    .optional()
+    .openapi({ description: 'Where the code is. With code beside it, the code wins.' }),
   name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: "Default: the component's name." }),
   configured_props: jsonObjectParameter().optional().openapi({
-    description: 'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`.',
+    description:
+      'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`.',
   }),
 };
 

@@ -30,7 +30,8 @@ export function subscriptionEndpoints(): Endpoint[] {
       description: 'The same values again answer the same subscription.',
       parameters,
       schema: subscriptionSchema,
-      handle: async ({ engine, who, input }) => presentSubscription(await engine.subscriptions.create(who, toKey(input))),
+      handle: async ({ engine, who, input }) =>
+        presentSubscription(await engine.subscriptions.create(who, toKey(input))),
     }),
     emptyEndpoint({
       method: 'delete',

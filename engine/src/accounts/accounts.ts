@@ -83,7 +83,7 @@ async function createKey(sql: Sql, who: Principal, name: string) {
 }
 
 /** For people to read; nothing is looked up by it. */
-export function usernameOf(accountName: string): string {
+function usernameOf(accountName: string): string {
   const slug = accountName
     .normalize('NFKD')
     .toLowerCase()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HeadwaterError, randomToken } from '@headwater/shared';
 
-export const API_KEY_PREFIX = 'hw_';
+const API_KEY_PREFIX = 'hw_';
 const RANDOM_CHARS = 40;
 const HINT_CHARS = 4;
 /** A key that an operator made up: long enough not to be guessed, and fit for an HTTP header. */

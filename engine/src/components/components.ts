@@ -10,7 +10,7 @@ export interface ComponentsOptions {
   db: Database;
   sandbox: Sandbox;
   bundle: (code: string, fileName?: string) => Promise<BundleOutcome>;
-  fetch: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  fetch: (who: Principal, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
 }
 
 interface Code {
@@ -24,7 +24,7 @@ const DEFAULT_FILE_NAME = 'component.mjs';
 export function createComponents(options: ComponentsOptions): Components {
   return {
     async save(who, choice) {
-      const code = await codeOf(options, choice);
+      const code = await codeOf(options, who, choice);
       checkSize(code.text);
       const { bundle } = accept(await options.bundle(code.text, fileNameOf(code)));
       const { description } = accept(await options.sandbox.describe(who.accountId, bundle));
@@ -46,7 +46,7 @@ export function createComponents(options: ComponentsOptions): Components {
   };
 }
 
-async function codeOf(options: ComponentsOptions, choice: ComponentChoice): Promise<Code> {
+async function codeOf(options: ComponentsOptions, who: Principal, choice: ComponentChoice): Promise<Code> {
   const { componentCode, componentUrl } = choice;
   if (componentCode !== undefined) {
     return { text: componentCode, ...(componentUrl === undefined ? {} : { url: componentUrl }) };
@@ -56,16 +56,17 @@ async function codeOf(options: ComponentsOptions, choice: ComponentChoice): Prom
       fields: [{ path: 'component_code', message: 'Required where there is no component_url' }],
     });
   }
-  return { text: await fetchCode(options, componentUrl), url: componentUrl };
+  return { text: await fetchCode(options, who, componentUrl), url: componentUrl };
 }
 
-async function fetchCode(options: ComponentsOptions, url: string): Promise<string> {
+async function fetchCode(options: ComponentsOptions, who: Principal, url: string): Promise<string> {
   const refuse = (message: string) =>
     new HeadwaterError('INVALID_REQUEST', `component_url: ${message}`, {
       fields: [{ path: 'component_url', message }],
     });
   if (!/^https?:\/\//i.test(url)) throw refuse('Must be an http or https URL');
   const outcome = await options.fetch(
+    who,
     { url, method: 'GET', headers: [], redirect: 'follow' },
     AbortSignal.timeout(LIMITS.fetchTimeoutMs),
   );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadwaterError } from '@headwater/shared';
 import { findFreePort, launchServer, type LaunchedServer, type ServerPlan } from './launch-server.ts';
-import { disarmStalePostmaster, isPostmasterAlive, readPostmaster } from './postmaster-file.ts';
+import { disarmStalePostmaster, isPostmasterAlive, readPostmaster, removeBrokenPidFile } from './postmaster-file.ts';
 
 export interface AttachedServer extends LaunchedServer {
   /** It ran already: left by a process of ours that was killed, or another process's own. */
@@ -42,7 +42,10 @@ export async function attachServer(plan: ServerPlan, port?: number): Promise<Att
 
 async function findRunning(clusterDir: string) {
   const found = await readPostmaster(clusterDir);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    await removeBrokenPidFile(clusterDir);
+    return undefined;
+  }
   if (await isPostmasterAlive(found.pid, clusterDir)) return found;
   await disarmStalePostmaster(clusterDir);
   return undefined;

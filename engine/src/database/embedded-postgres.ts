@@ -74,6 +74,7 @@ interface Kept {
 function keepRunning(kept: Kept): { stop(): Promise<void> } {
   const { plan, url, log } = kept;
   let { server, ownership } = kept;
+  let owned = true;
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
   const watching = watch();
@@ -82,6 +83,7 @@ function keepRunning(kept: Kept): { stop(): Promise<void> } {
     for (;;) {
       await ownership.lost;
       if (stopping.signal.aborted) return;
+      owned = false;
       log.error({ pid: server.pid }, 'the embedded Postgres closed our connection; bringing it back');
       if (!(await restore())) return;
     }
@@ -92,6 +94,7 @@ function keepRunning(kept: Kept): { stop(): Promise<void> } {
       try {
         server = await attachServer(plan, server.port);
         ownership = await ownCluster(url, plan.clusterDir);
+        owned = true;
         log.info({ pid: server.pid }, 'the embedded Postgres is back');
         return true;
       } catch (error) {
@@ -108,8 +111,9 @@ function keepRunning(kept: Kept): { stop(): Promise<void> } {
     await ownership.release();
     await watching;
     await ownership.release();
-    await stopServer(server.pid, plan.clusterDir);
     plan.log.stop();
+    // Without the claim it may have become another process's.
+    if (owned) await stopServer(server.pid, plan.clusterDir);
   }
 
   return { stop: () => (stopped ??= stop()) };

@@ -25,7 +25,7 @@ export type LaunchOutcome =
   | { kind: 'ready'; server: LaunchedServer }
   /** Another program took the port between our looking and the server's. */
   | { kind: 'port-taken' }
-  /** Another server of this folder is there. */
+  /** Another server of this folder is there, or seems to be: its file may be half written. */
   | { kind: 'folder-taken' }
   /** Backends of a killed server still hold its shared memory; they end by themselves. */
   | { kind: 'memory-held' };
@@ -83,7 +83,12 @@ function watchExit(child: ChildProcess): { reason?: string } {
 
 function explainExit(logged: string, reason: string): LaunchOutcome {
   if (/could not bind|could not create any TCP\/IP sockets/.test(logged)) return { kind: 'port-taken' };
-  if (/lock file "postmaster\.pid" already exists/.test(logged)) return { kind: 'folder-taken' };
+  if (
+    /lock file "postmaster\.pid" already exists|lock file "postmaster\.pid" is empty|bogus data in lock file/.test(
+      logged,
+    )
+  )
+    return { kind: 'folder-taken' };
   if (/pre-existing shared memory block/.test(logged)) return { kind: 'memory-held' };
   throw cannotStart(`${reason}: ${logged}`);
 }

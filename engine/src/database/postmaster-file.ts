@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink, realpath, writeFile } from 'node:fs/promises';
+import { readFile, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -20,6 +20,19 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | u
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   return { pid, port: Number(lines[3] ?? 0), ready: lines[7]?.trim() === 'ready' };
+}
+
+/** A server writes its file within microseconds of making it. */
+const WRITTEN_AFTER_MS = 2_000;
+
+/**
+ * Removes a file that names no process: a kill or a power cut came between its making and its writing. Postgres would
+ * refuse to start because of it.
+ */
+export async function removeBrokenPidFile(clusterDir: string): Promise<void> {
+  const info = await stat(pidFile(clusterDir)).catch(() => undefined);
+  if (info === undefined || Date.now() - info.mtimeMs < WRITTEN_AFTER_MS) return;
+  if ((await readPostmaster(clusterDir)) === undefined) await rm(pidFile(clusterDir), { force: true });
 }
 
 async function readPidFile(clusterDir: string): Promise<string | undefined> {
@@ -44,11 +57,11 @@ export async function isPostmasterAlive(pid: number, clusterDir: string): Promis
     return stdout.includes('postgres');
   }
   // A killed server whose parent does not collect it stays as a zombie; it holds nothing any more.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  if (stat === '' || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return false;
+  const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  if (state === '' || /^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2))) return false;
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   // Not allowed to look: believe the name. The server changes into its data folder when it starts.
-  if (cwd === undefined) return stat.includes('(postgres)');
+  if (cwd === undefined) return state.includes('(postgres)');
   return cwd === (await realpath(clusterDir));
 }
 

@@ -66,7 +66,8 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
 /** What kept an attempt from being sent at all: a refused address, or a secret that does not open with the keys of this node. */
 function describeUnsent(context: AttemptContext, delivery: DueDelivery, error: unknown): string {
   if ((error as { code?: unknown }).code === 'EGRESS_REFUSED') return (error as Error).message;
-  context.log.error('A delivery could not be signed', { webhook: delivery.webhookId, delivery: delivery.id, error });
+  const ids = { webhook: delivery.webhookId, delivery: delivery.id };
+  context.log.error({ ...ids, err: error }, 'a delivery could not be signed');
   return 'The delivery could not be signed; the operator of this server has been told';
 }
 

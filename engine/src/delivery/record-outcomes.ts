@@ -1,43 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { createBatcher, isDataError, type Batcher } from '../store/batcher.ts';
+import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { recordAttempts, type AttemptResult } from '../store/record-attempts.ts';
 
+/**
+ * Records attempts in batches. An attempt was made whether or not the database answers, so a batch is tried again until it is
+ * recorded: forgetting it would send the event once more.
+ */
+export interface OutcomeRecorder {
+  /** Resolves when the attempt is recorded or its lease turned out to be lost. Never rejects. */
+  record(result: AttemptResult): Promise<void>;
+  size(): number;
+  stats(): { recording: number; delivered: number; retried: number; failed: number; lost: number };
+  /** Gives what is not recorded yet a last try. */
+  stop(): Promise<void>;
+}
+
 const MAX_BATCH = 256;
-/** While one transaction commits the next fills; more would only make each smaller. */
+/** While one transaction commits the next fills; more at a time would only make each smaller. */
 const MAX_IN_FLIGHT = 2;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 
-/**
- * Records attempts in batches. An attempt was made whether or not the database answers, so a batch is tried until it is
- * recorded or `giveUp` fires: forgetting it would send the event again. Answers false where the lease was lost.
- */
-export function createOutcomeRecorder(options: {
-  sql: Sql;
-  nodeId: string;
-  log: Log;
-  giveUp: AbortSignal;
-}): Batcher<AttemptResult, boolean> {
-  const { sql, nodeId, log, giveUp } = options;
+export function createOutcomeRecorder(options: { sql: Sql; nodeId: () => string; log: Log }): OutcomeRecorder {
+  const { sql, nodeId, log } = options;
+  const giveUp = new AbortController();
+  const counts = { delivered: 0, retried: 0, failed: 0, lost: 0 };
+  const batcher = createBatcher({ maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT, commit });
 
   async function commit(results: readonly AttemptResult[]): Promise<readonly boolean[]> {
     let batch = results;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
       try {
-        return await recordAttempts(sql, nodeId, batch);
+        return await recordAttempts(sql, nodeId(), batch);
       } catch (error) {
-        if (giveUp.aborted) throw error;
-        log.warn('Delivery attempts could not be recorded yet', { count: batch.length, error });
-        // Only what receivers and failures said can be data that Postgres refuses.
+        if (giveUp.signal.aborted) throw error;
+        log.warn({ count: batch.length, err: error }, 'delivery attempts could not be recorded yet');
+        // What receivers and failures said is the only data that Postgres could refuse.
         if (isDataError(error)) batch = batch.map(withoutTexts);
-        await sleep(waitMs, undefined, { signal: giveUp });
+        // Aborted by stop: the last try follows at once.
+        await sleep(waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined);
       }
     }
   }
 
-  return createBatcher({ maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT, commit });
+  return {
+    async record(result) {
+      try {
+        if (await batcher.add(result)) counts[result.status === 'pending' ? 'retried' : result.status]++;
+        else counts.lost++;
+      } catch (error) {
+        // Only while stopping. The row is released, by this node or by whoever finds it dead, and attempted again.
+        log.error({ delivery: result.deliveryId, err: error }, 'a delivery attempt could not be recorded');
+      }
+    },
+    size: batcher.size,
+    stats: () => ({ recording: batcher.size(), ...counts }),
+    async stop() {
+      giveUp.abort();
+      await batcher.drain();
+    },
+  };
 }
 
 function withoutTexts(result: AttemptResult): AttemptResult {

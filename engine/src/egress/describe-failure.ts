@@ -14,7 +14,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'cannot be reached from here',
   UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than it said',
-  EPROTO: 'does not speak TLS as it is spoken here',
 };
 
 /**
@@ -23,12 +22,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
  */
 export function describeFailure(host: string, error: unknown): string {
   if (isEgressRefused(error)) return error.message;
+  // Without a code where the parser of headers gave none.
+  if ((error as { name?: unknown } | null)?.name === 'HTTPParserError') return `${host} answered with something that is not HTTP`;
   const code = readCode(error);
   if (code === undefined) return `The request to ${host} failed`;
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return `${host} ${sentence}`;
   if (CERTIFICATE_CODE.test(code)) return `The TLS certificate of ${host} is not accepted (${code})`;
-  if (code.startsWith('HPE_')) return `${host} answered with something that is not HTTP (${code})`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `No TLS connection to ${host} could be made (${code})`;
   return `The request to ${host} failed (${code})`;
 }
 

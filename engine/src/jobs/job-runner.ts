@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { type LogFunctionFactory, Logger, run, type TaskList, type WorkerEventMap } from 'graphile-worker';
+import { type LogFunctionFactory, Logger, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../log.ts';
 
 export interface JobRunnerOptions {
@@ -21,7 +21,7 @@ const POLL_INTERVAL_MS = 250;
 
 /** Runs graphile-worker in this process. Signals are the process's business. */
 export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunner> {
-  const events: EventEmitter<WorkerEventMap> = new EventEmitter();
+  const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => options.onPool(workerPool.id));
   const runner = await run({
     events,

@@ -7,6 +7,9 @@ import type { RunSourcePayload } from './tasks.ts';
 /** Invocations that one turn of a lane takes: enough to be cheap, few enough to be fair to other sources. */
 const LANE_BATCH = 64;
 
+/** A node without room looks again after this long; others may take the lane meanwhile. */
+const RETRY_MS = 500;
+
 /** Hands waiting invocations of one source to this node; what is left goes to the back of the queue. */
 export async function runSourceLane(
   sql: Sql,
@@ -14,7 +17,11 @@ export async function runSourceLane(
   nodeId: string,
   payload: RunSourcePayload,
 ): Promise<void> {
-  const limit = Math.min(LANE_BATCH, Math.max(1, dispatcher.capacity()));
+  const limit = Math.min(LANE_BATCH, dispatcher.capacity());
+  if (limit <= 0) {
+    await addRunLanes(sql, [payload.sourceId], Date.now() + RETRY_MS);
+    return;
+  }
   const claimed = await claimInvocations(sql, payload.sourceId, nodeId, limit);
   dispatcher.take(claimed);
   if (claimed.length === limit) await addRunLanes(sql, [payload.sourceId]);

@@ -27,76 +27,106 @@ export interface Dispatcher {
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const queue = createFairQueue<HeldInvocation>();
-  const runningByTenant = new Map<string, number>();
-  const runningBySource = new Map<string, number>();
-  let running = 0;
+  const running = createRunningCounts();
+  let heldBytes = 0;
   let stopping: Promise<void> | undefined;
-  let idle: (() => void)[] = [];
-
-  const mayRun = (tenant: string, lane: string) =>
-    (runningByTenant.get(tenant) ?? 0) < LIMITS.maxRunsPerTenant &&
-    (runningBySource.get(lane) ?? 0) < LIMITS.maxRunsPerComponent;
 
   function startWhatMayRun(): void {
     while (stopping === undefined) {
-      const invocation = queue.next(mayRun);
+      const invocation = queue.next(running.mayStart);
       if (invocation === undefined) return;
       void start(invocation);
     }
   }
 
   async function start(invocation: HeldInvocation): Promise<void> {
-    count(invocation, 1);
+    running.started(invocation);
     try {
       await options.run(invocation);
     } catch (error) {
-      options.log.error({ invocation: invocation.id, err: error }, 'an invocation could not be committed and will run again');
-      await giveBack([invocation]);
+      const { id } = invocation;
+      options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
+      await giveBack(options, [invocation]);
     }
-    count(invocation, -1);
+    heldBytes -= invocation.event.length;
+    running.ended(invocation);
     startWhatMayRun();
-    if (running === 0) {
-      for (const wake of idle) wake();
-      idle = [];
-    }
   }
 
-  function count(invocation: HeldInvocation, by: 1 | -1): void {
-    running += by;
-    add(runningByTenant, invocation.accountId, by);
-    add(runningBySource, invocation.sourceId, by);
-  }
-
-  async function giveBack(invocations: readonly HeldInvocation[]): Promise<void> {
-    try {
-      await options.release(invocations);
-    } catch (error) {
-      // The rows stay leased by this node; they are released when it ends or is found dead.
-      options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');
-    }
+  function capacity(): number {
+    if (stopping !== undefined || heldBytes >= LIMITS.maxHeldInvocationBytes) return 0;
+    return LIMITS.maxHeldInvocations - queue.size() - running.total();
   }
 
   async function drain(): Promise<void> {
-    const waiting = queue.clear();
-    if (waiting.length > 0) await giveBack(waiting);
-    if (running > 0) await new Promise<void>((resolve) => idle.push(resolve));
+    await giveBack(options, queue.clear());
+    await running.none();
   }
 
   return {
     take(invocations) {
       if (stopping !== undefined) {
-        void giveBack(invocations);
+        void giveBack(options, invocations);
         return;
       }
-      for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
+      for (const invocation of invocations) {
+        heldBytes += invocation.event.length;
+        queue.push(invocation.accountId, invocation.sourceId, invocation);
+      }
       startWhatMayRun();
     },
-    capacity: () => (stopping === undefined ? LIMITS.maxHeldInvocations - queue.size() - running : 0),
-    stats: () => ({ waiting: queue.size(), running }),
+    capacity,
+    stats: () => ({ waiting: queue.size(), running: running.total() }),
     stop() {
       stopping ??= drain();
       return stopping;
     },
+  };
+}
+
+async function giveBack(options: DispatcherOptions, invocations: readonly HeldInvocation[]): Promise<void> {
+  if (invocations.length === 0) return;
+  try {
+    await options.release(invocations);
+  } catch (error) {
+    // The rows stay leased by this node; they are released when it ends or is found dead.
+    options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');
+  }
+}
+
+interface RunningCounts {
+  started(invocation: HeldInvocation): void;
+  ended(invocation: HeldInvocation): void;
+  mayStart(tenant: string, source: string): boolean;
+  total(): number;
+  /** Resolves when nothing runs. */
+  none(): Promise<void>;
+}
+
+function createRunningCounts(): RunningCounts {
+  const byTenant = new Map<string, number>();
+  const bySource = new Map<string, number>();
+  let total = 0;
+  let idle: (() => void)[] = [];
+
+  function count(invocation: HeldInvocation, by: 1 | -1): void {
+    total += by;
+    add(byTenant, invocation.accountId, by);
+    add(bySource, invocation.sourceId, by);
+  }
+
+  return {
+    started: (invocation) => count(invocation, 1),
+    ended(invocation) {
+      count(invocation, -1);
+      if (total > 0) return;
+      for (const wake of idle) wake();
+      idle = [];
+    },
+    mayStart: (tenant, source) =>
+      (byTenant.get(tenant) ?? 0) < LIMITS.maxRunsPerTenant && (bySource.get(source) ?? 0) < LIMITS.maxRunsPerComponent,
+    total: () => total,
+    none: () => (total === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
   };
 }
 

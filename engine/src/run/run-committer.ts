@@ -9,7 +9,7 @@ import type { Sql } from '../store/database.ts';
 export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
-  deliverer: { capacity(): number; take(deliveries: readonly DueDelivery[]): void };
+  deliverer: { capacity(webhookId?: string): number; take(deliveries: readonly DueDelivery[]): void };
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   nowMs: () => number;
   log: Log;

@@ -29,73 +29,93 @@ export interface RunOutputs {
  * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order.
  */
 export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
-  let part = emptyPart();
-  let partBytes = 0;
-  let partSinceMs = options.nowMs();
+  const collected = createPartBuffer(options.nowMs);
   const written = new Map<string, string>();
   const logs: LogLine[] = [];
-  let committing: Promise<void> = Promise.resolve();
-  let failure: unknown;
-  let busy = false;
-
-  function maybeCommitPart(): void {
-    if (options.commitPart === undefined || busy || !isFull()) return;
-    busy = true;
-    const full = part;
-    part = emptyPart();
-    partBytes = 0;
-    partSinceMs = options.nowMs();
-    committing = options.commitPart(full).then(
-      () => {
-        busy = false;
-      },
-      (error: unknown) => {
-        failure = error ?? new Error('A part of the run could not be committed');
-      },
-    );
-  }
-
-  function isFull(): boolean {
-    return (
-      part.emits.length >= LIMITS.partialCommitEmits ||
-      partBytes >= LIMITS.partialCommitBytes ||
-      (part.emits.length > 0 && options.nowMs() - partSinceMs >= LIMITS.partialCommitMs)
-    );
-  }
-
+  const parts = createPartCommits(options.commitPart, collected);
   const host: RunHost = {
     emit(event) {
-      if (part.emits.length === 0) partSinceMs = options.nowMs();
-      part.emits.push(event);
-      partBytes += event.data.length;
-      maybeCommitPart();
+      collected.emit(event);
+      parts.commitIfFull();
     },
     log(line) {
       logs.push(line);
     },
     respond: options.respond,
     dbSet(key, valueJson) {
-      part.dbWrites.set(key, valueJson);
       written.set(key, valueJson);
-      partBytes += valueJson.length;
-      maybeCommitPart();
+      collected.dbSet(key, valueJson);
+      parts.commitIfFull();
     },
-    async dbGet(key) {
-      return written.get(key) ?? (await options.readDbValue(key));
-    },
+    dbGet: async (key) => written.get(key) ?? (await options.readDbValue(key)),
     fetch: options.fetch,
   };
   return {
     host,
     logs,
     async finish() {
-      await committing;
-      return part;
+      await parts.settled();
+      return collected.take();
     },
-    failed: () => failure,
+    failed: parts.failure,
   };
 }
 
-function emptyPart(): OutputPart {
-  return { emits: [], dbWrites: new Map() };
+interface PartBuffer {
+  emit(event: EmittedEvent): void;
+  dbSet(key: string, valueJson: string): void;
+  isFull(): boolean;
+  take(): OutputPart;
+}
+
+function createPartBuffer(nowMs: () => number): PartBuffer {
+  let part: OutputPart = { emits: [], dbWrites: new Map() };
+  let bytes = 0;
+  let sinceMs = 0;
+  return {
+    emit(event) {
+      if (part.emits.length === 0) sinceMs = nowMs();
+      part.emits.push(event);
+      bytes += event.data.length;
+    },
+    dbSet(key, valueJson) {
+      part.dbWrites.set(key, valueJson);
+      bytes += valueJson.length;
+    },
+    isFull: () =>
+      part.emits.length >= LIMITS.partialCommitEmits ||
+      bytes >= LIMITS.partialCommitBytes ||
+      (part.emits.length > 0 && nowMs() - sinceMs >= LIMITS.partialCommitMs),
+    take() {
+      const taken = part;
+      part = { emits: [], dbWrites: new Map() };
+      bytes = 0;
+      return taken;
+    },
+  };
+}
+
+function createPartCommits(commitPart: RunOutputsOptions['commitPart'], collected: PartBuffer) {
+  let committing: Promise<void> = Promise.resolve();
+  let isBusy = false;
+  let failure: unknown;
+
+  async function commit(part: OutputPart): Promise<void> {
+    isBusy = true;
+    try {
+      await commitPart?.(part);
+      isBusy = false;
+    } catch (error) {
+      // Stays busy: nothing more of this run may be committed as if the part before had been.
+      failure = error;
+    }
+  }
+
+  return {
+    commitIfFull() {
+      if (commitPart !== undefined && !isBusy && collected.isFull()) committing = commit(collected.take());
+    },
+    settled: () => committing,
+    failure: () => failure,
+  };
 }

@@ -9,7 +9,7 @@ export interface Sealer {
   open(accountId: string, sealed: string): string;
 }
 
-export type SealFault = 'malformed' | 'unknown-key' | 'not-authentic';
+type SealFault = 'malformed' | 'unknown-key' | 'not-authentic';
 
 /**
  * Thrown when a sealed text cannot be opened. `not-authentic`: it was changed, or sealed for another account, or the key

@@ -1,24 +1,20 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
 import { parseEventId } from '../events/event-id.ts';
-import type { Database } from '../store/database.ts';
 import { deleteEvents } from '../store/delete-events.ts';
 import { readPage } from '../store/paging.ts';
 import { readEvents } from '../store/read-events.ts';
 import { readRuns } from '../store/read-runs.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
 import { insertInvocations } from '../store/insert-invocations.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import { changeSource, deleteSource } from './change-source.ts';
+import { deploySource } from './deploy-source.ts';
+import type { LifecycleContext } from './lifecycle.ts';
 import { type PropOpener, publicProps, timerOf } from './run-props.ts';
 
-export interface SourcesOptions {
-  db: Database;
-  opener: PropOpener;
-  lifecycle: Lifecycle;
-}
-
 /** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
-export function createSources({ db, opener, lifecycle }: SourcesOptions): Sources {
+export function createSources(context: LifecycleContext): Sources {
+  const { db, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
     const row = id.includes('\0') ? undefined : await readSource(db.sql, who.accountId, id);
     if (row === undefined) throw notFound('source', id);
@@ -29,7 +25,7 @@ export function createSources({ db, opener, lifecycle }: SourcesOptions): Source
 
   return {
     async create(who: Principal, input: SourceCreate) {
-      return recordById(who, await lifecycle.deploy(who, input));
+      return recordById(who, await deploySource(context, who, input));
     },
     get: recordById,
     async list(who: Principal, request: PageRequest): Promise<Page<SourceRecord>> {
@@ -41,12 +37,12 @@ export function createSources({ db, opener, lifecycle }: SourcesOptions): Source
     },
     async update(who: Principal, id: string, change: SourceUpdate) {
       await find(who, id);
-      await lifecycle.change(who, id, change);
+      await changeSource(context, who, id, change);
       return recordById(who, id);
     },
     async delete(who, id) {
       await find(who, id);
-      await lifecycle.delete(who, id);
+      await deleteSource(context, who, id);
     },
     async run(who, id, event) {
       const row = await find(who, id);

@@ -38,7 +38,7 @@ export async function claimDeliveries(
     const [deliverable, orphaned] = partition(rows);
     if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
     return deliverable.map((row) => dueDelivery(webhookId, row));
-  }) as Promise<DueDelivery[]>;
+  });
 }
 
 function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<ClaimedRow[]> {

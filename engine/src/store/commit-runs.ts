@@ -7,14 +7,14 @@ import {
   type RunCommit,
 } from '../events/commit-plan.ts';
 import type { DedupeState } from '../events/dedupe.ts';
-import { TASKS } from '../jobs/tasks.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Sql } from './database.ts';
+import { deliverLane } from './deliver-lane.ts';
 
 export interface CommitOptions {
   nodeId: string;
-  /** How many of the new deliveries this node takes on at once; the rest waits for any node. */
-  deliveryCapacity: () => number;
+  /** How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest waits for any node. */
+  deliveryCapacity: (webhookId?: string) => number;
   nowMs: () => number;
 }
 
@@ -43,8 +43,8 @@ export async function commitRuns(
     const read = await lockAndRead(connection, runs);
     const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
     const plan = planCommit(alive, read.states, read.listeners, options.nowMs());
-    const held = plan.deliveries.slice(0, Math.max(0, options.deliveryCapacity()));
-    await write(connection, alive, plan, held.length, options.nodeId);
+    const held = chooseHeld(plan.deliveries, options.deliveryCapacity);
+    await write(connection, alive, plan, held, options.nodeId);
     return summarize(runs, new Set(alive), plan, held);
   } catch (error) {
     // The connection may be the very thing that failed; the error that matters is the first.
@@ -53,6 +53,22 @@ export async function commitRuns(
   } finally {
     connection.release();
   }
+}
+
+/** What this node has room for, oldest first. */
+function chooseHeld(deliveries: readonly DeliveryRow[], capacity: CommitOptions['deliveryCapacity']): Set<DeliveryRow> {
+  let left = capacity();
+  const leftByWebhook = new Map<string, number>();
+  const held = new Set<DeliveryRow>();
+  for (const delivery of deliveries) {
+    const { webhookId } = delivery.listener;
+    const leftHere = leftByWebhook.get(webhookId) ?? capacity(webhookId);
+    if (left <= 0 || leftHere <= 0) continue;
+    held.add(delivery);
+    left--;
+    leftByWebhook.set(webhookId, leftHere - 1);
+  }
+  return held;
 }
 
 interface Read {
@@ -134,7 +150,7 @@ async function write(
   connection: Sql,
   runs: readonly RunCommit[],
   plan: CommitPlan,
-  held: number,
+  held: ReadonlySet<DeliveryRow>,
   nodeId: string,
 ): Promise<void> {
   const statements = [
@@ -144,16 +160,14 @@ async function write(
     upsertDbValues(connection, runs),
     insertRunRecords(connection, runs),
   ].filter((statement) => statement !== undefined);
-  const overflow = new Set(plan.deliveries.slice(held).map((delivery) => delivery.listener.webhookId));
-  if (overflow.size > 0) {
+  const left = plan.deliveries.filter((delivery) => !held.has(delivery));
+  if (left.length > 0) {
     await Promise.all(statements);
+    const webhookIds = new Set(left.map((delivery) => delivery.listener.webhookId));
+    const nowMs = Date.now();
     await addJobs(
       connection,
-      [...overflow].map((webhookId) => ({
-        task: TASKS.deliverWebhook,
-        payload: { webhookId },
-        key: `deliver:${webhookId}:now`,
-      })),
+      [...webhookIds].map((webhookId) => deliverLane(webhookId, nowMs)),
     );
     await connection`commit`;
     return;
@@ -175,7 +189,12 @@ function insertEvents(connection: Sql, { events }: CommitPlan) {
       ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
 }
 
-function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: number, nodeId: string) {
+function insertDeliveries(
+  connection: Sql,
+  { deliveries }: CommitPlan,
+  held: ReadonlySet<DeliveryRow>,
+  nodeId: string,
+) {
   if (deliveries.length === 0) return undefined;
   return connection`
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by)
@@ -186,7 +205,7 @@ function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: num
       ${deliveries.map((delivery) => delivery.event.emitterId)}::text[],
       ${deliveries.map((delivery) => delivery.event.position.ms)}::int8[],
       ${deliveries.map((delivery) => delivery.event.position.seq)}::int4[],
-      ${deliveries.map((_, i) => (i < held ? nodeId : null))}::text[])`;
+      ${deliveries.map((delivery) => (held.has(delivery) ? nodeId : null))}::text[])`;
 }
 
 function updateStates(connection: Sql, { states }: CommitPlan) {
@@ -240,10 +259,10 @@ function summarize(
   runs: readonly RunCommit[],
   alive: ReadonlySet<RunCommit>,
   plan: CommitPlan,
-  held: readonly DeliveryRow[],
+  held: ReadonlySet<DeliveryRow>,
 ): CommittedRun[] {
   const eventsBySource = Map.groupBy(plan.events, (event) => event.invocationId ?? event.emitterId);
-  const heldByRun = Map.groupBy(held, ({ event }) => event.invocationId ?? event.emitterId);
+  const heldByRun = Map.groupBy([...held], ({ event }) => event.invocationId ?? event.emitterId);
   return runs.map((run) => {
     const key = run.invocation?.id ?? run.sourceId;
     return {

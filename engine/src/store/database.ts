@@ -8,6 +8,7 @@ import postgres from 'postgres';
  */
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+export type OrmTransaction = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0];
 
 export interface Database {
   sql: Sql;

@@ -29,13 +29,19 @@ export async function insertInvocations(sql: Sql, rows: readonly NewInvocation[]
   });
 }
 
-export async function addRunLanes(tx: Sql | Transaction, sourceIds: readonly string[]): Promise<void> {
+/** Queues the lanes of these sources; `runAtMs` default: now. */
+export async function addRunLanes(
+  tx: Sql | Transaction,
+  sourceIds: readonly string[],
+  runAtMs?: number,
+): Promise<void> {
   await addJobs(
     tx,
     [...new Set(sourceIds)].map((sourceId) => ({
       task: TASKS.runSource,
       payload: { sourceId },
       key: `run:${sourceId}`,
+      ...(runAtMs === undefined ? {} : { runAtMs }),
     })),
   );
 }

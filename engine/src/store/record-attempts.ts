@@ -29,7 +29,7 @@ export async function recordAttempts(
       retries.map((result) => retryLane(result.webhookId, result.nextAttemptAtMs)),
     );
     return recorded;
-  }) as Promise<boolean[]>;
+  });
 }
 
 async function update(

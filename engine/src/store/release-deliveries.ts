@@ -23,5 +23,5 @@ export async function releaseDeliveries(
       [...webhookIds].map((webhookId) => deliverLane(webhookId, only?.runAtMs)),
     );
     return rows.length;
-  }) as Promise<number>;
+  });
 }

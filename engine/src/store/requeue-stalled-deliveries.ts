@@ -4,19 +4,29 @@ import { deliverLane } from './deliver-lane.ts';
 
 /**
  * Adds lane jobs for webhooks with deliveries that have been due and leased by nobody for `olderThanMs`. Rows and jobs land
- * together, so there are none unless a job was lost after that: one locked by a node that was killed is not started again
- * for hours. Meant to be called now and then. Answers the number of webhooks.
+ * together, so a webhook that nobody works on has lost its job since. Meant to be called now and then: it steps from webhook
+ * to webhook through the index, however many rows each has. Answers the number of webhooks.
  */
 export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {
     const rows = await tx<{ webhook_id: string }[]>`
-      select distinct webhook_id from deliveries
-      where status = 'pending' and leased_by is null
-        and next_attempt_at < now() - make_interval(secs => ${olderThanMs / 1_000})`;
+      with recursive waiting(webhook_id) as (
+        select min(webhook_id) from deliveries where status = 'pending' and leased_by is null
+        union all
+        select (
+          select min(d.webhook_id) from deliveries d
+          where d.status = 'pending' and d.leased_by is null and d.webhook_id > waiting.webhook_id
+        ) from waiting where waiting.webhook_id is not null
+      )
+      select webhook_id from waiting where webhook_id is not null and exists (
+        select from deliveries d
+        where d.status = 'pending' and d.leased_by is null and d.webhook_id = waiting.webhook_id
+          and d.next_attempt_at < now() - make_interval(secs => ${olderThanMs / 1_000}::float8)
+      )`;
     await addJobs(
       tx,
       rows.map((row) => deliverLane(row.webhook_id)),
     );
     return rows.length;
-  }) as Promise<number>;
+  });
 }

@@ -65,6 +65,10 @@ export class RunTracker {
     this.#live.delete(context.run);
   }
 
+  isIdle(): boolean {
+    return this.#live.size === 0;
+  }
+
   find(run: number): RunContext | undefined {
     return this.#live.get(run);
   }
@@ -73,7 +77,7 @@ export class RunTracker {
     this.#current = context;
   }
 
-  /** Undefined while the component loads and when every run is over. */
+  /** Undefined when every run is over. */
   current(): RunContext | undefined {
     if (this.#current !== undefined && !this.#current.over) return this.#current;
     for (const context of this.#live.values()) return context;

@@ -1,6 +1,6 @@
 import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
 import type { FetchRequest, RunFault } from '../sandbox.ts';
-import { type Frame, FrameError, type FrameWriter } from './frames.ts';
+import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
 import { readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 
 /** Faults that a sandbox process may report; any other code from it is a protocol violation. */
@@ -67,7 +67,7 @@ export class SandboxReporter {
     this.#writer.send(KIND.log, run, [`${LEVELS.indexOf(level)}:${atMs}`, message]);
   }
 
-  respond(run: number, head: string, body: Uint8Array): void {
+  respond(run: number, head: string, body: FramePart): void {
     this.#writer.send(KIND.respond, run, [head, body]);
   }
 
@@ -79,7 +79,7 @@ export class SandboxReporter {
     this.#writer.send(KIND.dbGet, run, [String(call), key]);
   }
 
-  fetch(run: number, call: number, head: string, body: Uint8Array | undefined): void {
+  fetch(run: number, call: number, head: string, body: FramePart | undefined): void {
     this.#writer.send(KIND.fetch, run, body === undefined ? [String(call), head] : [String(call), head, body]);
   }
 

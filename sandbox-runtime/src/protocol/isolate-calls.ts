@@ -29,6 +29,8 @@ export const POST = {
 
 /** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
 export const CALL = {
+  /** The module is about to be evaluated on behalf of this run. */
+  loading: 0,
   /** a: the module's namespace. Answers an error's JSON, or undefined. */
   load: 1,
   /** a: hook or '', b: dedupe or '', c: props JSON, d: event JSON. */

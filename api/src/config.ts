@@ -1,0 +1,174 @@
+import { isIP } from 'node:net';
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+
+export type Role = 'all' | 'api' | 'engine';
+
+/** Everything the process is told from outside, checked and with its defaults. See docs/configuration.md. */
+export interface Config {
+  role: Role;
+  host: string;
+  port: number;
+  /** False where PORT was not set: an engine node then serves nothing. */
+  portIsSet: boolean;
+  publicUrl: string;
+  databaseUrl?: string;
+  dataDir: string;
+  apiKey?: string;
+  adminKey?: string;
+  encryptionKey?: string;
+  /** CIDR ranges, or single addresses. */
+  egressAllow: string[];
+  /** With a port where clients reach it on an unusual one. */
+  endpointDomain?: string;
+  /** Pauses between delivery attempts. */
+  retryScheduleSeconds?: number[];
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+export type ConfigOutcome = { ok: true; config: Config } | { ok: false; problems: string[] };
+
+const MAX_RETRIES = 50;
+const MAX_RETRY_SECONDS = 30 * 24 * 3600;
+
+const key = () =>
+  z
+    .string()
+    .min(LIMITS.minApiKeyChars, `must have at least ${LIMITS.minApiKeyChars} characters`)
+    .max(256)
+    .regex(/^[!-~]+$/, 'must be printable ASCII without spaces')
+    .optional();
+
+const schema = z.object({
+  PORT: z.string().refine(isPort, 'must be a port from 1 to 65535').transform(Number).optional(),
+  HOST: z.string().default('127.0.0.1'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
+    .optional(),
+  HEADWATER_DATA_DIR: z.string().default('.headwater'),
+  HEADWATER_API_KEY: key(),
+  HEADWATER_ADMIN_KEY: key(),
+  HEADWATER_ENCRYPTION_KEY: z.string().optional(),
+  HEADWATER_EGRESS_ALLOW: z
+    .string()
+    .default('')
+    .transform(splitList)
+    .refine((ranges) => ranges.every(isRange), 'must be a comma-separated list of CIDR ranges such as 10.0.0.0/8'),
+  HEADWATER_PUBLIC_URL: z
+    .string()
+    .refine(isBaseUrl, 'must be an http or https URL without a path, query or fragment')
+    .optional(),
+  HEADWATER_ENDPOINT_DOMAIN: z
+    .string()
+    .toLowerCase()
+    .regex(
+      /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/,
+      'must be a domain name, with a port where it is not the usual one',
+    )
+    .optional(),
+  HEADWATER_ROLE: z.enum(['all', 'api', 'engine'], 'must be all, api or engine').optional(),
+  HEADWATER_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
+    .default('info'),
+  HEADWATER_RETRY_SCHEDULE_SECONDS: z
+    .string()
+    .transform((text) => splitList(text).map(Number))
+    .refine(
+      isSchedule,
+      `must be a comma-separated list of 1 to ${MAX_RETRIES} numbers of seconds, at most ${MAX_RETRY_SECONDS} each`,
+    )
+    .optional(),
+});
+
+/**
+ * Reads the environment and the arguments of the process: the only place that does. Every problem at once, a line each.
+ * `argv` holds what follows the script's name: nothing, or the role.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>, argv: readonly string[]): ConfigOutcome {
+  // An empty variable is how compose files and shells say "not set".
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = schema.safeParse(set);
+  const role = roleOf(argv, set['HEADWATER_ROLE']);
+  const problems = result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  if (role === undefined) problems.push(`the argument "${argv.join(' ')}" is not a role: all, api or engine`);
+  if (!result.success || role === undefined) return { ok: false, problems };
+  return { ok: true, config: toConfig(result.data, role) };
+}
+
+function roleOf(argv: readonly string[], fromEnv: string | undefined): Role | undefined {
+  const word = argv.length > 1 ? argv.join(' ') : argv[0];
+  if (word === undefined) return (fromEnv ?? 'all') as Role; // what is wrong with the variable is reported by the schema
+  return word === 'all' || word === 'api' || word === 'engine' ? word : undefined;
+}
+
+const DEFAULT_PORT = 3000;
+
+function toConfig(env: z.output<typeof schema>, role: Role): Config {
+  const port = env.PORT ?? DEFAULT_PORT;
+  return {
+    role,
+    host: env.HOST,
+    port,
+    portIsSet: env.PORT !== undefined,
+    publicUrl: env.HEADWATER_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${urlHost(env.HOST)}:${port}`,
+    dataDir: env.HEADWATER_DATA_DIR,
+    egressAllow: env.HEADWATER_EGRESS_ALLOW,
+    logLevel: env.HEADWATER_LOG_LEVEL,
+    ...optionalParts(env),
+  };
+}
+
+function optionalParts(env: z.output<typeof schema>) {
+  return {
+    ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
+    ...(env.HEADWATER_API_KEY === undefined ? {} : { apiKey: env.HEADWATER_API_KEY }),
+    ...(env.HEADWATER_ADMIN_KEY === undefined ? {} : { adminKey: env.HEADWATER_ADMIN_KEY }),
+    ...(env.HEADWATER_ENCRYPTION_KEY === undefined ? {} : { encryptionKey: env.HEADWATER_ENCRYPTION_KEY }),
+    ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
+    ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
+      ? {}
+      : { retryScheduleSeconds: env.HEADWATER_RETRY_SCHEDULE_SECONDS }),
+  };
+}
+
+// Listening on every address is not an address to call.
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (
+    /^https?:$/.test(url.protocol) &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === ''
+  );
+}
+
+function isSchedule(seconds: number[]): boolean {
+  const fits = (value: number) => Number.isFinite(value) && value >= 0 && value <= MAX_RETRY_SECONDS;
+  return seconds.length >= 1 && seconds.length <= MAX_RETRIES && seconds.every(fits);
+}

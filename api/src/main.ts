@@ -1,0 +1,71 @@
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type { Logger } from 'pino';
+import { type Config, readConfig } from './config.ts';
+import { printWelcome } from './print-welcome.ts';
+import { createProcessLog } from './process-log.ts';
+import { type RunningNode, startNode } from './start-node.ts';
+
+const outcome = readConfig(process.env, process.argv.slice(2));
+if (outcome.ok) run(outcome.config, createProcessLog(outcome.config.logLevel, process.stdout));
+else {
+  process.stderr.write(`Headwater cannot start:\n${outcome.problems.map((problem) => `  - ${problem}\n`).join('')}`);
+  process.exitCode = 1;
+}
+
+function run(config: Config, log: Logger): void {
+  // What nobody caught leaves state that nobody knows: the process ends, and the next start takes up what was stored.
+  process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
+  process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
+  const starting = startNode(config, log);
+  stopOnSignal(starting, log);
+  starting.then(
+    (node) => announce(config, node, log),
+    (cause: unknown) => failToStart(cause, log),
+  );
+}
+
+function announce(config: Config, { firstAccount }: RunningNode, log: Logger): void {
+  const { role, publicUrl, host, port } = config;
+  log.info({ role, url: publicUrl, host, port }, 'headwater is up');
+  if (!firstAccount.first) return;
+  const { apiKey } = firstAccount;
+  const write = (text: string) => void process.stdout.write(text);
+  printWelcome({ publicUrl, write, ...(apiKey === undefined ? {} : { apiKey }) });
+}
+
+/** The first signal ends the process in order, within LIMITS.shutdownMs; the second at once. */
+function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
+  let signalled = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signalled) {
+      log.warn({ signal }, 'stopping at once');
+      process.exit(1);
+    }
+    signalled = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => fail(log, undefined, 'the stop took too long'), LIMITS.shutdownMs).unref();
+    starting
+      .then((node) => node.stop())
+      .then(
+        () => process.exit(0),
+        (err: unknown) => fail(log, err, 'the stop failed'),
+      );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** What the operator can mend is told in a sentence; anything else with its stack. */
+function failToStart(cause: unknown, log: Logger): void {
+  const systemCode = (cause as NodeJS.ErrnoException | undefined)?.code;
+  if (cause instanceof HeadwaterError || systemCode === 'EADDRINUSE' || systemCode === 'EACCES') {
+    process.stderr.write(`Headwater cannot start: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+    process.exit(1);
+  }
+  fail(log, cause, 'headwater could not start');
+}
+
+function fail(log: Logger, err: unknown, message: string): never {
+  log.fatal(err === undefined ? {} : { err }, message);
+  process.exit(1);
+}

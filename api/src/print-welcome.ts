@@ -1,0 +1,33 @@
+export interface Welcome {
+  publicUrl: string;
+  /** A key that was made now; absent where the operator gave one, which is not repeated on a screen. */
+  apiKey?: string;
+  write(text: string): void;
+}
+
+const FIRST_SOURCE = {
+  component_code:
+    'export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body ?? event.query); } }',
+};
+
+/** What a new user needs after the very first start; the key is shown this once. */
+export function printWelcome({ publicUrl, apiKey, write }: Welcome): void {
+  const key = apiKey ?? '$HEADWATER_API_KEY';
+  const keyLine = apiKey === undefined ? 'the one in HEADWATER_API_KEY' : `${apiKey}   (shown this once)`;
+  write(`
+  Headwater is ready.
+
+  URL      ${publicUrl}
+  API key  ${keyLine}
+
+  Deploy a first source:
+
+curl ${publicUrl}/v1/sources -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${JSON.stringify(FIRST_SOURCE)}'
+
+  Send anything to the endpoint_url in the answer, then look at what it emitted:
+
+curl ${publicUrl}/v1/users/me/sources -H "Authorization: Bearer ${key}"
+curl ${publicUrl}/v1/sources/<id>/event_summaries -H "Authorization: Bearer ${key}"
+
+`);
+}

@@ -1,0 +1,78 @@
+import { type Engine, type StartedEngine, startEngine } from '@headwater/engine';
+import type { Logger } from 'pino';
+import { LIMITS } from '@headwater/shared';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { type HttpServer, startHttpServer } from './http-server.ts';
+import { createIngestHandler } from './ingest/ingest-handler.ts';
+import { createHttpMetrics } from './metrics.ts';
+
+export interface RunningNode {
+  firstAccount: StartedEngine['firstAccount'];
+  /** Stops intake, lets requests in flight finish, then stops the engine. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** What is left of the shutdown's time is the engine's, whose runs in flight may be what the requests wait for. */
+const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.6;
+
+/** Starts what the role says. Rejects with what is wrong; then nothing is left running. */
+export async function startNode(config: Config, log: Logger): Promise<RunningNode> {
+  const { engine, firstAccount } = await startEngine({
+    ...config,
+    log,
+    listeningPorts: () => (servesHttp(config) ? [config.port] : []),
+  });
+  const state = { stopping: false };
+  const server = await serve(config, engine, log, () => state.stopping).catch(async (cause: unknown) => {
+    await engine.stop();
+    throw cause;
+  });
+  let stopped: Promise<void> | undefined;
+  return {
+    firstAccount,
+    stop() {
+      state.stopping = true;
+      stopped ??= stopAll(server, engine);
+      return stopped;
+    },
+  };
+}
+
+async function stopAll(server: HttpServer | undefined, engine: Engine): Promise<void> {
+  await server?.stop(REQUEST_GRACE_MS);
+  await engine.stop();
+}
+
+// A node that only runs lanes has nothing to serve, unless someone wants to watch it.
+function servesHttp(config: Config): boolean {
+  return config.role !== 'engine' || config.portIsSet;
+}
+
+async function serve(
+  config: Config,
+  engine: Engine,
+  log: Logger,
+  isStopping: () => boolean,
+): Promise<HttpServer | undefined> {
+  if (!servesHttp(config)) return undefined;
+  const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
+  const metrics = createHttpMetrics();
+  const probesOnly = role === 'engine';
+  const app = createApp({
+    engine,
+    publicUrl,
+    log,
+    metrics,
+    isStopping,
+    probesOnly,
+    ...(adminKey === undefined ? {} : { adminKey }),
+  });
+  return startHttpServer({
+    app,
+    host,
+    port,
+    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics }) }),
+    ...(endpointDomain === undefined ? {} : { endpointDomain }),
+  });
+}

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchArguments {
+  command: string;
+  /** Of the closed loop; open loops and warm-up derive theirs from it. */
+  events: number;
+  connections: number;
+  /** Size of each request's JSON body. */
+  bodyBytes: number;
+  /** The longest that one phase of load may take to send; what was not sent by then is left out. */
+  maxPhaseMs: number;
+  /** Receiver checks every n-th signature. */
+  verifyEvery: number;
+  json: boolean;
+  profile: boolean;
+  baselines: boolean;
+}
+
+const BOUNDS = {
+  events: { min: 100, max: 1_000_000 },
+  connections: { min: 1, max: 1_024 },
+  'body-bytes': { min: 200, max: 500_000 },
+  seconds: { min: 1, max: 300 },
+} as const;
+
+const SAMPLED_VERIFY_EVERY = 100;
+
+export const USAGE = `npm run bench -- <command> [options]
+
+  e2e       request → stored → run in the sandbox → signed receipt, next to raw baselines
+  ingest    request → stored → answered, with a source that emits nothing
+  run       runs of a component in its sandbox, in process, without database or HTTP
+
+  --events <n>        of the closed loop (20000)
+  --connections <n>   kept open by the driver; for run: runs in flight (64)
+  --body-bytes <n>    of each request (500)
+  --seconds <n>       the longest that one phase may send (60)
+  --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
+  --no-baselines      leave out the raw measurements
+  --profile           profile the server's processes and print where their time goes
+  --json              one JSON document instead of text`;
+
+/** Throws with what is wrong in one line a fault. */
+export function readArguments(argv: readonly string[]): BenchArguments {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      events: { type: 'string', default: '20000' },
+      connections: { type: 'string', default: '64' },
+      'body-bytes': { type: 'string', default: '500' },
+      seconds: { type: 'string', default: '60' },
+      verify: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      baselines: { type: 'boolean', default: true },
+    },
+  });
+  const faults: string[] = [];
+  const count = (name: keyof typeof BOUNDS): number => {
+    const value = Number(values[name]);
+    const { min, max } = BOUNDS[name];
+    if (!Number.isInteger(value) || value < min || value > max) {
+      faults.push(`--${name} is a whole number from ${min} to ${max}, not ${values[name]}`);
+    }
+    return value;
+  };
+  const read = {
+    command: positionals[0] ?? '',
+    events: count('events'),
+    connections: count('connections'),
+    bodyBytes: count('body-bytes'),
+    maxPhaseMs: count('seconds') * 1_000,
+    verifyEvery: values.verify ? 1 : SAMPLED_VERIFY_EVERY,
+    json: values.json,
+    profile: values.profile,
+    baselines: values.baselines,
+  };
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return read;
+}

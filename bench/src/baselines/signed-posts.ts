@@ -1,0 +1,54 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Pool } from 'undici';
+import type { BenchArguments } from '../arguments.ts';
+import { createRequestTemplate } from '../load/request-bytes.ts';
+import { eventId, ID_CHARS } from '../receiver/messages.ts';
+
+/**
+ * Requests a second of what a delivery is at the least: an HMAC over the body and a POST through an undici pool to the same
+ * receiver, `connections` at a time. The driver sends them, as the server does in the whole path.
+ */
+export async function measureSignedPosts(url: string, options: BenchArguments, durationMs: number): Promise<number> {
+  const { origin, pathname } = new URL(url);
+  const pool = new Pool(origin, { connections: options.connections, pipelining: 1 });
+  const { body: bodyOf } = createRequestTemplate(url, options.bodyBytes, ID_CHARS);
+  const key = randomBytes(32);
+  let next = 0;
+
+  async function post(): Promise<void> {
+    const id = `msg_${next}`;
+    const body = Buffer.from(bodyOf(eventId('s', next++)));
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+    const answer = await pool.request({
+      path: pathname,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+    });
+    await answer.body.dump();
+    if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}`);
+  }
+
+  async function measure(ms: number): Promise<number> {
+    const startMs = performance.now();
+    const first = next;
+    const keepPosting = async () => {
+      while (performance.now() - startMs < ms) await post();
+    };
+    await Promise.all(Array.from({ length: options.connections }, keepPosting));
+    return ((next - first) / (performance.now() - startMs)) * 1_000;
+  }
+
+  try {
+    await measure(durationMs / 4);
+    return await measure(durationMs);
+  } finally {
+    await pool.destroy();
+  }
+}

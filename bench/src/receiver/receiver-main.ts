@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { machineMs } from '../clock.ts';
+import { type FromReceiver, ID_CHARS, type ToReceiver } from './messages.ts';
+
+interface Phase {
+  atMs: Float64Array;
+  distinct: number;
+  duplicates: number;
+}
+
+const BODY_START = '{"id":"';
+
+/** Notes when each event arrived. A process of its own, and as little work a request as can be: it shares the machine. */
+function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiver) => void {
+  const phases = new Map<string, Phase>();
+  const totals = { strays: 0, verified: 0, badSignatures: 0 };
+  let verify = { key: Buffer.alloc(0), every: 0 };
+  let requests = 0;
+
+  function arrived(body: Buffer, headers: IncomingHttpHeaders, atMs: number): void {
+    const id = body.latin1Slice(BODY_START.length, BODY_START.length + ID_CHARS);
+    const phase = phases.get(id.charAt(0));
+    const index = Number(id.slice(1));
+    if (phase === undefined || !(index < phase.atMs.length)) totals.strays++;
+    else if (phase.atMs[index] === 0) {
+      phase.atMs[index] = atMs;
+      phase.distinct++;
+    } else phase.duplicates++;
+    if (verify.every === 0 || requests++ % verify.every !== 0) return;
+    totals.verified++;
+    if (!isSigned(verify.key, headers, body)) totals.badSignatures++;
+  }
+
+  const server = createServer((request, response) => receive(request, response, arrived));
+  server.keepAliveTimeout = 120_000;
+  server.listen(0, '127.0.0.1', () => say({ kind: 'listening', port: (server.address() as AddressInfo).port }));
+
+  const phaseOf = (name: string): Phase => phases.get(name) ?? { atMs: new Float64Array(), distinct: 0, duplicates: 0 };
+  return (message) => {
+    switch (message.kind) {
+      case 'begin':
+        phases.set(message.phase, { atMs: new Float64Array(message.events), distinct: 0, duplicates: 0 });
+        break;
+      case 'verify':
+        verify = { key: Buffer.from(message.secret.replace('whsec_', ''), 'base64'), every: message.every };
+        break;
+      case 'count':
+        say({ kind: 'counted', distinct: phaseOf(message.phase).distinct });
+        break;
+      case 'collect': {
+        const { atMs, duplicates } = phaseOf(message.phase);
+        say({ kind: 'collected', atMs, duplicates, ...totals });
+      }
+    }
+  };
+}
+
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  arrived: (body: Buffer, headers: IncomingHttpHeaders, atMs: number) => void,
+): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const atMs = machineMs();
+    response.writeHead(200, { 'content-length': 0 });
+    response.end();
+    arrived(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request.headers, atMs);
+  });
+}
+
+function isSigned(key: Buffer, headers: IncomingHttpHeaders, body: Buffer): boolean {
+  const signed = createHmac('sha256', key)
+    .update(`${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`)
+    .update(body)
+    .digest();
+  const given = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
+  return given.length === signed.length && timingSafeEqual(given, signed);
+}
+
+const onMessage = startReceiver((message) => void process.send?.(message));
+process.on('message', (message) => onMessage(message as ToReceiver));
+// The bench is gone, however it went.
+process.on('disconnect', () => process.exit(0));

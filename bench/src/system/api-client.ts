@@ -1,0 +1,65 @@
+import type { System } from './boot-system.ts';
+
+export interface DeployedSource {
+  id: string;
+  endpointUrl: string;
+}
+
+export interface ApiClient {
+  deploySource(code: string): Promise<DeployedSource>;
+  /** A webhook at `url` that is subscribed to the source. */
+  subscribe(sourceId: string, url: string): Promise<{ webhookId: string; secret: string }>;
+  /** Deliveries of the webhook in the database. */
+  countDeliveries(webhookId: string): Promise<number>;
+  /** Of the newest `limit` deliveries of the webhook. */
+  deliveryStatuses(webhookId: string, limit: number): Promise<string[]>;
+  /** Sum of all series of a metric; undefined when there is none. */
+  metric(name: string, labels?: string): Promise<number | undefined>;
+}
+
+interface Answer {
+  data?: unknown;
+  page_info?: { total_count: number };
+}
+
+export function createApiClient(system: System): ApiClient {
+  async function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(`${system.url}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${system.apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`);
+    return JSON.parse(text) as Answer;
+  }
+
+  const deliveriesPath = (webhookId: string, limit: number) => `/webhooks/${webhookId}/deliveries?limit=${limit}`;
+  return {
+    async deploySource(code) {
+      const { data } = await call('POST', '/sources', { component_code: code });
+      const { id, configured_props } = data as { id: string; configured_props: { http: { endpoint_url: string } } };
+      return { id, endpointUrl: configured_props.http.endpoint_url };
+    },
+    async subscribe(sourceId, url) {
+      const { data } = await call('POST', `/webhooks?url=${encodeURIComponent(url)}&name=bench`);
+      const { id, secret } = data as { id: string; secret: string };
+      await call('POST', `/subscriptions?emitter_id=${sourceId}&listener_id=${id}`);
+      return { webhookId: id, secret };
+    },
+    async countDeliveries(webhookId) {
+      return (await call('GET', deliveriesPath(webhookId, 1))).page_info?.total_count ?? Number.NaN;
+    },
+    async deliveryStatuses(webhookId, limit) {
+      const { data } = await call('GET', deliveriesPath(webhookId, limit));
+      return (data as { status: string }[]).map((delivery) => delivery.status);
+    },
+    async metric(name, labels = '') {
+      const response = await fetch(`${system.url}/metrics`, { headers: { authorization: `Bearer ${system.apiKey}` } });
+      const lines = (await response.text()).split('\n');
+      const series = lines.filter((line) => new RegExp(`^${name}[ {]`).test(line) && line.includes(labels));
+      if (series.length === 0) return undefined;
+      return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Undo } from '../undo.ts';
+import { listProcessTree, type ProcessInfo, readProcess } from './process-tree.ts';
+
+export interface System {
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  apiKey: string;
+  processes(): ProcessInfo[];
+  /** Graceful, then by force. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface BootOptions {
+  /** Where V8 profiles of the server's processes go when it stops; absent: `npm start`, as a user would. */
+  profileDir?: string;
+}
+
+export const PROJECT_DIR = path.resolve(import.meta.dirname, '../../..');
+const BOOT_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+const SHOWN_LOG_CHARS = 3_000;
+
+/** Starts the whole system on a data folder of its own that goes away with it. */
+export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise<System> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-'));
+  undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const apiKey = `hw_bench_${'k'.repeat(32)}`;
+  const logFile = path.join(dataDir, 'bench-server.log');
+  const child = start(options, logFile, {
+    PORT: String(port),
+    HEADWATER_DATA_DIR: path.join(dataDir, 'data'),
+    HEADWATER_API_KEY: apiKey,
+    HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
+    HEADWATER_PUBLIC_URL: url,
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= endTree(child));
+  undo.push(stop);
+  undo.pushLastResort(() => killTree(child));
+  await untilHealthy(url, child, logFile);
+  return { url, apiKey, processes: () => listProcessTree(child.pid as number), stop };
+}
+
+function start(options: BootOptions, logFile: string, env: Record<string, string>): ChildProcess {
+  const log = openSync(logFile, 'a');
+  const [command, args] =
+    options.profileDir === undefined
+      ? ['npm', ['start']]
+      : [process.execPath, ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`, 'api/src/main.ts']];
+  try {
+    // To a file, not a pipe: reading it would cost the driver. A process group of its own, so that all of it can be ended.
+    return spawn(command, args, {
+      cwd: PROJECT_DIR,
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...env },
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function untilHealthy(url: string, child: ChildProcess, logFile: string): Promise<void> {
+  const deadlineMs = performance.now() + BOOT_TIMEOUT_MS;
+  while (performance.now() < deadlineMs && child.exitCode === null) {
+    const status = await fetch(`${url}/healthz`).then(
+      (response) => response.status,
+      // Not listening yet.
+      () => 0,
+    );
+    if (status === 200) return;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`The server did not become ready:\n${readFileSync(logFile, 'utf8').slice(-SHOWN_LOG_CHARS)}`);
+}
+
+async function endTree(child: ChildProcess): Promise<void> {
+  const tree = listProcessTree(child.pid as number);
+  signalGroup(child, 'SIGTERM');
+  const deadlineMs = performance.now() + STOP_TIMEOUT_MS;
+  while (performance.now() < deadlineMs && isRunning(child, tree)) await sleep(POLL_MS);
+  kill(child, tree);
+}
+
+function killTree(child: ChildProcess): void {
+  kill(child, listProcessTree(child.pid as number));
+}
+
+/** The group, and what left it: the embedded Postgres has a session of its own. */
+function kill(child: ChildProcess, tree: readonly ProcessInfo[]): void {
+  if (isRunning(child, tree)) signalGroup(child, 'SIGKILL');
+  for (const info of tree.filter(isSame)) {
+    try {
+      process.kill(info.pid, 'SIGKILL');
+    } catch {
+      // It ended in between.
+    }
+  }
+}
+
+function isRunning(child: ChildProcess, tree: readonly ProcessInfo[]): boolean {
+  const childRuns = child.exitCode === null && child.signalCode === null;
+  return childRuns || tree.some(isSame);
+}
+
+/** The very process, and not another one that was given its number. */
+function isSame(info: ProcessInfo): boolean {
+  return readProcess(info.pid)?.startTicks === info.startTicks;
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(child.pid as number), signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

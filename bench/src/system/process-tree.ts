@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface ProcessInfo {
+  pid: number;
+  parentPid: number;
+  /** Command line, arguments separated by spaces. */
+  command: string;
+  /** User and system time of the process and of the children it has collected. */
+  cpuMs: number;
+  /** Kernel's start time: a pid and this name a process for good. */
+  startTicks: number;
+}
+
+// Linux reports times in hundredths of a second whatever the kernel's own tick is.
+const MS_PER_TICK = 10;
+
+/** `rootPid` and everything below it. Empty where there is no /proc. */
+export function listProcessTree(rootPid: number): ProcessInfo[] {
+  const byParent = Map.groupBy(listProcesses(), (info) => info.parentPid);
+  const root = readProcess(rootPid);
+  const tree = root === undefined ? [] : [root];
+  for (const info of tree) tree.push(...(byParent.get(info.pid) ?? []));
+  return tree;
+}
+
+function listProcesses(): ProcessInfo[] {
+  try {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return pids.map((pid) => readProcess(Number(pid))).filter((info) => info !== undefined);
+  } catch {
+    // Not Linux: the figures by process are left out.
+    return [];
+  }
+}
+
+export function readProcess(pid: number): ProcessInfo | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Fields from the third on (proc_pid_stat(5)); the second is a name that may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const field = (number: number) => Number(fields[number - 3]);
+    // A zombie has ended; only its parent has not taken notice yet.
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    const cpuTicks = field(14) + field(15) + field(16) + field(17);
+    return { pid, parentPid: field(4), command, cpuMs: cpuTicks * MS_PER_TICK, startTicks: field(22) };
+  } catch {
+    // It has ended since it was listed.
+    return undefined;
+  }
+}

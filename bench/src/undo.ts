@@ -1,0 +1,41 @@
+/** What was started and has to be ended, last in first out, whatever happens. */
+export interface Undo {
+  /** `stop` must be idempotent. */
+  push(stop: () => Promise<void> | void): void;
+  /** Runs at once when this process exits without having run the rest: it may only kill. */
+  pushLastResort(kill: () => void): void;
+  run(): Promise<void>;
+}
+
+const SIGNAL_EXIT_CODE = 130;
+
+/** Also ends everything on Ctrl-C, SIGTERM and the terminal's end. */
+export function createUndo(): Undo {
+  const stops: (() => Promise<void> | void)[] = [];
+  const kills: (() => void)[] = [];
+
+  async function run(): Promise<void> {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+      try {
+        await stop();
+      } catch (error) {
+        // The others must still be ended, and what cannot be stopped is killed at exit.
+        console.error('could not stop a part of the bench:', error);
+      }
+    }
+  }
+
+  let interrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      // A second Ctrl-C does not wait.
+      if (interrupted) process.exit(SIGNAL_EXIT_CODE);
+      interrupted = true;
+      void run().finally(() => process.exit(SIGNAL_EXIT_CODE));
+    });
+  }
+  process.once('exit', () => {
+    for (const kill of kills) kill();
+  });
+  return { push: (stop) => void stops.push(stop), pushLastResort: (kill) => void kills.push(kill), run };
+}

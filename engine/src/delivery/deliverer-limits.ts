@@ -1,0 +1,31 @@
+import { LIMITS } from '@headwater/shared';
+
+/** All of one node. Defaults are the constants of LIMITS that each one names. */
+export interface DelivererLimits {
+  /** One attempt, connecting included: deliveryTimeoutMs. */
+  timeoutMs: number;
+  /** Attempts at the same time: maxDeliveriesPerWebhook, maxDeliveriesPerTenant, maxDeliveriesInFlight. */
+  maxPerWebhook: number;
+  maxPerTenant: number;
+  maxInFlight: number;
+  /** In memory: maxHeldDeliveries, maxHeldDeliveriesPerWebhook, maxHeldDeliveryBytes. */
+  maxHeld: number;
+  maxHeldPerWebhook: number;
+  maxHeldBytes: number;
+  /** What a stop waits for attempts in flight: deliveryDrainMs. */
+  drainMs: number;
+}
+
+export function completeLimits(given: Partial<DelivererLimits> = {}): DelivererLimits {
+  return {
+    timeoutMs: LIMITS.deliveryTimeoutMs,
+    maxPerWebhook: LIMITS.maxDeliveriesPerWebhook,
+    maxPerTenant: LIMITS.maxDeliveriesPerTenant,
+    maxInFlight: LIMITS.maxDeliveriesInFlight,
+    maxHeld: LIMITS.maxHeldDeliveries,
+    maxHeldPerWebhook: LIMITS.maxHeldDeliveriesPerWebhook,
+    maxHeldBytes: LIMITS.maxHeldDeliveryBytes,
+    drainMs: LIMITS.deliveryDrainMs,
+    ...given,
+  };
+}

@@ -1,0 +1,85 @@
+import { type FieldError, HeadwaterError, ID_PREFIXES, LIMITS, newId, notFound } from '@headwater/shared';
+import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../contract.ts';
+import { createSubscription } from '../store/create-subscription.ts';
+import type { Database } from '../store/database.ts';
+import { deleteSubscription } from '../store/delete-subscription.ts';
+import { inPageOrder, readPage } from '../store/paging.ts';
+import { readSubscriptions, type SubscriptionRow } from '../store/read-subscriptions.ts';
+import { findTextFault, throwFields } from './validate-webhook.ts';
+
+/** Every source of the account, or every workflow: those there are and those to come. */
+const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
+
+/**
+ * Subscriptions as the API sees them: an emitter (a source of the account, `dc_*` or `p_*`), a listener (a webhook of the
+ * account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any other.
+ */
+export function createSubscriptions(options: { db: Database }): Subscriptions {
+  const { db } = options;
+  return {
+    async create(who, key) {
+      validateKey(key);
+      const { emitterId, listenerId, eventName = '' } = key;
+      const outcome = await createSubscription(
+        db,
+        { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName },
+        GLOBS.has(emitterId),
+      );
+      switch (outcome.kind) {
+        case 'unknown-emitter':
+          throw unknown('emitter_id', 'source', emitterId);
+        case 'unknown-listener':
+          throw unknown('listener_id', 'webhook', listenerId);
+        case 'subscribed':
+          return recordOf(outcome.row);
+      }
+    },
+    async list(who, request) {
+      const query = { table: 'subscriptions', accountId: who.accountId, order: 'created' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readSubscriptions(db, who.accountId, ids));
+      return { ...page, items: rows.map(recordOf) };
+    },
+    async delete(who, key) {
+      validateKey(key);
+      const { emitterId, listenerId, eventName = '' } = key;
+      const existed = await deleteSubscription(db, { accountId: who.accountId, emitterId, listenerId, eventName });
+      if (!existed) throw notFound('subscription', `of ${listenerId} to ${emitterId}${eventName && `, ${eventName}`}`);
+    },
+  };
+}
+
+function validateKey(key: SubscriptionKey): void {
+  const errors: FieldError[] = [];
+  const check = (path: string, message: string | undefined) => {
+    if (message !== undefined) errors.push({ path, message });
+  };
+  check('emitter_id', findIdFault(key.emitterId));
+  check('listener_id', findIdFault(key.listenerId) ?? findListenerFault(key.listenerId));
+  check('event_name', findTextFault(key.eventName, LIMITS.maxChannelChars));
+  throwFields(errors);
+}
+
+function findIdFault(id: string): string | undefined {
+  return id === '' ? 'is required' : findTextFault(id, LIMITS.maxNameChars);
+}
+
+function findListenerFault(id: string): string | undefined {
+  if (!id.startsWith(ID_PREFIXES.source) && !id.startsWith('p_')) return undefined;
+  return 'must be a webhook (wh_…): sources and workflows cannot listen yet';
+}
+
+function unknown(path: string, what: string, id: string): HeadwaterError {
+  const { message } = notFound(what, id);
+  return new HeadwaterError('NOT_FOUND', `${path}: ${message}`, { fields: [{ path, message }] });
+}
+
+function recordOf(row: SubscriptionRow): SubscriptionRecord {
+  return {
+    id: row.id,
+    emitterId: row.emitterId,
+    listenerId: row.listenerId,
+    eventName: row.eventName,
+    createdAt: row.createdAt,
+  };
+}

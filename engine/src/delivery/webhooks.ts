@@ -1,0 +1,80 @@
+import { newId, notFound } from '@headwater/shared';
+import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import { createWebhook } from '../store/create-webhook.ts';
+import type { Database } from '../store/database.ts';
+import { deleteWebhook } from '../store/delete-webhook.ts';
+import { inPageOrder, readPage } from '../store/paging.ts';
+import { readDeliveries } from '../store/read-deliveries.ts';
+import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
+import { updateWebhook } from '../store/update-webhook.ts';
+import { createSecret } from './sign.ts';
+import { validateWebhook } from './validate-webhook.ts';
+
+/** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
+export function createWebhooks(options: { db: Database; sealer: Sealer }): Webhooks {
+  const { db, sealer } = options;
+
+  async function find(who: Principal, id: string): Promise<WebhookRecord> {
+    const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
+    if (row === undefined) throw notFound('webhook', id);
+    return recordOf(sealer, row);
+  }
+
+  return {
+    async create(who, input) {
+      validateWebhook(input);
+      const row = await createWebhook(db, {
+        id: newId('webhook'),
+        accountId: who.accountId,
+        userId: who.userId,
+        url: input.url,
+        name: input.name || null,
+        description: input.description || null,
+        format: input.format ?? 'raw',
+        secret: sealer.seal(who.accountId, createSecret()),
+      });
+      return recordOf(sealer, row);
+    },
+    get: find,
+    async list(who, request) {
+      const query = { table: 'webhooks', accountId: who.accountId, order: 'created' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readWebhooks(db, who.accountId, ids));
+      return { ...page, items: rows.map((row) => recordOf(sealer, row)) };
+    },
+    async update(who, id, change) {
+      await find(who, id);
+      validateWebhook(change);
+      const row = await updateWebhook(db, who.accountId, id, change);
+      if (row === undefined) throw notFound('webhook', id);
+      return recordOf(sealer, row);
+    },
+    async delete(who, id) {
+      await find(who, id);
+      await deleteWebhook(db, who.accountId, id);
+    },
+    async deliveries(who, id, request) {
+      await find(who, id);
+      const where = db.sql`and webhook_id = ${id}`;
+      const query = { table: 'deliveries', accountId: who.accountId, where, order: 'id' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
+    },
+  };
+}
+
+function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
+  return {
+    id: row.id,
+    userId: row.userId,
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.description === null ? {} : { description: row.description }),
+    url: row.url,
+    format: row.format,
+    secret: sealer.open(row.accountId, row.secret),
+    active: row.active,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}

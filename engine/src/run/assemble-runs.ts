@@ -1,0 +1,72 @@
+import type { Sandbox } from '@headwater/sandbox-runtime';
+import type { Deliverer } from '../delivery/deliverer.ts';
+import type { GuestFetch } from '../egress/guest-fetch.ts';
+import type { Log } from '../log.ts';
+import type { EngineMetrics } from '../metrics.ts';
+import type { NodeLease } from '../nodes/node-lease.ts';
+import type { PropOpener } from '../sources/run-props.ts';
+import type { Sql } from '../store/database.ts';
+import { readDbValue } from '../store/read-db-value.ts';
+import { releaseInvocations } from '../store/release-invocations.ts';
+import { createDbOverlay } from './db-overlay.ts';
+import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import type { HeldInvocation } from './invocation.ts';
+import { createInvocationRunner } from './invocation-runner.ts';
+import { createRunCommitter, type RunCommitter } from './run-committer.ts';
+import type { RunContext } from './run-invocation.ts';
+import { createSourceRuntimes, type SourceRuntimes } from './source-runtime.ts';
+
+export interface RunParts {
+  sql: Sql;
+  node: NodeLease;
+  sandbox: Sandbox;
+  guestFetch: GuestFetch;
+  deliverer: Deliverer;
+  opener: PropOpener;
+  metrics: EngineMetrics;
+  log: Log;
+}
+
+export interface Runs {
+  runtimes: SourceRuntimes;
+  context: RunContext;
+  dispatcher: Dispatcher;
+  committer: RunCommitter;
+}
+
+/** Everything from a held invocation to its commit. */
+export function assembleRuns(parts: RunParts): Runs {
+  const { sql, node, log } = parts;
+  const nowMs = () => Date.now();
+  const runtimes = createSourceRuntimes(sql, parts.opener);
+  const committer = createRunCommitter({
+    sql,
+    nodeId: node.id,
+    deliverer: parts.deliverer,
+    onCommitted: parts.metrics.runCommitted,
+    nowMs,
+    log,
+  });
+  const context: RunContext = {
+    sandbox: parts.sandbox,
+    overlay: createDbOverlay(),
+    fetch: parts.guestFetch.fetch,
+    readDbValue: (sourceId, key) => readDbValue(sql, sourceId, key),
+    commit: committer.commit,
+    nowMs,
+  };
+  const release = (invocations: readonly HeldInvocation[]) => releaseHeld(sql, invocations);
+  const run = createInvocationRunner({ ...context, runtimes, release });
+  return { runtimes, context, committer, dispatcher: createDispatcher({ run, release, log }) };
+}
+
+/** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */
+async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
+  for (const invocation of invocations) {
+    invocation.respond?.({ ok: false, message: 'The source cannot run at the moment; the request is kept and runs later' });
+  }
+  for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
+    const ids = held.map((invocation) => invocation.id);
+    await releaseInvocations(sql, nodeId, ids);
+  }
+}

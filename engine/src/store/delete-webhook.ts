@@ -1,0 +1,17 @@
+import { and, eq } from 'drizzle-orm';
+import { cancelDeliveries } from './cancel-deliveries.ts';
+import type { Database } from './database.ts';
+import { subscriptions, webhooks } from './schema.ts';
+
+/**
+ * Deletes a webhook with its subscriptions and cancels its pending deliveries, in one transaction. A run that commits at the
+ * same moment may still add deliveries to it: they are cancelled when they are claimed.
+ */
+export async function deleteWebhook(db: Database, accountId: string, id: string): Promise<void> {
+  await db.orm.transaction(async (tx) => {
+    // The webhook first: a subscription being made holds its row, and is seen once this has waited for it.
+    await tx.delete(webhooks).where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)));
+    await tx.delete(subscriptions).where(and(eq(subscriptions.accountId, accountId), eq(subscriptions.listenerId, id)));
+    await cancelDeliveries(tx, accountId, id, 'The webhook was deleted');
+  });
+}

@@ -1,0 +1,143 @@
+import type { RunProp } from '@headwater/shared';
+import { CALL, POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import { RunLog } from './console.ts';
+import { describeError } from './describe-error.ts';
+import type { GuestFetch } from './fetch.ts';
+import { applyFunction, parseJson, stringifyJson, whenSettled } from './intrinsics.ts';
+import { defaultExportOf, readComponent } from './load-component.ts';
+import { outlineComponent } from './outline.ts';
+import { OutputLimitError, type RunContext, type RunTracker } from './run-context.ts';
+import { type ComponentFunction, type LoadedComponent, makeInstance } from './run-instance.ts';
+import type { GuestTimers } from './timers.ts';
+
+export interface GuestParts {
+  bridge: Bridge;
+  runs: RunTracker;
+  log: RunLog;
+  timers: GuestTimers;
+  fetches: GuestFetch;
+}
+
+/** One isolate's side of the seam: every entry from the process comes through `dispatch`. */
+export class Guest {
+  readonly #parts: GuestParts;
+  #exported: unknown;
+  #component: LoadedComponent | undefined;
+
+  constructor(parts: GuestParts) {
+    this.#parts = parts;
+  }
+
+  /** Never throws, except when V8 ends the isolate: what goes wrong in a run is reported as its outcome. */
+  dispatch(kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown): string | undefined {
+    switch (kind) {
+      case CALL.loading:
+        return void this.#parts.runs.begin(run, '');
+      case CALL.load:
+        return this.#load(a as { default?: unknown });
+      case CALL.start:
+        return this.#start(run, a as string, b as string, c as string, d as string);
+      case CALL.timer:
+        return this.#fireTimer(a as number);
+      case CALL.fetched:
+        return this.#settleFetch(a as number, b as string, c as Uint8Array<ArrayBuffer>);
+      case CALL.outline:
+        return this.#outline();
+      case CALL.end:
+        return this.#end(run);
+      default:
+        return undefined;
+    }
+  }
+
+  #load(namespace: { default?: unknown }): string | undefined {
+    try {
+      this.#exported = defaultExportOf(namespace);
+      return undefined;
+    } catch (error) {
+      return stringifyJson(describeError(error));
+    }
+  }
+
+  #outline(): string {
+    try {
+      return outlineComponent(this.#exported);
+    } catch (error) {
+      return stringifyJson({ error: describeError(error) });
+    }
+  }
+
+  #start(run: number, hook: string, dedupe: string, props: string, event: string): undefined {
+    const { bridge, runs, log } = this.#parts;
+    const context = runs.begin(run, dedupe);
+    try {
+      this.#component ??= readComponent(this.#exported);
+      const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
+      const instance = makeInstance({ bridge, runs, warn }, this.#component, context, parseJson(props) as Record<string, RunProp>);
+      const result = hook === '' ? applyFunction(this.#component.run, instance, [parseJson(event)]) : callHook(this.#component, hook, instance);
+      if (typeof result !== 'object' || result === null) return this.#finish(context);
+      whenSettled(
+        result,
+        () => this.#finish(context),
+        (reason) => this.#fail(context, reason),
+      );
+    } catch (error) {
+      this.#fail(context, error);
+    }
+    return undefined;
+  }
+
+  #finish(context: RunContext): undefined {
+    if (context.over) return;
+    if (context.outputExceeded) return this.#fail(context, new OutputLimitError('The run put out more than its limit'));
+    this.#close(context);
+    this.#parts.bridge.post(POST.done, context.run);
+  }
+
+  #fail(context: RunContext, error: unknown): undefined {
+    if (context.over) return;
+    const code = context.outputExceeded ? 'OUTPUT_LIMIT' : 'COMPONENT_ERROR';
+    const described = describeError(error);
+    this.#close(context);
+    this.#parts.bridge.post(POST.failed, context.run, stringifyJson({ code, ...described }));
+  }
+
+  #end(run: number): undefined {
+    const context = this.#parts.runs.find(run);
+    if (context !== undefined) this.#close(context);
+  }
+
+  #close(context: RunContext): void {
+    const { runs, timers, fetches } = this.#parts;
+    runs.end(context);
+    if (runs.isIdle()) {
+      timers.dropAll();
+      fetches.dropAll();
+    }
+  }
+
+  #fireTimer(id: number): undefined {
+    const { runs, timers } = this.#parts;
+    const owner = timers.ownerOf(id);
+    runs.enter(owner);
+    try {
+      timers.fire(id);
+    } catch (error) {
+      const context = runs.current() ?? owner;
+      if (context !== undefined) this.#fail(context, error);
+    }
+  }
+
+  #settleFetch(call: number, head: string, body: Uint8Array<ArrayBuffer>): undefined {
+    const { runs, fetches } = this.#parts;
+    runs.enter(fetches.ownerOf(call));
+    fetches.settle(call, head, body);
+  }
+}
+
+function callHook(component: LoadedComponent, name: string, instance: unknown): unknown {
+  const hook = component.hooks[name];
+  if (typeof hook !== 'function') return undefined;
+  return applyFunction(hook as ComponentFunction, instance, []);
+}

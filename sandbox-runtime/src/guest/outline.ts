@@ -1,0 +1,49 @@
+import { stringifyJson } from './intrinsics.ts';
+
+const MAX_DEPTH = 24;
+const MAX_NODES = 50_000;
+
+/**
+ * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
+ * except for a prop's `options`, where true means that the component computes them. Judged outside the isolate.
+ */
+export function outlineComponent(exported: unknown): string {
+  if (typeof exported !== 'object' || exported === null) return stringifyJson({ exported: typeof exported });
+  const { name, key, version, type, description, dedupe, run, hooks, props } = exported as Record<string, unknown>;
+  return stringifyJson({
+    exported: 'object',
+    name: plain(name),
+    key: plain(key),
+    version: plain(version),
+    type: plain(type),
+    description: plain(description),
+    dedupe: plain(dedupe),
+    run: typeof run,
+    hooks: typeofEach(hooks),
+    props: plain(props),
+  });
+}
+
+function typeofEach(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === undefined ? undefined : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, typeof member]));
+}
+
+function plain(value: unknown): unknown {
+  let nodes = 0;
+  const copy = (item: unknown, depth: number, key: string): unknown => {
+    nodes += 1;
+    if (nodes > MAX_NODES || depth > MAX_DEPTH) throw new RangeError('The props of the component are nested too deeply or too large');
+    if (typeof item === 'function') return key === 'options' ? true : undefined;
+    if (typeof item === 'bigint' || typeof item === 'symbol') return undefined;
+    if (typeof item !== 'object' || item === null) return item;
+    if (Array.isArray(item)) return item.map((member) => copy(member, depth + 1, '') ?? null);
+    const copied: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(item)) {
+      const value = copy(member, depth + 1, name);
+      if (value !== undefined) Object.defineProperty(copied, name, { value, enumerable: true, configurable: true, writable: true });
+    }
+    return copied;
+  };
+  return copy(value, 0, '');
+}

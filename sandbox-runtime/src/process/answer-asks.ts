@@ -1,0 +1,59 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { ASK } from '../protocol/isolate-calls.ts';
+
+const MAX_RANDOM_BYTES = 65_536;
+/** This thread serves every isolate of the process; hashing this much takes it some 30 ms. */
+const MAX_DATA_BYTES = 32 * 1024 * 1024;
+const HASHES = new Set(['md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
+
+/**
+ * Answers what a guest asks for while it waits. Never throws: an error that crosses into an isolate would carry the stack
+ * and the paths of this process. Text where bytes are expected is the reason, and the guest throws it.
+ */
+export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Uint8Array | string {
+  try {
+    switch (kind) {
+      case ASK.random:
+        return random(a);
+      case ASK.hash:
+        return own(createHash(hashName(a)).update(data(b)).digest());
+      case ASK.hmac:
+        return own(createHmac(hashName(a), data(b)).update(data(c)).digest());
+      case ASK.decodeUtf8:
+        return Buffer.from(data(b).buffer).toString('utf8');
+      case ASK.encodeUtf8:
+        return own(Buffer.from(String(a), 'utf8'));
+      default:
+        return 'This is not supported';
+    }
+  } catch (error) {
+    return error instanceof AskError ? error.message : 'The operation failed';
+  }
+}
+
+class AskError extends Error {
+  override readonly name = 'AskError';
+}
+
+function random(size: unknown): Uint8Array {
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0 || size > MAX_RANDOM_BYTES) {
+    throw new AskError(`At most ${MAX_RANDOM_BYTES} random bytes can be made at once`);
+  }
+  return own(randomBytes(size));
+}
+
+function hashName(name: unknown): string {
+  if (typeof name !== 'string' || !HASHES.has(name)) throw new AskError('Digest method not supported');
+  return name;
+}
+
+function data(value: unknown): Uint8Array<ArrayBuffer> {
+  if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
+  if (value.byteLength > MAX_DATA_BYTES) throw new AskError(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
+  return value as Uint8Array<ArrayBuffer>;
+}
+
+// Small buffers of Node share one memory block, and the whole block would be copied into the isolate.
+function own(buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer);
+}

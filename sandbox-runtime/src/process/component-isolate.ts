@@ -1,0 +1,34 @@
+import type { GuestIsolate } from './guest-isolate.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/** A warm isolate as the process keeps it: whose it is, who runs in it, who still has something open. */
+export class ComponentIsolate {
+  readonly key: string;
+  readonly guest: GuestIsolate;
+  /** In flight. */
+  readonly runs = new Map<number, ProcessRun>();
+  /** Ended, with timers or requests that another run may be waiting for; see RunTracker in the guest. */
+  readonly lingering = new Map<number, ProcessRun>();
+  /** Settles when the component is loaded; rejects with why it could not be. */
+  ready: Promise<void> = Promise.resolve();
+  loaded = false;
+  dead = false;
+  served = 0;
+  lastUsedAtMs = 0;
+  heapBytes = 0;
+
+  constructor(key: string, guest: GuestIsolate) {
+    this.key = key;
+    this.guest = guest;
+  }
+
+  find(run: unknown): ProcessRun | undefined {
+    return typeof run === 'number' ? (this.runs.get(run) ?? this.lingering.get(run)) : undefined;
+  }
+}
+
+/** `dc_x:4` is revision 4 of component `dc_x`. */
+export function componentOf(isolateKey: string): string {
+  const colon = isolateKey.lastIndexOf(':');
+  return colon < 0 ? isolateKey : isolateKey.slice(0, colon);
+}

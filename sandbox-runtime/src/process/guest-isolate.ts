@@ -1,0 +1,171 @@
+import ivm from 'isolated-vm';
+import type { GuestLimits } from '../protocol/guest-limits.ts';
+import { CALL } from '../protocol/isolate-calls.ts';
+import { answerAsk } from './answer-asks.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/** Name under which the component's code runs; frames of it are the author's. */
+export const COMPONENT_FILE = 'hw:component';
+
+type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
+
+export interface IsolateHandlers {
+  post(kind: unknown, run: unknown, a: unknown, b: unknown, c: unknown): void;
+  /** Resolves with `v` + JSON, `u` or `e` + message; never rejects. */
+  dbGet(run: unknown, key: unknown): Promise<string>;
+  /** V8 gave up on this isolate: its thread sleeps for good, and the process has to be ended. */
+  catastrophe(): void;
+}
+
+export interface IsolateOptions {
+  snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  memoryMb: number;
+  limits: GuestLimits;
+  handlers: IsolateHandlers;
+}
+
+interface OpenCall {
+  owner: ProcessRun;
+}
+
+/** Thrown by `load` with what the component threw; `cause` is the copied error. */
+export class LoadError extends Error {
+  override readonly name = 'LoadError';
+}
+
+/**
+ * One V8 isolate with one component in one context. Calls into it run in the order they are made, each with its microtasks
+ * before the next, so the CPU time since the last finished call belongs to the oldest open one.
+ *
+ * The library's own `timeout` is not used: it costs half of the throughput, and the clock read by `cpuOfOldestCall` covers
+ * the same and more.
+ */
+export class GuestIsolate {
+  readonly #isolate: ivm.Isolate;
+  readonly #options: IsolateOptions;
+  readonly #calls: OpenCall[] = [];
+  #dispatch: Dispatch | undefined;
+  #cpuMarkNs = 0;
+  #disposed = false;
+
+  constructor(options: IsolateOptions) {
+    this.#options = options;
+    this.#isolate = new ivm.Isolate({
+      memoryLimit: options.memoryMb,
+      snapshot: options.snapshot,
+      onCatastrophicError: () => options.handlers.catastrophe(),
+    });
+  }
+
+  get openCalls(): number {
+    return this.#calls.length;
+  }
+
+  /** True once V8 has ended the isolate by itself, which it does when memory runs out. */
+  get endedByItself(): boolean {
+    return !this.#disposed && this.#isolate.isDisposed;
+  }
+
+  /** Evaluates the component. Throws LoadError, or what the library throws for an isolate that ended. */
+  async load(code: string, owner: ProcessRun): Promise<void> {
+    const call = this.#open(owner);
+    try {
+      const context = await this.#isolate.createContext();
+      this.#dispatch = await this.#boot(context);
+      await this.#dispatch.apply(undefined, [CALL.loading, owner.run]);
+      const module = await compile(this.#isolate, context, code);
+      const failure = await this.#dispatch.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
+      if (failure !== undefined) throw new LoadError('The component failed to load', { cause: JSON.parse(failure) });
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /** Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected unhandled. */
+  async call(owner: ProcessRun, kind: number, ...args: (string | number)[]): Promise<string | undefined> {
+    const call = this.#open(owner);
+    try {
+      return await this.#dispatch?.apply(undefined, [kind, owner.run, ...args]);
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /** As `call`, with bytes that are handed over instead of copied. */
+  async callWithBytes(owner: ProcessRun, kind: number, a: number, b: string, bytes: Uint8Array): Promise<void> {
+    const call = this.#open(owner);
+    try {
+      const moved = new ivm.ExternalCopy(bytes, { transferOut: true }).copyInto({ release: true, transferIn: true });
+      await this.#dispatch?.apply(undefined, [kind, owner.run, a, b, moved]);
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /** The run whose call is being executed, and the CPU time of that call so far. */
+  oldestCall(): { owner: ProcessRun; cpuNs: number } | undefined {
+    const oldest = this.#calls[0];
+    return oldest === undefined ? undefined : { owner: oldest.owner, cpuNs: this.#cpuNow() - this.#cpuMarkNs };
+  }
+
+  /** CPU time of a run, with the part of a call that is still going on. */
+  cpuMsOf(run: ProcessRun): number {
+    const oldest = this.oldestCall();
+    return (run.cpuNs + (oldest?.owner === run ? oldest.cpuNs : 0)) / 1e6;
+  }
+
+  async usedHeapBytes(): Promise<number> {
+    const heap = await this.#isolate.getHeapStatistics();
+    return heap.used_heap_size + heap.externally_allocated_size;
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  async #boot(context: ivm.Context): Promise<Dispatch> {
+    const { handlers, limits } = this.#options;
+    const boot = await context.global.get('__headwaterBoot', { reference: true });
+    await context.global.delete('__headwaterBoot');
+    const post = new ivm.Callback(handlers.post, { ignored: true });
+    const ask = new ivm.Callback(answerAsk, { sync: true });
+    const dbGet = new ivm.Reference(handlers.dbGet);
+    const args = [post, ask, dbGet, JSON.stringify(limits)];
+    return (await boot.apply(undefined, args, { result: { reference: true } })) as Dispatch;
+  }
+
+  #open(owner: ProcessRun): OpenCall {
+    const call = { owner };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #close(call: OpenCall): void {
+    const index = this.#calls.indexOf(call);
+    if (index >= 0) this.#calls.splice(index, 1);
+    if (this.#isolate.isDisposed) return;
+    const nowNs = this.#cpuNow();
+    call.owner.cpuNs += nowNs - this.#cpuMarkNs;
+    this.#cpuMarkNs = nowNs;
+  }
+
+  #cpuNow(): number {
+    return this.#isolate.isDisposed ? this.#cpuMarkNs : Number(this.#isolate.cpuTime);
+  }
+}
+
+async function compile(isolate: ivm.Isolate, context: ivm.Context, code: string): Promise<ivm.Module> {
+  try {
+    const module = await isolate.compileModule(code, { filename: COMPONENT_FILE });
+    await module.instantiate(context, () => {
+      throw new Error('A bundle imports nothing');
+    });
+    await module.evaluate();
+    return module;
+  } catch (cause) {
+    if (isolate.isDisposed) throw cause;
+    throw new LoadError('The component failed to load', { cause });
+  }
+}

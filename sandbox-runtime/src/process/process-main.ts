@@ -1,0 +1,38 @@
+import { Socket } from 'node:net';
+import { FrameReader, FrameWriter } from '../protocol/frames.ts';
+import { SandboxReporter } from '../protocol/guest-to-host.ts';
+import { readToSandbox } from '../protocol/host-to-guest.ts';
+import { SandboxWorker } from './sandbox-worker.ts';
+
+/** Descriptor of the pipe to the engine's side. */
+const CHANNEL_FD = 3;
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
+// `process.exit` waits for isolates and would hang on one that does not yield.
+function endProcess(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+function main(): void {
+  const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
+  const reporter = new SandboxReporter(new FrameWriter((bytes) => void channel.write(bytes)));
+  const reader = new FrameReader(MAX_FRAME_BYTES);
+  let worker: SandboxWorker | undefined;
+  channel.on('data', (chunk) => {
+    for (const frame of reader.push(chunk)) {
+      const message = readToSandbox(frame);
+      if (message.kind === 'start') {
+        worker = new SandboxWorker(message.settings, message.guestCode, reporter);
+        reporter.ready();
+      } else worker?.handle(message);
+    }
+  });
+  // Whoever started this process is gone, or wants it gone.
+  channel.on('error', endProcess);
+  channel.on('close', endProcess);
+}
+
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`, endProcess);
+});
+main();

@@ -1,0 +1,62 @@
+import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { EntryLimits } from '../protocol/host-to-guest.ts';
+import { RunBudget } from '../protocol/run-budget.ts';
+
+/** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
+export class ProcessRun {
+  readonly run: number;
+  readonly limits: EntryLimits;
+  readonly budget: RunBudget;
+  readonly startedAtMs = performance.now();
+  readonly timers = new Map<number, NodeJS.Timeout | NodeJS.Immediate>();
+  readonly fetches = new Set<number>();
+  readonly #reads = new Map<number, (answer: string) => void>();
+  #nextRead = 1;
+  cpuNs = 0;
+  over = false;
+
+  constructor(run: number, limits: EntryLimits, guestLimits: GuestLimits) {
+    this.run = run;
+    this.limits = limits;
+    this.budget = new RunBudget(guestLimits);
+  }
+
+  wallMs(): number {
+    return performance.now() - this.startedAtMs;
+  }
+
+  /** Opens a read that blocks the isolate; the promise never rejects. */
+  openRead(): { call: number; answer: Promise<string> } {
+    const call = this.#nextRead++;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#reads.set(call, resolve);
+    return { call, answer: promise };
+  }
+
+  settleRead(call: number, answer: string): void {
+    this.#reads.get(call)?.(answer);
+    this.#reads.delete(call);
+  }
+
+  /** An isolate that waits for a read answers nothing else: every open read ends with its run. */
+  failReads(): void {
+    for (const resolve of this.#reads.values()) resolve('ethe run is over');
+    this.#reads.clear();
+  }
+
+  clearTimers(): void {
+    for (const timer of this.timers.values()) clearTimer(timer);
+    this.timers.clear();
+  }
+
+  clearTimer(id: number): void {
+    const timer = this.timers.get(id);
+    if (timer !== undefined) clearTimer(timer);
+    this.timers.delete(id);
+  }
+}
+
+function clearTimer(timer: NodeJS.Timeout | NodeJS.Immediate): void {
+  if ('hasRef' in timer && Symbol.toPrimitive in timer) clearTimeout(timer as NodeJS.Timeout);
+  else clearImmediate(timer as NodeJS.Immediate);
+}

@@ -1,0 +1,29 @@
+import { COMPONENT_FILE } from './guest-isolate.ts';
+
+const MAX_MESSAGE_CHARS = 4_096;
+const MAX_STACK_CHARS = 8_192;
+
+/**
+ * What a component threw while it was loaded, as the library copied it out. The copy's stack has frames of this process
+ * appended: only frames of the component are kept.
+ */
+export function readThrown(thrown: unknown): { message: string; stack?: string } {
+  if (typeof thrown !== 'object' || thrown === null) return { message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
+  const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
+  const text = typeof message === 'string' ? message : 'The component threw a value that is no error';
+  // A message may say where, as V8's syntax errors do: `Unexpected token [hw:component:1:9]`.
+  const named = typeof name === 'string' && name !== 'Error' && name !== '' ? `${name}: ${text}` : text;
+  const read: { message: string; stack?: string } = { message: named.slice(0, MAX_MESSAGE_CHARS) };
+  if (typeof stack !== 'string') return read;
+  const frames = stack.slice(0, MAX_STACK_CHARS * 4).split('\n');
+  const own = frames.filter((line) => line.includes(COMPONENT_FILE)).map((line) => frameOf(line));
+  if (own.length > 0) read.stack = own.join('\n').slice(0, MAX_STACK_CHARS);
+  return read;
+}
+
+// `SyntaxError: … [hw:component:1:9]` names the place in its first line instead of a frame.
+function frameOf(line: string): string {
+  if (line.startsWith('    at ')) return line;
+  const place = /\[(hw:component:\d+:\d+)\]/.exec(line)?.[1];
+  return place === undefined ? '' : `    at ${place}`;
+}

@@ -1,0 +1,92 @@
+import type { SandboxReporter } from '../protocol/guest-to-host.ts';
+import { CALL, POST } from '../protocol/isolate-calls.ts';
+import type { ComponentIsolate } from './component-isolate.ts';
+import type { ProcessRun } from './process-run.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const AT_ONCE = -1;
+
+export interface PostRoutes {
+  reporter: SandboxReporter;
+  /** The guest says that the run ended; `failure` is JSON of code, message and stack. */
+  ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void;
+  overOutput(isolate: ComponentIsolate, run: ProcessRun): void;
+  enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, a: number): void;
+}
+
+/**
+ * Passes on what a guest posts. Called for every emit and log line, in the order they were made. Types are checked here and
+ * not trusted: should guest code ever get hold of the bridge, it gets no further than its own run's output.
+ */
+export function routePost(routes: PostRoutes, isolate: ComponentIsolate, kind: unknown, runNumber: unknown, a: unknown, b: unknown, c: unknown): void {
+  const run = isolate.find(runNumber);
+  if (run === undefined || isolate.dead) return;
+  switch (kind) {
+    case POST.timerSet:
+      return setTimer(routes, isolate, run, Number(a), Number(b));
+    case POST.timerClear:
+      return run.clearTimer(Number(a));
+    case POST.fetchAbort:
+      if (run.fetches.delete(Number(a))) routes.reporter.fetchAbort(run.run, Number(a));
+      return;
+    default:
+      // What an ended run still puts out counts for nothing.
+      if (!run.over) routeOutput(routes, isolate, run, kind, a, b, c);
+  }
+}
+
+function routeOutput(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, kind: unknown, a: unknown, b: unknown, c: unknown): void {
+  const { reporter } = routes;
+  let within = true;
+  switch (kind) {
+    case POST.emit:
+      if (typeof a !== 'string' || typeof b !== 'string') return;
+      within = run.budget.takeEmit(a.length);
+      if (within) reporter.emit(run.run, a, b);
+      break;
+    case POST.log:
+      within = routeLog(reporter, run, a, b);
+      break;
+    case POST.respond:
+      if (typeof a !== 'string' || !isContent(b)) return;
+      within = run.budget.takeBytes(b.length);
+      if (within) reporter.respond(run.run, a, b);
+      break;
+    case POST.dbSet:
+      if (typeof a !== 'string' || typeof b !== 'string') return;
+      within = run.budget.takeBytes(a.length + b.length);
+      if (within) reporter.dbSet(run.run, a, b);
+      break;
+    case POST.fetch:
+      if (typeof a !== 'number' || typeof b !== 'string') return;
+      run.fetches.add(a);
+      return reporter.fetch(run.run, a, b, isContent(c) ? c : undefined);
+    case POST.done:
+      return routes.ended(isolate, run, undefined);
+    case POST.failed:
+      return routes.ended(isolate, run, String(a));
+  }
+  if (!within) routes.overOutput(isolate, run);
+}
+
+function routeLog(reporter: SandboxReporter, run: ProcessRun, head: unknown, message: unknown): boolean {
+  if (typeof head !== 'string' || typeof message !== 'string') return true;
+  const level = LEVELS[head.charCodeAt(0) - 48];
+  if (level === undefined || !run.budget.takeLogLine(message.length)) return false;
+  reporter.log(run.run, level, Number(head.slice(2)), message);
+  return true;
+}
+
+function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {
+  if (run.over) return;
+  run.clearTimer(id);
+  const fire = (): void => {
+    run.timers.delete(id);
+    routes.enter(isolate, run, CALL.timer, id);
+  };
+  run.timers.set(id, delayMs === AT_ONCE ? setImmediate(fire) : setTimeout(fire, delayMs));
+}
+
+function isContent(value: unknown): value is string | Uint8Array {
+  return typeof value === 'string' || value instanceof Uint8Array;
+}

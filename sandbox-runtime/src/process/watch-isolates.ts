@@ -1,0 +1,64 @@
+import type { ComponentIsolate } from './component-isolate.ts';
+import type { ProcessRun } from './process-run.ts';
+
+const POLL_MS = 50;
+/** CPU time that a call of an already ended run may still take. */
+const ENDED_CALL_NS = 250e6;
+const HEAP_CHECK_MS = 2_000;
+
+export interface WatchHandlers {
+  overCpu(isolate: ComponentIsolate, run: ProcessRun): void;
+  overWall(isolate: ComponentIsolate, run: ProcessRun): void;
+  /** The isolate goes on with something whose run is over. */
+  stuck(isolate: ComponentIsolate): void;
+  /** Now and then, with fresh figures of what the isolates hold. */
+  idle(): void;
+}
+
+/**
+ * Looks at every isolate 20 times a second while anything runs in one. The isolates have threads of their own, so this clock
+ * ticks whatever they do.
+ */
+export function watchIsolates(isolates: () => ComponentIsolate[], handlers: WatchHandlers): { wake(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let heapCheckedAtMs = 0;
+  const poll = (): void => {
+    let busy = false;
+    for (const isolate of isolates()) {
+      checkCpu(isolate, handlers);
+      for (const run of isolate.runs.values()) if (run.wallMs() > run.limits.wallMs) handlers.overWall(isolate, run);
+      busy ||= isolate.runs.size > 0 || (isolate.guest.openCalls > 0 && !isolate.dead);
+    }
+    if (performance.now() - heapCheckedAtMs > HEAP_CHECK_MS) {
+      heapCheckedAtMs = performance.now();
+      void measureHeaps(isolates()).then(handlers.idle);
+    }
+    if (busy) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    wake() {
+      timer ??= setInterval(poll, POLL_MS);
+    },
+  };
+}
+
+function checkCpu(isolate: ComponentIsolate, handlers: WatchHandlers): void {
+  const oldest = isolate.guest.oldestCall();
+  if (oldest === undefined || isolate.dead) return;
+  const { owner, cpuNs } = oldest;
+  if (owner.over && cpuNs > ENDED_CALL_NS) handlers.stuck(isolate);
+  else if (!owner.over && owner.cpuNs + cpuNs > owner.limits.cpuMs * 1e6) handlers.overCpu(isolate, owner);
+}
+
+async function measureHeaps(isolates: ComponentIsolate[]): Promise<void> {
+  for (const isolate of isolates) {
+    if (isolate.dead || !isolate.loaded || isolate.runs.size > 0) continue;
+    try {
+      isolate.heapBytes = await isolate.guest.usedHeapBytes();
+    } catch {
+      // It was ended meanwhile: there is nothing to measure.
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../api/src/config.ts';
+import { printWelcome } from '../api/src/print-welcome.ts';
+
+const KEY = 'k'.repeat(20);
+
+function problemsOf(env: Record<string, string>, argv: string[] = []): string[] {
+  const outcome = readConfig(env, argv);
+  return outcome.ok ? [] : outcome.problems;
+}
+
+test('nothing set is a node of every role on loopback', () => {
+  expect(readConfig({ PATH: '/bin' }, [])).toEqual({
+    ok: true,
+    config: {
+      role: 'all',
+      host: '127.0.0.1',
+      port: 3000,
+      portIsSet: false,
+      publicUrl: 'http://127.0.0.1:3000',
+      dataDir: '.headwater',
+      egressAllow: [],
+      logLevel: 'info',
+    },
+  });
+});
+
+test('every variable is taken, and an empty one is as good as none', () => {
+  const outcome = readConfig(
+    {
+      PORT: '8080',
+      HOST: '::',
+      DATABASE_URL: 'postgres://u:p@db/hw',
+      HEADWATER_DATA_DIR: '/data',
+      HEADWATER_API_KEY: KEY,
+      HEADWATER_ADMIN_KEY: '',
+      HEADWATER_EGRESS_ALLOW: '10.0.0.0/8, ::1/128,127.0.0.1',
+      HEADWATER_ENDPOINT_DOMAIN: 'Hooks.Example.com:8443',
+      HEADWATER_ENCRYPTION_KEY: 'e',
+      HEADWATER_LOG_LEVEL: 'warn',
+      HEADWATER_RETRY_SCHEDULE_SECONDS: '1,2.5',
+    },
+    ['api'],
+  );
+  expect(outcome).toEqual({
+    ok: true,
+    config: {
+      role: 'api',
+      host: '::',
+      port: 8080,
+      portIsSet: true,
+      publicUrl: 'http://localhost:8080',
+      databaseUrl: 'postgres://u:p@db/hw',
+      dataDir: '/data',
+      apiKey: KEY,
+      egressAllow: ['10.0.0.0/8', '::1/128', '127.0.0.1'],
+      endpointDomain: 'hooks.example.com:8443',
+      encryptionKey: 'e',
+      logLevel: 'warn',
+      retryScheduleSeconds: [1, 2.5],
+    },
+  });
+});
+
+test('every problem is reported at once, by the name of the variable, without its value', () => {
+  const secret = 'too-short';
+  const problems = problemsOf(
+    {
+      PORT: '70000',
+      DATABASE_URL: 'mysql://x',
+      HEADWATER_API_KEY: secret,
+      HEADWATER_ADMIN_KEY: `${KEY} ${KEY}`,
+      HEADWATER_EGRESS_ALLOW: '10.0.0.0/33',
+      HEADWATER_PUBLIC_URL: 'https://example.com/path',
+      HEADWATER_ENDPOINT_DOMAIN: 'https://x',
+      HEADWATER_ROLE: 'worker',
+      HEADWATER_LOG_LEVEL: 'loud',
+      HEADWATER_RETRY_SCHEDULE_SECONDS: '5,soon',
+    },
+    ['both'],
+  );
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+    'PORT',
+    'DATABASE_URL',
+    'HEADWATER_API_KEY',
+    'HEADWATER_ADMIN_KEY',
+    'HEADWATER_EGRESS_ALLOW',
+    'HEADWATER_PUBLIC_URL',
+    'HEADWATER_ENDPOINT_DOMAIN',
+    'HEADWATER_ROLE',
+    'HEADWATER_LOG_LEVEL',
+    'HEADWATER_RETRY_SCHEDULE_SECONDS',
+    'the',
+  ]);
+  expect(problems.join('\n')).not.toContain(secret);
+});
+
+test.each(['0', '-1', '1.5', 'x', '65536'])('PORT=%s is refused', (port) => {
+  expect(problemsOf({ PORT: port })).toHaveLength(1);
+});
+
+test('the role comes from the argument before the environment', () => {
+  expect(readConfig({ HEADWATER_ROLE: 'api' }, ['engine'])).toMatchObject({ config: { role: 'engine' } });
+  expect(readConfig({ HEADWATER_ROLE: 'api' }, [])).toMatchObject({ config: { role: 'api' } });
+  expect(problemsOf({}, ['api', 'engine'])).toHaveLength(1);
+});
+
+test('the welcome shows a generated key once and a given one never', () => {
+  const shown = (apiKey?: string) => {
+    let text = '';
+    const write = (part: string) => void (text += part);
+    printWelcome({ publicUrl: 'http://h', write, ...(apiKey === undefined ? {} : { apiKey }) });
+    return text;
+  };
+  expect(shown('hw_generated')).toContain('API key  hw_generated');
+  expect(shown()).toContain('$HEADWATER_API_KEY');
+});

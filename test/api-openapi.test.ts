@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from './support/http-server.ts';
+
+let server: TestServer;
+let document: OpenApi;
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string; required?: boolean; schema: object }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: { properties: object; required?: string[] } }> };
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+  security: object[];
+}
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+}
+
+beforeAll(async () => {
+  server = await startTestServer();
+  document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
+});
+afterAll(() => server.server.stop());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+test('the document is OpenAPI 3.1 and names every operation once', () => {
+  expect(document.openapi).toBe('3.1.0');
+  const names = operations().map(({ operation }) => operation.operationId);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('every reference in the document leads somewhere', () => {
+  const references = JSON.stringify(document).match(/"#\/[^"]+"/g) ?? [];
+  expect(references.length).toBeGreaterThan(10);
+  for (const reference of new Set(references)) {
+    const [, , section, name] = JSON.parse(reference).split('/') as string[];
+    expect(document.components[section as 'schemas']).toHaveProperty([name ?? '']);
+  }
+});
+
+test('every operation that the document describes is there, and asks for a key where it says so', async () => {
+  for (const { path, method, operation } of operations()) {
+    const url = server.url + path.replace('{id}', 'x_1').replace('{key}', 'known1');
+    const response = await fetch(url, { method: method.toUpperCase() });
+    const expected = operation.security.length === 0 ? 200 : 401;
+    expect([method, path, response.status]).toEqual([method, path, expected]);
+    await response.arrayBuffer();
+  }
+});
+
+test('what may come in the body may come in the query string, and both are described', () => {
+  const create = document.paths['/v1/webhooks']?.['post'];
+  const inQuery = create?.parameters?.map((parameter) => [parameter.name, parameter.required ?? false]);
+  expect(inQuery).toEqual([
+    ['url', false],
+    ['name', false],
+    ['description', false],
+    ['format', false],
+    ['include', false],
+    ['exclude', false],
+  ]);
+  const body = create?.requestBody?.content['application/json']?.schema;
+  expect(Object.keys(body?.properties ?? {})).toEqual(['url', 'name', 'description', 'format']);
+  expect(body?.required).toEqual(['url']);
+});
+
+test('every operation with a key describes its errors as problem documents', () => {
+  for (const { operation } of operations().filter(({ path }) => path.startsWith('/v1/'))) {
+    for (const status of ['400', '401', '500']) {
+      expect(Object.keys(operation.responses[status]?.content ?? {})).toEqual(['application/problem+json']);
+    }
+  }
+});
+
+test('the signed delivery is described as a webhook, with its headers', () => {
+  const delivery = document.webhooks['event']?.['post'];
+  expect(delivery?.parameters?.map((parameter) => parameter.name)).toEqual([
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+    'headwater-event-id',
+    'headwater-emitter-id',
+    'headwater-channel',
+    'headwater-attempt',
+  ]);
+  expect(delivery?.requestBody?.content).toHaveProperty(['application/json']);
+});

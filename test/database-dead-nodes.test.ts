@@ -1,0 +1,158 @@
+import { newId } from '@headwater/shared';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addJobs } from '../engine/src/store/add-jobs.ts';
+import type { Sql } from '../engine/src/store/database.ts';
+import { heartbeatNode } from '../engine/src/store/heartbeat-node.ts';
+import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
+import { releaseAllNodes, releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+const DEAD_AFTER_MS = 15_000;
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = database.db.sql;
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await sql`truncate nodes, invocations, deliveries, graphile_worker._private_jobs`;
+});
+
+async function addNode(id: string, seenAgoMs = 0): Promise<void> {
+  await registerNode(sql, { id, role: 'all' });
+  await sql`update nodes set seen_at = now() - make_interval(secs => ${seenAgoMs / 1000}::float8) where id = ${id}`;
+}
+
+async function addInvocation(sourceId: string, leasedBy: string | null): Promise<string> {
+  const id = newId('invocation');
+  await sql`
+    insert into invocations (id, account_id, source_id, kind, event, leased_by, attempts)
+    values (${id}, 'o_a', ${sourceId}, 'http', '{}', ${leasedBy}, 1)`;
+  return id;
+}
+
+async function addDelivery(webhookId: string, leasedBy: string | null, status = 'pending'): Promise<string> {
+  const id = newId('delivery');
+  await sql`
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status, leased_by)
+    values (${id}, 'o_a', ${webhookId}, 'dc_a', 1, 0, ${status}, ${leasedBy})`;
+  return id;
+}
+
+const lanes = async () =>
+  (await sql<{ key: string }[]>`select key from graphile_worker.jobs where key is not null order by key`).map(
+    (row) => row.key,
+  );
+const holders = async () =>
+  (
+    await sql<{ leased_by: string | null }[]>`
+      select leased_by from invocations union all select leased_by from deliveries order by 1 nulls first`
+  ).map((row) => row.leased_by);
+
+async function lockJob(key: string, pool: string): Promise<void> {
+  await addJobs(sql, [{ task: 'fire-timer', payload: {}, key }]);
+  await sql`update graphile_worker._private_jobs set locked_by = ${pool}, locked_at = now(), attempts = 1 where key = ${key}`;
+}
+const lockedJobs = async () =>
+  (await sql<{ key: string }[]>`select key from graphile_worker.jobs where locked_by is not null order by key`).map(
+    (row) => row.key,
+  );
+
+test('what a dead node held is free again and its lanes are queued; a live node keeps its own', async () => {
+  await addNode('node_dead', DEAD_AFTER_MS + 1_000);
+  await addNode('node_live', DEAD_AFTER_MS - 5_000);
+  await addNode('node_me');
+  for (const source of ['dc_a', 'dc_a', 'dc_b']) await addInvocation(source, 'node_dead');
+  await addInvocation('dc_c', 'node_live');
+  await addDelivery('wh_a', 'node_dead');
+  await addDelivery('wh_b', 'node_live');
+  await addDelivery('wh_c', 'node_dead', 'delivered');
+
+  const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
+
+  expect(released).toEqual({ nodes: ['node_dead'], invocations: 3, deliveries: 1 });
+  expect(await lanes()).toEqual(['deliver:wh_a:now', 'run:dc_a', 'run:dc_b']);
+  expect(await holders()).toEqual([null, null, null, null, 'node_dead', 'node_live', 'node_live']);
+  expect(await heartbeatNode(sql, 'node_dead')).toBe(false);
+  expect(await heartbeatNode(sql, 'node_live')).toBe(true);
+});
+
+test('a start that a node died in counts as an attempt, one that a clean stop ended does not', async () => {
+  await addNode('node_dead', DEAD_AFTER_MS + 1_000);
+  await addNode('node_clean');
+  const crashed = await addInvocation('dc_a', 'node_dead');
+  const stopped = await addInvocation('dc_b', 'node_clean');
+  await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
+  expect(await releaseNode(sql, 'node_clean')).toEqual({ nodes: ['node_clean'], invocations: 1, deliveries: 0 });
+  const rows = await sql<{ id: string; attempts: number }[]>`select id, attempts from invocations`;
+  expect(Object.fromEntries(rows.map((row) => [row.id, row.attempts]))).toEqual({ [crashed]: 1, [stopped]: 0 });
+  expect(await lanes()).toEqual(['run:dc_a', 'run:dc_b']);
+  expect(await heartbeatNode(sql, 'node_clean')).toBe(false);
+});
+
+test('leases of ids that no node has are released, however many ids there are, but never the own', async () => {
+  await addNode('node_live');
+  for (let i = 0; i < 5; i++) {
+    await addInvocation(`dc_${i}`, `node_gone_${i}`);
+    await addDelivery(`wh_${i}`, `node_lost_${i}`);
+    await addInvocation('dc_mine', 'node_me');
+    await addInvocation('dc_live', 'node_live');
+  }
+  const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
+  expect(released).toMatchObject({ invocations: 5, deliveries: 5 });
+  expect(released.nodes.toSorted()).toEqual(
+    ['gone', 'lost'].flatMap((w) => [0, 1, 2, 3, 4].map((i) => `node_${w}_${i}`)),
+  );
+  expect((await holders()).filter((id) => id !== null)).toEqual([
+    ...Array<string>(5).fill('node_live'),
+    ...Array<string>(5).fill('node_me'),
+  ]);
+});
+
+test('several nodes that find the same dead one release it once', async () => {
+  await addNode('node_dead', DEAD_AFTER_MS + 1_000);
+  for (let i = 0; i < 50; i++) await addInvocation('dc_a', 'node_dead');
+  const all = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) => releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: `node_${name}` })),
+  );
+  expect(all.map((released) => released.invocations).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 50]);
+});
+
+test('when nothing is dead nothing changes', async () => {
+  await addNode('node_live');
+  await addInvocation('dc_a', 'node_live');
+  await lockJob('timer:a', 'pool-live');
+  const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
+  expect(released).toEqual({ nodes: [], invocations: 0, deliveries: 0 });
+  expect(await holders()).toEqual(['node_live']);
+  expect(await lockedJobs()).toEqual(['timer:a']);
+  expect(await lanes()).toEqual(['timer:a']);
+});
+
+test('jobs that a dead node had locked can be taken at once, those of a live node stay locked', async () => {
+  await addNode('node_dead', DEAD_AFTER_MS + 1_000);
+  await addNode('node_live');
+  await recordJobPool(sql, 'node_dead', 'pool-dead');
+  await recordJobPool(sql, 'node_live', 'pool-live');
+  await lockJob('timer:dead', 'pool-dead');
+  await lockJob('timer:live', 'pool-live');
+  await lockJob('timer:young', 'pool-of-a-node-that-has-not-recorded-it-yet');
+  await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
+  expect(await lockedJobs()).toEqual(['timer:live', 'timer:young']);
+});
+
+test('at the start on an embedded database everything that another process held is free', async () => {
+  await addNode('node_old');
+  await addNode('node_me');
+  await addInvocation('dc_a', 'node_old');
+  await addInvocation('dc_b', 'node_without_row');
+  await addInvocation('dc_c', 'node_me');
+  await lockJob('timer:old', 'pool-never-recorded');
+  const released = await releaseAllNodes(sql, { exceptId: 'node_me' });
+  expect(released.nodes.toSorted()).toEqual(['node_old', 'node_without_row']);
+  expect(await holders()).toEqual([null, null, 'node_me']);
+  expect(await lockedJobs()).toEqual([]);
+  expect(await heartbeatNode(sql, 'node_me')).toBe(true);
+});

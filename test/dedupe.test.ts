@@ -1,0 +1,131 @@
+import type { DedupeStrategy, EmittedEvent } from '@headwater/shared';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DedupeState, decideDedupe } from '../engine/src/events/dedupe.ts';
+import { orderEvents } from '../engine/src/events/order-events.ts';
+
+const eventOf = (id: string | number, ts?: number): EmittedEvent => ({
+  data: JSON.stringify(id),
+  id,
+  emittedAtMs: 0,
+  ...(ts === undefined ? {} : { ts }),
+});
+
+/** Runs batches one after the other; answers the ids that came through. */
+function emitted(strategy: DedupeStrategy, batches: readonly (readonly EmittedEvent[])[]): (string | number)[] {
+  let state: DedupeState | undefined;
+  const ids: (string | number)[] = [];
+  for (const batch of batches) {
+    const decision = decideDedupe(strategy, state, orderEvents(batch));
+    // As stored and read back.
+    state = decision.state === undefined ? undefined : (JSON.parse(JSON.stringify(decision.state)) as DedupeState);
+    ids.push(...decision.accepted.map((event) => event.id ?? ''));
+  }
+  return ids;
+}
+
+const smallId = fc.integer({ min: 0, max: 30 });
+const batchesOf = <T>(id: fc.Arbitrary<T>) => fc.array(fc.array(id, { maxLength: 8 }), { maxLength: 12 });
+
+describe('unique', () => {
+  it('emits an id exactly when it is not among the last hundred new ones', () => {
+    const wideId = fc.integer({ min: 0, max: 140 });
+    const long = fc.array(fc.array(wideId, { maxLength: 60 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(long, (batches) => {
+        const model: number[] = [];
+        const cache: number[] = [];
+        for (const id of batches.flat()) {
+          if (cache.includes(id)) continue;
+          model.push(id);
+          cache.push(id);
+          if (cache.length > 100) cache.shift();
+        }
+        expect(
+          emitted(
+            'unique',
+            batches.map((batch) => batch.map((id) => eventOf(id))),
+          ),
+        ).toEqual(model);
+      }),
+    );
+  });
+
+  it('forgets the oldest id first, not the one seen least recently', () => {
+    const first = Array.from({ length: 100 }, (_, i) => eventOf(i));
+    // 0 is seen again, which does not make it younger: the hundred-and-first id pushes it out.
+    expect(emitted('unique', [first, [eventOf(0)], [eventOf(100)], [eventOf(0)]]).slice(100)).toEqual([100, 0]);
+  });
+
+  it('takes 1 and "1" for the same id', () => {
+    expect(emitted('unique', [[eventOf(1)], [eventOf('1')]])).toEqual([1]);
+  });
+});
+
+describe('greatest', () => {
+  it('emits exactly the ids larger than every id before them', () => {
+    fc.assert(
+      fc.property(batchesOf(smallId), (batches) => {
+        const ids = batches.flat();
+        const model = ids.filter((id, i) => ids.slice(0, i).every((earlier) => earlier < id));
+        expect(
+          emitted(
+            'greatest',
+            batches.map((batch) => batch.map((id) => eventOf(id))),
+          ),
+        ).toEqual(model);
+      }),
+    );
+  });
+
+  it('tells ids apart that a double cannot', () => {
+    const ids = ['9007199254740992', '9007199254740993', '9007199254740992'];
+    expect(emitted('greatest', [ids.map((id) => eventOf(id))])).toEqual(ids.slice(0, 2));
+  });
+});
+
+describe('last', () => {
+  it('emits what follows the remembered id, or everything where it is absent', () => {
+    fc.assert(
+      fc.property(batchesOf(smallId), (batches) => {
+        const model: number[] = [];
+        let remembered: number | undefined;
+        for (const batch of batches) {
+          const fresh = remembered === undefined ? batch : batch.slice(batch.lastIndexOf(remembered) + 1);
+          model.push(...fresh);
+          remembered = fresh.at(-1) ?? remembered;
+        }
+        expect(
+          emitted(
+            'last',
+            batches.map((batch) => batch.map((id) => eventOf(id))),
+          ),
+        ).toEqual(model);
+      }),
+    );
+  });
+
+  it('remembers the event with the newest ts, in whichever order a run emits', () => {
+    const newestFirst = [eventOf('c', 30), eventOf('b', 20), eventOf('a', 10)];
+    expect(emitted('last', [newestFirst, [eventOf('d', 40), ...newestFirst]])).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('order', () => {
+  it('is oldest to newest by ts, and the order of emission where ts says nothing', () => {
+    const event = fc.record({ ts: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }) });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), (list) => {
+        const events = list.map(({ ts }, i) => ({ ...eventOf(i, ts), emittedAtMs: 3 }));
+        const ordered = orderEvents(events);
+        const moments = ordered.map((e) => e.ts ?? 3);
+        expect(moments).toEqual(moments.toSorted((a, b) => a - b));
+        for (const [i, e] of ordered.entries()) {
+          const next = ordered[i + 1];
+          if (next !== undefined && (next.ts ?? 3) === (e.ts ?? 3)) expect(Number(e.id)).toBeLessThan(Number(next.id));
+        }
+        expect(new Set(ordered)).toEqual(new Set(events));
+      }),
+    );
+  });
+});

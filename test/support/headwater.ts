@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startEngine } from '../../engine/src/index.ts';
+import { findFreePort } from '../../engine/src/database/launch-server.ts';
+import { createApp, createHttpMetrics, createIngestHandler, startHttpServer } from '../../api/src/index.ts';
+import { createTestDatabase } from './database.ts';
+import { eventually } from './eventually.ts';
+import { testLog } from './logs.ts';
+
+/** An answer of the REST API, whatever its status. */
+export interface Answer {
+  status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
+  data: any;
+  text: string;
+}
+
+export interface Headwater {
+  url: string;
+  apiKey: string;
+  /** Parameters go as JSON, for GET in the query string. */
+  api(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, parameters?: Record<string, unknown>): Promise<Answer>;
+  /** Deploys a source; throws what the API answered where it was refused. */
+  deploy(componentCode: string, configuredProps?: Record<string, unknown>): Promise<DeployedSource>;
+  /** Resolves with the oldest first once the source has `count` events. */
+  untilEvents(sourceId: string, count: number): Promise<StoredEvent[]>;
+  /** Resolves once nothing waits and nothing runs. */
+  untilIdle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DeployedSource {
+  id: string;
+  /** Of the prop `http`; empty where there is none. */
+  endpoint: string;
+}
+
+export interface StoredEvent {
+  id: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
+  event: any;
+  metadata: { id: string | null; name: string; summary: string | null; ts: number | null };
+}
+
+/** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
+export async function startHeadwater(): Promise<Headwater> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
+  const apiKey = `hw_${'t'.repeat(32)}`;
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const { engine } = await startEngine({
+    role: 'all',
+    databaseUrl: database.url,
+    dataDir,
+    encryptionKey: '5'.repeat(64),
+    apiKey,
+    egressAllow: ['127.0.0.0/8'],
+    listeningPorts: () => [port],
+    publicUrl: url,
+    log: testLog,
+  });
+  const metrics = createHttpMetrics();
+  const app = createApp({ engine, publicUrl: url, log: testLog, metrics });
+  const ingest = createIngestHandler({ engine, log: testLog, metrics });
+  const server = await startHttpServer({ app, ingest, host: '127.0.0.1', port });
+  const api = createClient(url, apiKey);
+  return {
+    url,
+    apiKey,
+    api,
+    async deploy(componentCode, configuredProps = {}) {
+      const parameters = { component_code: componentCode, configured_props: configuredProps };
+      const { status, data, text } = await api('POST', '/sources', parameters);
+      if (status !== 200) throw new Error(`The source was not deployed: ${text}`);
+      return { id: data.id, endpoint: data.configured_props.http?.endpoint_url ?? '' };
+    },
+    async untilEvents(sourceId, count) {
+      const events = await eventually(
+        async () => {
+          const { data } = await api('GET', `/sources/${sourceId}/event_summaries`, { limit: 100, expand: 'event' });
+          return data.length >= count && (data as StoredEvent[]);
+        },
+        { what: `${count} events of ${sourceId}` },
+      );
+      return events.toReversed();
+    },
+    async untilIdle() {
+      await eventually(async () => (await database.db.sql`select from invocations`).length === 0);
+    },
+    async stop() {
+      await server.stop();
+      await engine.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The code of `examples/<name>`. */
+export function readExample(name: string): Promise<string> {
+  return readFile(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+}
+
+function createClient(url: string, apiKey: string): Headwater['api'] {
+  return async (method, pathname, parameters = {}) => {
+    const target = new URL(`/v1${pathname}`, url);
+    const headers: Record<string, string> = { authorization: `Bearer ${apiKey}` };
+    const init: RequestInit = { method, headers };
+    if (method === 'GET') {
+      for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, String(value));
+    } else {
+      headers['content-type'] = 'application/json';
+      init.body = JSON.stringify(parameters);
+    }
+    const response = await fetch(target, init);
+    const text = await response.text();
+    const body: unknown = text === '' ? {} : JSON.parse(text);
+    return { status: response.status, data: (body as { data?: unknown }).data, text };
+  };
+}

@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.ts';
+import { startProcess, type TestProcess } from './processes.ts';
+
+const MAIN = fileURLToPath(new URL('../../api/src/main.ts', import.meta.url));
+
+export const API_KEY = `hw_test_${'k'.repeat(32)}`;
+export const ADMIN_KEY = `hw_admin_${'a'.repeat(32)}`;
+
+export interface ServerOptions {
+  /** A database of the test's own; absent: the embedded one in `dataDir`. */
+  databaseUrl?: string;
+  dataDir?: string;
+  role?: 'all' | 'api' | 'engine';
+  env?: Record<string, string>;
+}
+
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read whatever the server answered
+  body: any;
+}
+
+export interface TestServer {
+  url: string;
+  dataDir: string;
+  process: TestProcess;
+  api(method: string, path: string, body?: unknown, key?: string): Promise<ApiAnswer>;
+  /** SIGTERM, and the folder is removed where the test did not name one. */
+  stop(): Promise<void>;
+}
+
+/** The system as a user starts it, in a process of its own. Resolves when /healthz answers 200. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const port = await freePort();
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'headwater-server-')));
+  const url = `http://127.0.0.1:${port}`;
+  const child = startProcess({
+    args: [MAIN, ...(options.role === undefined ? [] : [options.role])],
+    env: {
+      PORT: String(port),
+      HEADWATER_DATA_DIR: dataDir,
+      HEADWATER_API_KEY: API_KEY,
+      HEADWATER_ADMIN_KEY: ADMIN_KEY,
+      HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
+      HEADWATER_PUBLIC_URL: url,
+      HEADWATER_ENCRYPTION_KEY: 'e'.repeat(64),
+      ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+      ...options.env,
+    },
+  });
+  await untilReady(url, child);
+  return {
+    url,
+    dataDir,
+    process: child,
+    api: (method, apiPath, body, key = API_KEY) => callApi(`${url}/v1${apiPath}`, method, body, key),
+    async stop() {
+      await child.end('SIGTERM');
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(url: string, child: TestProcess): Promise<void> {
+  const ready = eventually(async () => (await fetch(`${url}/healthz`)).status === 200, {
+    timeoutMs: 60_000,
+    everyMs: 25,
+    what: 'the server to be ready',
+  });
+  const over = child.exited.then(() => {
+    throw new Error(`The server did not start:\n${child.output()}`);
+  });
+  try {
+    await Promise.race([ready, over]);
+  } catch (cause) {
+    await child.end();
+    throw new Error(`The server did not start:\n${child.output()}`, { cause });
+  }
+}
+
+async function callApi(url: string, method: string, body: unknown, key: string): Promise<ApiAnswer> {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return address.port;
+}
+
+/** Deploys a source from code; throws with the server's answer where it refuses. */
+export async function deploy(
+  server: Pick<TestServer, 'api'>,
+  code: string,
+  options: { props?: Record<string, unknown>; name?: string; key?: string } = {},
+): Promise<{ id: string; endpoint: string; name_slug: string }> {
+  const answer = await server.api(
+    'POST',
+    '/sources',
+    { component_code: code, configured_props: options.props ?? {}, ...(options.name && { name: options.name }) },
+    options.key,
+  );
+  if (answer.status !== 200) throw new Error(`deploy: ${answer.status} ${answer.text}`);
+  const { id, name_slug, configured_props: props } = answer.body.data;
+  const http = Object.values(props as Record<string, { endpoint_url?: string } | null>).find((p) => p?.endpoint_url);
+  return { id, name_slug, endpoint: http?.endpoint_url ?? '' };
+}
+
+/** A webhook with one subscription; answers the webhook. */
+export async function subscribe(
+  server: Pick<TestServer, 'api'>,
+  emitterId: string,
+  url: string,
+  extra = '',
+): Promise<{ id: string; secret: string }> {
+  const webhook = await server.api('POST', `/webhooks?url=${encodeURIComponent(url)}&name=test&description=a+test`);
+  if (webhook.status !== 200) throw new Error(`webhook: ${webhook.status} ${webhook.text}`);
+  const { id } = webhook.body.data;
+  const made = await server.api('POST', `/subscriptions?emitter_id=${emitterId}&listener_id=${id}${extra}`);
+  if (made.status !== 200) throw new Error(`subscription: ${made.status} ${made.text}`);
+  return webhook.body.data;
+}
+
+export async function post(url: string, body: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+}
