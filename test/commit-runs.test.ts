@@ -111,7 +111,12 @@ describe('a commit', () => {
     await commitRuns(test.db.sql, [runOf(await invocation('node_a'), [4])], at(6_000));
     const rows = await test.db.sql`
       select indexed_at_ms, seq from events where emitter_id = ${sourceId} order by emit_id`;
-    expect(rows.map((row) => `${row['indexed_at_ms']}-${row['seq']}`)).toEqual(['5000-0', '5000-1', '5000-2', '6000-0']);
+    expect(rows.map((row) => `${row['indexed_at_ms']}-${row['seq']}`)).toEqual([
+      '5000-0',
+      '5000-1',
+      '5000-2',
+      '6000-0',
+    ]);
   });
 
   it('makes one delivery for each webhook, also when its subscriptions match twice', async () => {

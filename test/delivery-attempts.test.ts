@@ -124,7 +124,10 @@ test('a refused address is a failed attempt that is tried again', async () => {
   const deliverer = world.deliverer({ node: 'node_a', egress });
   deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
   const [row] = await settled(webhook.id);
-  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: expect.stringMatching(/not a public address/) }] });
+  expect(row).toMatchObject({
+    status: 'pending',
+    attempts: [{ error: expect.stringMatching(/not a public address/) }],
+  });
 });
 
 test('a secret that does not open is a failed attempt, and says nothing of it to the tenant', async () => {

@@ -95,7 +95,10 @@ test('an own port is refused on every address of this machine, allowed range or 
     own.filter((entry) => entry.family === 'IPv4').map((entry) => entry.address),
   );
   for (const host of hosts) {
-    const outcome = await get(`http://${host}:${port}/`, { allow: ['0.0.0.0/0', '::/0'], deniedPorts: () => [{ port }] });
+    const outcome = await get(`http://${host}:${port}/`, {
+      allow: ['0.0.0.0/0', '::/0'],
+      deniedPorts: () => [{ port }],
+    });
     expect(outcome, host).toEqual(refusal(/not reached from here/));
   }
   const { resolver } = answering([{ address: '127.0.0.1', family: 4 }]);

@@ -54,7 +54,13 @@ test('a request arrives as it was made, and its response as it was sent', async 
     ],
     body: Buffer.from('hello'),
   });
-  expect(outcome).toMatchObject({ ok: true, status: 201, statusText: 'Created', url: `${url}/path?q=1`, redirected: false });
+  expect(outcome).toMatchObject({
+    ok: true,
+    status: 201,
+    statusText: 'Created',
+    url: `${url}/path?q=1`,
+    redirected: false,
+  });
   expect(outcome.ok && text(outcome)).toBe('made');
   expect(outcome.ok && outcome.headers).toContainEqual(['x-a', 'b']);
   expect(requests[0]).toMatchObject({ method: 'POST', url: '/path?q=1', body: 'hello' });
@@ -89,7 +95,10 @@ test.each([
 test('credentials go along within an origin and stay behind when it changes', async () => {
   const first = await receiver();
   const second = await receiver();
-  first.script({ status: 302, headers: { location: '/same' } }, { status: 302, headers: { location: `${second.url}/other` } });
+  first.script(
+    { status: 302, headers: { location: '/same' } },
+    { status: 302, headers: { location: `${second.url}/other` } },
+  );
   const headers: [string, string][] = [
     ['authorization', 'Bearer x'],
     ['cookie', 'a=b'],
@@ -102,15 +111,18 @@ test('credentials go along within an origin and stay behind when it changes', as
   expect(second.requests[0]?.headers['x-kept']).toBe('1');
 });
 
-test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest/meta-data', 'file:///etc/passwd', 'http://u:p@127.0.0.1/'])(
-  'a redirect to %s is not followed',
-  async (location) => {
-    const { url, script } = await receiver();
-    script({ status: 302, headers: { location } });
-    const outcome = await fetcher()(url);
-    expect(outcome).toMatchObject({ ok: false, message: expect.stringMatching(/not a public address|redirected to a/) });
-  },
-);
+test.each([
+  'http://10.0.0.1/',
+  'http://[::1]/',
+  'http://169.254.169.254/latest/meta-data',
+  'file:///etc/passwd',
+  'http://u:p@127.0.0.1/',
+])('a redirect to %s is not followed', async (location) => {
+  const { url, script } = await receiver();
+  script({ status: 302, headers: { location } });
+  const outcome = await fetcher()(url);
+  expect(outcome).toMatchObject({ ok: false, message: expect.stringMatching(/not a public address|redirected to a/) });
+});
 
 test('redirects end somewhere', async () => {
   const loop = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
@@ -122,7 +134,10 @@ test('redirect modes other than follow do what they say', async () => {
   const manual = await fetcher()(url, { redirect: 'manual' });
   expect(manual).toMatchObject({ ok: true, status: 302, redirected: false });
   expect(manual.ok && manual.headers).toContainEqual(['location', '/next']);
-  expect(await fetcher()(url, { redirect: 'error' })).toMatchObject({ ok: false, message: expect.stringMatching(/redirect/) });
+  expect(await fetcher()(url, { redirect: 'error' })).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/redirect/),
+  });
 });
 
 const plain = Buffer.from('{"hello":"wörld"}'.repeat(100));
@@ -154,13 +169,18 @@ test('a coding that is not known is passed on as it came', async () => {
 });
 
 test('a broken coding fails instead of answering half', async () => {
-  const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'));
+  const url = await serve((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
+  );
   expect(await fetcher()(url)).toMatchObject({ ok: false, message: expect.stringMatching(/not valid gzip/) });
 });
 
 test('a small compressed body that grows beyond the limit is refused, at any depth of compression', async () => {
   const bomb = gzipSync(Buffer.alloc(LIMITS.maxFetchResponseBytes + 1));
-  for (const [coding, body] of [['gzip', bomb], ['gzip, gzip', gzipSync(bomb)]] as const) {
+  for (const [coding, body] of [
+    ['gzip', bomb],
+    ['gzip, gzip', gzipSync(bomb)],
+  ] as const) {
     const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
     expect(await fetcher()(url)).toMatchObject({ ok: false, message: expect.stringMatching(/larger than/) });
   }

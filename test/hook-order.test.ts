@@ -44,7 +44,10 @@ it('create runs deploy then activate; update deactivate with the old, activate w
 
   const path = `/sources/${source.id}`;
   const updated = await server.api('PUT', path, { component_code: hooked('2'), configured_props: { p: 'y' } });
-  expect(updated.body.data).toMatchObject({ id: source.id, configured_props: { http: { endpoint_url: source.endpoint } } });
+  expect(updated.body.data).toMatchObject({
+    id: source.id,
+    configured_props: { http: { endpoint_url: source.endpoint } },
+  });
   expect(calls()).toEqual(['/deactivate?v=1&p=x', '/activate?v=2&p=y']);
 
   await server.api('PUT', path, { name: 'Another name' });
@@ -62,23 +65,29 @@ it('create runs deploy then activate; update deactivate with the old, activate w
   expect((await post(source.endpoint, {})).status).toBe(404);
 });
 
-it.each(['deploy', 'activate'])('a source whose %s hook fails is not made, and the hook’s message is told', async (hook) => {
-  const before = (await server.api('GET', '/users/me/sources')).body.page_info.total_count;
-  const answer = await server.api('POST', '/sources', {
-    component_code: hooked('1', hook),
-    configured_props: { url: receiver.url },
-  });
-  expect(answer.status).toBe(422);
-  expect(answer.body.detail).toContain(`${hook} is broken`);
-  expect((await server.api('GET', '/users/me/sources')).body.page_info.total_count).toBe(before);
-  calls();
-});
+it.each(['deploy', 'activate'])(
+  'a source whose %s hook fails is not made, and the hook’s message is told',
+  async (hook) => {
+    const before = (await server.api('GET', '/users/me/sources')).body.page_info.total_count;
+    const answer = await server.api('POST', '/sources', {
+      component_code: hooked('1', hook),
+      configured_props: { url: receiver.url },
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContain(`${hook} is broken`);
+    expect((await server.api('GET', '/users/me/sources')).body.page_info.total_count).toBe(before);
+    calls();
+  },
+);
 
 it('an update whose activate hook fails leaves the source as it was, endpoint included', async () => {
   const source = await deploy(server, hooked('1'), { props: { url: receiver.url } });
   calls();
   const path = `/sources/${source.id}`;
-  const answer = await server.api('PUT', path, { component_code: hooked('2', 'activate'), configured_props: { p: 'y' } });
+  const answer = await server.api('PUT', path, {
+    component_code: hooked('2', 'activate'),
+    configured_props: { p: 'y' },
+  });
   expect(answer.status).toBe(422);
   expect(calls()).toEqual(['/deactivate?v=1&p=x', '/activate?v=2&p=y', '/activate?v=1&p=x']);
   const now = (await server.api('GET', path)).body.data;

@@ -48,15 +48,21 @@ test('with several secrets a receiver that knows any one of them accepts', () =>
 test('the id of a message is the same for each attempt, differs between events and emitters, and holds no dot', () => {
   const id = messageId('dc_abc', 1_606_511_826_306, 7);
   expect(id).toBe('evt_abc_1606511826306_7');
-  expect(new Set([id, messageId('dc_abc', 1_606_511_826_306, 8), messageId('dc_abd', 1_606_511_826_306, 7)]).size).toBe(3);
+  expect(new Set([id, messageId('dc_abc', 1_606_511_826_306, 8), messageId('dc_abd', 1_606_511_826_306, 7)]).size).toBe(
+    3,
+  );
 });
 
-test.each(['', 'whsec_', 'whsec_AAAA', `whsec_${Buffer.alloc(65).toString('base64')}`, Buffer.alloc(32).toString('base64'), 'whsec_****************************************'])(
-  '%j is no secret',
-  (secret) => {
-    expect(() => readSecret(secret)).toThrow(RangeError);
-  },
-);
+test.each([
+  '',
+  'whsec_',
+  'whsec_AAAA',
+  `whsec_${Buffer.alloc(65).toString('base64')}`,
+  Buffer.alloc(32).toString('base64'),
+  'whsec_****************************************',
+])('%j is no secret', (secret) => {
+  expect(() => readSecret(secret)).toThrow(RangeError);
+});
 
 test('requests say the version of this package', () => {
   const path = new URL('../engine/package.json', import.meta.url);

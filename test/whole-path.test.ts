@@ -136,7 +136,9 @@ it('a component that answers itself answers, and the run goes on', async () => {
   const source = await deploy(server, code);
   const answer = await post(`${source.endpoint}/a/b`, {});
   expect([answer.status, answer.headers.get('x-echo'), await answer.json()]).toEqual([201, 'yes', { path: '/a/b' }]);
-  await eventually(async () => (await server.api('GET', `/sources/${source.id}/event_summaries`)).body.data.length === 1);
+  await eventually(
+    async () => (await server.api('GET', `/sources/${source.id}/event_summaries`)).body.data.length === 1,
+  );
   const silent = await post(`${source.endpoint}?silent=1`, {});
   expect(silent.status).toBe(400);
   expect(await silent.text()).toContain('respond');

@@ -4,7 +4,7 @@ import { LIMITS } from '@headwater/shared';
 
 export type Role = 'all' | 'api' | 'engine';
 
-/** Everything the process is told from outside, checked and with its defaults. See docs/configuration.md. */
+/** Everything the process is told from outside, checked and with its defaults. */
 export interface Config {
   role: Role;
   host: string;

@@ -5,12 +5,10 @@ import type { Undo } from './undo.ts';
 /** Starts a part of the bench in a process of its own, so that the driver does not measure itself. It ends with us. */
 export function startChild(file: URL, undo: Undo, args: readonly string[] = []): ChildProcess {
   const child = fork(file, args, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const kill = () => void child.kill('SIGKILL');
-  undo.pushLastResort(kill);
   undo.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    kill();
+    child.kill('SIGKILL');
     await gone;
   });
   return child;

@@ -13,7 +13,7 @@ export function formatCount(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ' ');
 }
 
-export function formatMs(ms: number): string {
+function formatMs(ms: number): string {
   return ms < 10 ? ms.toFixed(2) : ms.toFixed(1);
 }
 

@@ -1,25 +1,24 @@
+import { killProcesses, listProcessTree } from './system/process-tree.ts';
+
 /** What was started and has to be ended, last in first out, whatever happens. */
 export interface Undo {
   /** `stop` must be idempotent. */
   push(stop: () => Promise<void> | void): void;
-  /** Runs at once when this process exits without having run the rest: it may only kill. */
-  pushLastResort(kill: () => void): void;
   run(): Promise<void>;
 }
 
 const SIGNAL_EXIT_CODE = 130;
 
-/** Also ends everything on Ctrl-C, SIGTERM and the terminal's end. */
+/** Also ends everything on Ctrl-C, SIGTERM and the terminal's end; whatever is left when this process exits is killed. */
 export function createUndo(): Undo {
   const stops: (() => Promise<void> | void)[] = [];
-  const kills: (() => void)[] = [];
 
   async function run(): Promise<void> {
     for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
       try {
         await stop();
       } catch (error) {
-        // The others must still be ended, and what cannot be stopped is killed at exit.
+        // The others must still be ended, and what could not be stopped is killed at exit.
         console.error('could not stop a part of the bench:', error);
       }
     }
@@ -35,7 +34,7 @@ export function createUndo(): Undo {
     });
   }
   process.once('exit', () => {
-    for (const kill of kills) kill();
+    killProcesses(listProcessTree(process.pid).filter((info) => info.pid !== process.pid));
   });
-  return { push: (stop) => void stops.push(stop), pushLastResort: (kill) => void kills.push(kill), run };
+  return { push: (stop) => void stops.push(stop), run };
 }

@@ -176,7 +176,10 @@ export interface EndpointRoute {
 }
 
 export interface Accounts {
-  create(input: { name: string; email?: string }): Promise<{ account: AccountRecord; user: { id: string }; apiKey: string }>;
+  create(input: {
+    name: string;
+    email?: string;
+  }): Promise<{ account: AccountRecord; user: { id: string }; apiKey: string }>;
   /** Undefined for an unknown or revoked key. */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   me(who: Principal): Promise<UserRecord>;

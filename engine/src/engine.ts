@@ -31,12 +31,15 @@ export interface EngineParts {
 const DEFAULT_POSTGRES_PORT = 5432;
 
 /** Assembles a node on a migrated database and starts it. */
-export async function assembleEngine(options: EngineOptions, { db, databaseUrl, sealer }: EngineParts): Promise<Engine> {
+export async function assembleEngine(
+  options: EngineOptions,
+  { db, databaseUrl, sealer }: EngineParts,
+): Promise<Engine> {
   const { log, role } = options;
   const { sql } = db;
   const egress = egressOf(options, databaseUrl);
   const guestFetch = createGuestFetch({ egress });
-  const sandbox = await startSandbox({ log });
+  const sandbox = await startSandbox({ log: (level, message, fields) => log[level](fields, message) });
   const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql, log) });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, log });
@@ -52,7 +55,9 @@ export async function assembleEngine(options: EngineOptions, { db, databaseUrl, 
     guestFetch.fetch(who.accountId, request, signal);
   const components = createComponents({ db, sandbox, bundle: bundleComponent, fetch: fetchCode });
   const lanes =
-    role === 'api' ? undefined : await startLanes({ databaseUrl, sql, node, dispatcher, deliverer, nowMs: Date.now, log });
+    role === 'api'
+      ? undefined
+      : await startLanes({ databaseUrl, sql, node, dispatcher, deliverer, nowMs: Date.now, log });
   let stopping: Promise<void> | undefined;
   return {
     accounts: createAccounts({ db }),

@@ -28,7 +28,13 @@ export interface DeliveryWorld {
   account(): Promise<Principal>;
   webhook(who: Principal, input: WebhookCreate): Promise<WebhookRecord>;
   /** `leasedBy` null: waiting for any node. */
-  emit(webhook: WebhookRecord, who: Principal, count: number, leasedBy: string | null, event?: Partial<EventInput>): Promise<DueDelivery[]>;
+  emit(
+    webhook: WebhookRecord,
+    who: Principal,
+    count: number,
+    leasedBy: string | null,
+    event?: Partial<EventInput>,
+  ): Promise<DueDelivery[]>;
   deliverer(options: Partial<DelivererOptions> & { node: string; retry?: RetryOptions }): Deliverer;
   /** Works on lane jobs as an engine node does. */
   runLanes(deliverer: Deliverer): Promise<JobRunner>;
@@ -69,21 +75,24 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
     const emitterId = newId('source');
     const nowMs = Date.now();
     const [sealed] = await sql<{ secret: string }[]>`select secret from webhooks where id = ${webhook.id}`;
-    const due = Array.from({ length: count }, (): DueDelivery => ({
-      id: newId('delivery'),
-      accountId: who.accountId,
-      webhookId: webhook.id,
-      url: webhook.url,
-      sealedSecret: sealed?.secret ?? '',
-      format: webhook.format,
-      emitterId,
-      indexedAtMs: nowMs,
-      seq: seq++,
-      channel: event.channel ?? '',
-      data: event.data ?? `{"n":${seq}}`,
-      ...(event.ts === undefined ? {} : { ts: event.ts }),
-      attemptCount: 0,
-    }));
+    const due = Array.from(
+      { length: count },
+      (): DueDelivery => ({
+        id: newId('delivery'),
+        accountId: who.accountId,
+        webhookId: webhook.id,
+        url: webhook.url,
+        sealedSecret: sealed?.secret ?? '',
+        format: webhook.format,
+        emitterId,
+        indexedAtMs: nowMs,
+        seq: seq++,
+        channel: event.channel ?? '',
+        data: event.data ?? `{"n":${seq}}`,
+        ...(event.ts === undefined ? {} : { ts: event.ts }),
+        attemptCount: 0,
+      }),
+    );
     await sql`
       insert into events (emitter_id, indexed_at_ms, seq, account_id, channel, ts, data)
       select * from unnest(
@@ -134,7 +143,9 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
         extract(epoch from next_attempt_at - now())::float8 as due_in_seconds
       from deliveries where webhook_id = ${webhookId} order by id`,
     async jobKeys() {
-      const jobs = await sql<{ key: string }[]>`select key from graphile_worker.jobs where key is not null order by key`;
+      const jobs = await sql<
+        { key: string }[]
+      >`select key from graphile_worker.jobs where key is not null order by key`;
       return jobs.map((job) => job.key);
     },
     async stop() {

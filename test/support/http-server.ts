@@ -240,3 +240,19 @@ export function rawRequest(
     request.end();
   });
 }
+
+/** The problem document of an answer, after checking that it is one. */
+export async function readProblem(response: Response): Promise<Record<string, unknown>> {
+  if (response.headers.get('content-type') !== 'application/problem+json') throw new Error('not a problem document');
+  const problem = (await response.json()) as Record<string, unknown>;
+  const { status, error, detail, request_id: requestId } = problem;
+  if (status !== response.status || error !== detail || requestId !== response.headers.get('x-request-id')) {
+    throw new Error(`an inconsistent problem document: ${JSON.stringify(problem)}`);
+  }
+  return problem;
+}
+
+/** A POST with a JSON body. */
+export function postJson(body: unknown): CallInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}

@@ -20,7 +20,7 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const STATUS_AT = 'HTTP/1.1 '.length;
 
 /** Resolves when connected. `onFailure` gets what ended the connection before close(). */
-export function openConnection(target: Target, onFailure: (error: Error) => void): Promise<Connection> {
+function openConnection(target: Target, onFailure: (error: Error) => void): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...target, noDelay: true });
     socket.once('error', reject);
@@ -46,7 +46,7 @@ function speakHttp(socket: Socket, onFailure: (error: Error) => void): Connectio
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('The server closed a connection')));
   socket.on('data', (chunk) => {
-    received = received === '' ? chunk.latin1Slice() : received + chunk.latin1Slice();
+    received = received === '' ? chunk.toString('latin1') : received + chunk.toString('latin1');
     const headEnd = received.indexOf(HEAD_END);
     if (headEnd < 0) return;
     const length = CONTENT_LENGTH.exec(received)?.[1];

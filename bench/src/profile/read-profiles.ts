@@ -16,7 +16,7 @@ interface CpuProfile {
   timeDeltas: number[];
 }
 
-export interface ProfileEntry {
+interface ProfileEntry {
   name: string;
   selfMs: number;
   /** Of the time in which the process did anything. */

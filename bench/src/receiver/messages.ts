@@ -1,3 +1,6 @@
+/** Where the receiver counts what it gets. */
+export const EVENTS_PATH = '/events';
+
 /** Ids of events: one letter for the phase, then the request's index in eight digits. */
 export const ID_CHARS = 9;
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { machineMs } from '../clock.ts';
-import { type FromReceiver, ID_CHARS, type ToReceiver } from './messages.ts';
+import { EVENTS_PATH, type FromReceiver, ID_CHARS, type ToReceiver } from './messages.ts';
 
 interface Phase {
   atMs: Float64Array;
@@ -20,7 +20,7 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
   let requests = 0;
 
   function arrived(body: Buffer, headers: IncomingHttpHeaders, atMs: number): void {
-    const id = body.latin1Slice(BODY_START.length, BODY_START.length + ID_CHARS);
+    const id = body.toString('latin1', BODY_START.length, BODY_START.length + ID_CHARS);
     const phase = phases.get(id.charAt(0));
     const index = Number(id.slice(1));
     if (phase === undefined || !(index < phase.atMs.length)) totals.strays++;
@@ -68,7 +68,9 @@ function receive(
     const atMs = machineMs();
     response.writeHead(200, { 'content-length': 0 });
     response.end();
-    arrived(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request.headers, atMs);
+    // Other paths are the baselines'.
+    if (request.url === EVENTS_PATH)
+      arrived(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request.headers, atMs);
   });
 }
 

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nextMessage, startChild } from '../start-child.ts';
 import type { Undo } from '../undo.ts';
-import type { Arrivals, FromReceiver, ReceiverTotals, ToReceiver } from './messages.ts';
+import { type Arrivals, EVENTS_PATH, type FromReceiver, type ReceiverTotals, type ToReceiver } from './messages.ts';
 
 export interface Receiver {
+  /** Of a webhook whose deliveries are noted. */
   url: string;
+  /** Answers the same and notes nothing. */
+  baselineUrl: string;
   pid: number;
   /** Expect events 0 … events-1 of this phase. */
   begin(phase: string, events: number): void;
@@ -26,7 +29,8 @@ export async function startReceiver(undo: Undo): Promise<Receiver> {
     return answer;
   }
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: `http://127.0.0.1:${port}${EVENTS_PATH}`,
+    baselineUrl: `http://127.0.0.1:${port}/baseline`,
     pid: child.pid as number,
     begin: (phase, events) => tell({ kind: 'begin', phase, events }),
     verify: (secret, every) => tell({ kind: 'verify', secret, every }),

@@ -1,6 +1,6 @@
 import type { System } from './boot-system.ts';
 
-export interface DeployedSource {
+interface DeployedSource {
   id: string;
   endpointUrl: string;
 }

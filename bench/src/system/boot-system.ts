@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Undo } from '../undo.ts';
-import { listProcessTree, type ProcessInfo, readProcess } from './process-tree.ts';
+import { isRunning, killProcesses, listProcessTree, type ProcessInfo } from './process-tree.ts';
 
 export interface System {
   /** `http://127.0.0.1:<port>` */
@@ -45,7 +45,6 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= endTree(child));
   undo.push(stop);
-  undo.pushLastResort(() => killTree(child));
   await untilHealthy(url, child, logFile);
   return { url, apiKey, processes: () => listProcessTree(child.pid as number), stop };
 }
@@ -84,37 +83,15 @@ async function untilHealthy(url: string, child: ChildProcess, logFile: string): 
 }
 
 async function endTree(child: ChildProcess): Promise<void> {
+  // Listed now: the embedded Postgres has a session of its own, and once its parent is gone nothing leads to it.
   const tree = listProcessTree(child.pid as number);
+  const isOver = () => (child.exitCode !== null || child.signalCode !== null) && !tree.some(isRunning);
   signalGroup(child, 'SIGTERM');
   const deadlineMs = performance.now() + STOP_TIMEOUT_MS;
-  while (performance.now() < deadlineMs && isRunning(child, tree)) await sleep(POLL_MS);
-  kill(child, tree);
-}
-
-function killTree(child: ChildProcess): void {
-  kill(child, listProcessTree(child.pid as number));
-}
-
-/** The group, and what left it: the embedded Postgres has a session of its own. */
-function kill(child: ChildProcess, tree: readonly ProcessInfo[]): void {
-  if (isRunning(child, tree)) signalGroup(child, 'SIGKILL');
-  for (const info of tree.filter(isSame)) {
-    try {
-      process.kill(info.pid, 'SIGKILL');
-    } catch {
-      // It ended in between.
-    }
-  }
-}
-
-function isRunning(child: ChildProcess, tree: readonly ProcessInfo[]): boolean {
-  const childRuns = child.exitCode === null && child.signalCode === null;
-  return childRuns || tree.some(isSame);
-}
-
-/** The very process, and not another one that was given its number. */
-function isSame(info: ProcessInfo): boolean {
-  return readProcess(info.pid)?.startTicks === info.startTicks;
+  while (performance.now() < deadlineMs && !isOver()) await sleep(POLL_MS);
+  if (isOver()) return;
+  signalGroup(child, 'SIGKILL');
+  killProcesses(tree);
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -49,3 +49,18 @@ export function readProcess(pid: number): ProcessInfo | undefined {
     return undefined;
   }
 }
+
+/** Whether it still runs: the very process, and not another one that was given its number. */
+export function isRunning(info: ProcessInfo): boolean {
+  return readProcess(info.pid)?.startTicks === info.startTicks;
+}
+
+export function killProcesses(processes: readonly ProcessInfo[]): void {
+  for (const info of processes.filter(isRunning)) {
+    try {
+      process.kill(info.pid, 'SIGKILL');
+    } catch {
+      // It ended in between.
+    }
+  }
+}

@@ -43,7 +43,10 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
     const end = endWithout(context, delivery, startedAtMs, message, false);
     return { done: Promise.resolve(end), abort: () => undefined };
   }
-  return { done: exchange.done.then((outcome) => endOf(context, delivery, startedAtMs, outcome)), abort: exchange.abort };
+  return {
+    done: exchange.done.then((outcome) => endOf(context, delivery, startedAtMs, outcome)),
+    abort: exchange.abort,
+  };
 }
 
 function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Exchange {
@@ -85,7 +88,13 @@ function endOf(
     case 'too-large':
       return endWithout(context, delivery, startedAtMs, 'The answer is too large', false);
     case 'error':
-      return endWithout(context, delivery, startedAtMs, describeFailure(hostOf(delivery), outcome.error), isConnectTimeout(outcome.error));
+      return endWithout(
+        context,
+        delivery,
+        startedAtMs,
+        describeFailure(hostOf(delivery), outcome.error),
+        isConnectTimeout(outcome.error),
+      );
     case 'response':
       return endWith(context, delivery, startedAtMs, outcome);
   }

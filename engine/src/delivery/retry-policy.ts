@@ -56,7 +56,10 @@ export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
     if (waitMs === undefined || attempt.statusCode === GONE) return { kind: 'give-up' };
     const jitteredMs = waitMs * (1 + jitter * (2 * random() - 1));
     const asked = HEEDED.has(attempt.statusCode ?? 0) ? readRetryAfter(attempt.retryAfter, attempt.endedAtMs) : 0;
-    return { kind: 'retry', atMs: Math.round(attempt.endedAtMs + Math.max(jitteredMs, Math.min(asked, maxRetryAfterMs))) };
+    return {
+      kind: 'retry',
+      atMs: Math.round(attempt.endedAtMs + Math.max(jitteredMs, Math.min(asked, maxRetryAfterMs))),
+    };
   };
 }
 

@@ -19,7 +19,9 @@ export function readSecret(secret: string): Buffer {
   const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
   const key = Buffer.from(text, 'base64');
   if (key.length < MIN_SECRET_BYTES || key.length > MAX_SECRET_BYTES || key.toString('base64') !== text) {
-    throw new RangeError(`A signing secret is ${SECRET_PREFIX} and base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} bytes`);
+    throw new RangeError(
+      `A signing secret is ${SECRET_PREFIX} and base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} bytes`,
+    );
   }
   return key;
 }

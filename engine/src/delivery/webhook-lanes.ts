@@ -61,7 +61,12 @@ export function createWebhookLanes(limits: LaneLimits): WebhookLanes {
   function laneOf(delivery: DueDelivery): Lane {
     const known = lanes.get(delivery.webhookId);
     if (known !== undefined) return known;
-    const tenant = tenants.get(delivery.accountId) ?? { id: delivery.accountId, lanes: 0, inFlight: 0, ready: new Set() };
+    const tenant = tenants.get(delivery.accountId) ?? {
+      id: delivery.accountId,
+      lanes: 0,
+      inFlight: 0,
+      ready: new Set(),
+    };
     tenants.set(tenant.id, tenant);
     tenant.lanes++;
     const lane: Lane = { tenant, waiting: [], inFlight: 0, window: limits.maxPerWebhook };

@@ -22,16 +22,24 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   'x-gzip': (body, maxOutputLength) => promisify(gunzip)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
   // Some servers send the bare stream where the name means the zlib format, whose first byte says 8 in its low half.
   deflate: (body, maxOutputLength) =>
-    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
+    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, {
+      ...ZLIB,
+      maxOutputLength,
+    }) as Promise<Buffer>,
   br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { ...BROTLI, maxOutputLength }) as Promise<Buffer>,
   zstd: (body, maxOutputLength) => promisify(zstdDecompress)(body, { maxOutputLength }) as Promise<Buffer>,
 };
 
 /** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */
 export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes: number): Promise<DecodedBody> {
-  const layers = contentEncoding.toLowerCase().split(',').map((layer) => layer.trim()).filter((layer) => layer !== 'identity' && layer !== '');
+  const layers = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((layer) => layer.trim())
+    .filter((layer) => layer !== 'identity' && layer !== '');
   const decoders = layers.map((layer) => DECODERS[layer]).filter((decoder) => decoder !== undefined);
-  if (layers.length === 0 || layers.length > MAX_LAYERS || decoders.length < layers.length) return { kind: 'unchanged' };
+  if (layers.length === 0 || layers.length > MAX_LAYERS || decoders.length < layers.length)
+    return { kind: 'unchanged' };
   let decoded = body;
   try {
     if (decoded.length > 0) for (const decode of decoders.reverse()) decoded = await decode(decoded, maxBytes);

@@ -23,7 +23,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function describeFailure(host: string, error: unknown): string {
   if (isEgressRefused(error)) return error.message;
   // Without a code where the parser of headers gave none.
-  if ((error as { name?: unknown } | null)?.name === 'HTTPParserError') return `${host} answered with something that is not HTTP`;
+  if ((error as { name?: unknown } | null)?.name === 'HTTPParserError')
+    return `${host} answered with something that is not HTTP`;
   const code = readCode(error);
   if (code === undefined) return `The request to ${host} failed`;
   const sentence = SENTENCES[code];

@@ -3,7 +3,15 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { LIMITS } from '@headwater/shared';
 import { parseAddress, parseRange, type AddressRange } from './address.ts';
-import { checkDenied, checkLiteral, checkPort, resolveChecked, type DeniedPort, type Guard, type Resolver } from './guard.ts';
+import {
+  checkDenied,
+  checkLiteral,
+  checkPort,
+  resolveChecked,
+  type DeniedPort,
+  type Guard,
+  type Resolver,
+} from './guard.ts';
 import { EgressRefused } from './refusal.ts';
 
 export interface EgressOptions {

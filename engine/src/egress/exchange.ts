@@ -95,7 +95,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (chunk.length > room && overflow.kind === 'fail') return this.end({ kind: 'too-large' });
     if (overflow.kind === 'fail' && overflow.onBytes?.(chunk.length) === false) return this.end({ kind: 'too-large' });
     if (room > 0) this.#keep(chunk.subarray(0, room));
-    if (overflow.kind === 'cut' && this.#seenBytes > maxKeptBytes + overflow.maxDrainedBytes) this.end(this.#response());
+    if (overflow.kind === 'cut' && this.#seenBytes > maxKeptBytes + overflow.maxDrainedBytes)
+      this.end(this.#response());
   }
 
   onResponseEnd(): void {

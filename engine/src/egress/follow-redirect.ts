@@ -6,7 +6,10 @@ const BODY_HEADERS = new Set(['content-encoding', 'content-language', 'content-l
 /** What one origin was told in confidence is not passed on to another. */
 const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
-export type Redirect = { kind: 'none' } | { kind: 'invalid'; message: string } | { kind: 'follow'; request: HopRequest };
+export type Redirect =
+  | { kind: 'none' }
+  | { kind: 'invalid'; message: string }
+  | { kind: 'follow'; request: HopRequest };
 
 /** Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch. Counting is the caller's. */
 export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {

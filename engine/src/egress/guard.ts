@@ -27,7 +27,8 @@ const HINT = 'The operator of this server can allow addresses that are not publi
 
 /** Throws for a port that no request goes to, whatever the address. */
 export function checkPort(hostname: string, port: number): void {
-  if (BLOCKED_PORTS.has(port)) throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
+  if (BLOCKED_PORTS.has(port))
+    throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
 }
 
 /** Throws where `hostname` (without brackets) is a literal address that is neither public nor allowed. */
@@ -53,7 +54,11 @@ export function resolveChecked(
   guard.resolve(hostname, (error, found) => {
     const addresses = error === null ? found.map((entry) => parseAddress(entry.address)) : [];
     const known = addresses.filter((address) => address !== undefined);
-    if (known.length === 0 || known.length < addresses.length || !known.every((address) => isReachable(guard, address))) {
+    if (
+      known.length === 0 ||
+      known.length < addresses.length ||
+      !known.every((address) => isReachable(guard, address))
+    ) {
       done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`), []);
       return;
     }
@@ -69,7 +74,10 @@ export function checkDenied(
   addresses: readonly Address[],
   done: (refused: EgressRefused | null) => void,
 ): void {
-  const hosts = guard.deniedPorts().filter((entry) => entry.port === port).map((entry) => entry.host);
+  const hosts = guard
+    .deniedPorts()
+    .filter((entry) => entry.port === port)
+    .map((entry) => entry.host);
   let waiting = 1;
   let answered = false;
   function settle(isHit: boolean): void {

@@ -107,7 +107,10 @@ async function finish(
   headers: [string, string][],
   redirected: boolean,
 ): Promise<FetchOutcome> {
-  const coding = headers.filter(([name]) => name === 'content-encoding').map(([, value]) => value).join(',');
+  const coding = headers
+    .filter(([name]) => name === 'content-encoding')
+    .map(([, value]) => value)
+    .join(',');
   const decoded = await decodeBody(response.body, coding, LIMITS.maxFetchResponseBytes);
   if (decoded.kind === 'too-large') return fail(describeTooLarge(hop));
   if (decoded.kind === 'broken') return fail(`The body from ${hop.url.host} is not valid ${coding}`);

@@ -34,7 +34,8 @@ const OWN_HEADERS = new Set([
 
 /** Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have been replaced. */
 export function prepareRequest(request: FetchRequest): PreparedRequest {
-  if (request.url.length > LIMITS.maxFetchUrlChars) return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
+  if (request.url.length > LIMITS.maxFetchUrlChars)
+    return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
   if (!URL.canParse(request.url)) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
   const url = new URL(request.url);
   if (url.username !== '' || url.password !== '') {
@@ -45,7 +46,8 @@ export function prepareRequest(request: FetchRequest): PreparedRequest {
     return refuse(`${JSON.stringify(method)} is not a method that can be requested`);
   }
   const body = request.body !== undefined && request.body.byteLength > 0 ? request.body : undefined;
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) return refuse(`A ${method} request cannot have a body`);
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+    return refuse(`A ${method} request cannot have a body`);
   if (body !== undefined && body.byteLength > LIMITS.maxFetchRequestBytes) {
     return refuse(`The request body is larger than ${LIMITS.maxFetchRequestBytes} bytes`);
   }
@@ -63,7 +65,8 @@ function prepareHeaders(given: readonly [string, string][], url: URL): [string, 
     totalBytes += name.length + value.length;
     if (!TOKEN.test(name)) return `${JSON.stringify(rawName)} is not a header name`;
     if (!FIELD_VALUE.test(value)) return `The value of the header ${name} holds characters that a header cannot have`;
-    if (name === 'host' && value.toLowerCase() !== url.host) return 'The host header follows from the URL and cannot be set';
+    if (name === 'host' && value.toLowerCase() !== url.host)
+      return 'The host header follows from the URL and cannot be set';
     if (name !== 'host' && !OWN_HEADERS.has(name)) headers.push([name, value]);
   }
   if (totalBytes > LIMITS.maxFetchHeaderBytes) return `The headers are larger than ${LIMITS.maxFetchHeaderBytes} bytes`;

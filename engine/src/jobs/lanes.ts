@@ -26,7 +26,9 @@ export function startLanes(options: LanesOptions): Promise<JobRunner> {
     databaseUrl: options.databaseUrl,
     log,
     onPool: (poolId) => {
-      recordJobPool(sql, node.id(), poolId).catch((err: unknown) => log.error({ err }, 'the job pool was not recorded'));
+      recordJobPool(sql, node.id(), poolId).catch((err: unknown) =>
+        log.error({ err }, 'the job pool was not recorded'),
+      );
     },
     tasks: {
       [TASKS.runSource]: (payload) => runSourceLane(sql, dispatcher, node.id(), payload as RunSourcePayload),

@@ -63,7 +63,10 @@ export function assembleRuns(parts: RunParts): Runs {
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */
 async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
   for (const invocation of invocations) {
-    invocation.respond?.({ ok: false, message: 'The source cannot run at the moment; the request is kept and runs later' });
+    invocation.respond?.({
+      ok: false,
+      message: 'The source cannot run at the moment; the request is kept and runs later',
+    });
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     const ids = held.map((invocation) => invocation.id);

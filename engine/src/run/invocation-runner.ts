@@ -75,5 +75,12 @@ async function abandon(context: RunContext, runtime: SourceRuntime, invocation: 
 
 function endOf(invocation: HeldInvocation) {
   const { accountId, sourceId, id, leasedBy } = invocation;
-  return { accountId, sourceId, invocation: { id, leasedBy }, final: true, emits: [], dbWrites: new Map<string, string>() };
+  return {
+    accountId,
+    sourceId,
+    invocation: { id, leasedBy },
+    final: true,
+    emits: [],
+    dbWrites: new Map<string, string>(),
+  };
 }

@@ -32,8 +32,10 @@ export function checkTimer(value: unknown): string | undefined {
   if (cron !== undefined && cron !== null) return checkCron(cron, timezone);
   if (!Number.isInteger(intervalSeconds)) return 'Expected { intervalSeconds: <integer> } or { cron: <expression> }';
   const seconds = intervalSeconds as number;
-  if (seconds < LIMITS.minTimerIntervalSeconds) return `intervalSeconds must be at least ${LIMITS.minTimerIntervalSeconds}`;
-  if (seconds > LIMITS.maxTimerIntervalSeconds) return `intervalSeconds must be at most ${LIMITS.maxTimerIntervalSeconds}`;
+  if (seconds < LIMITS.minTimerIntervalSeconds)
+    return `intervalSeconds must be at least ${LIMITS.minTimerIntervalSeconds}`;
+  if (seconds > LIMITS.maxTimerIntervalSeconds)
+    return `intervalSeconds must be at most ${LIMITS.maxTimerIntervalSeconds}`;
   return undefined;
 }
 

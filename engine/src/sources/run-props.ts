@@ -37,7 +37,10 @@ function openProp(opener: PropOpener, source: ConfiguredSource, definition: Prop
       return { kind: 'db' };
     default:
       if (value === undefined) return undefined;
-      return { kind: 'value', value: isSealed(value) ? JSON.parse(opener.open(source.accountId, value.$sealed)) : value };
+      return {
+        kind: 'value',
+        value: isSealed(value) ? JSON.parse(opener.open(source.accountId, value.$sealed)) : value,
+      };
   }
 }
 

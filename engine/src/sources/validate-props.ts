@@ -50,7 +50,8 @@ function problemOf(definition: PropDefinition, value: unknown): string | undefin
   // Only we may store this form: it is opened with the account's key when the component runs.
   if (isSealed(value)) return 'The key $sealed is reserved';
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  if (bytes > LIMITS.maxPropValueBytes) return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
+  if (bytes > LIMITS.maxPropValueBytes)
+    return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
   return definition.type.endsWith('[]')
     ? arrayProblem(definition, definition.type.slice(0, -2), value)
     : typeProblem(definition, definition.type, value);
@@ -76,7 +77,9 @@ function typeProblem(definition: PropDefinition, type: string, value: unknown): 
     case 'number':
       return typeof value === 'number' ? undefined : `Expected a number, got ${kindOf(value)}`;
     case 'object':
-      return typeof value === 'object' && !Array.isArray(value) ? undefined : `Expected an object, got ${kindOf(value)}`;
+      return typeof value === 'object' && !Array.isArray(value)
+        ? undefined
+        : `Expected an object, got ${kindOf(value)}`;
     default:
       return undefined;
   }

@@ -15,12 +15,11 @@ export async function cancelDeliveries(
 ): Promise<void> {
   await tx
     .update(deliveries)
-    .set({ status: 'cancelled', attempts: sql`${deliveries.attempts} || ${cancelNote(reason, Date.now())}::text::jsonb` })
+    .set({
+      status: 'cancelled',
+      attempts: sql`${deliveries.attempts} || ${cancelNote(reason, Date.now())}::text::jsonb`,
+    })
     .where(
-      and(
-        eq(deliveries.accountId, accountId),
-        eq(deliveries.webhookId, webhookId),
-        eq(deliveries.status, 'pending'),
-      ),
+      and(eq(deliveries.accountId, accountId), eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending')),
     );
 }

@@ -102,7 +102,8 @@ async function putTimers(
     const [row] = rows;
     if (row === undefined) continue;
     const dueAtMs = nextTickMs(schedule, row.anchor_ms, row.anchor_ms);
-    if (dueAtMs !== undefined) await addTimerTick(tx, { sourceId, propName: name, generation: row.generation, dueAtMs });
+    if (dueAtMs !== undefined)
+      await addTimerTick(tx, { sourceId, propName: name, generation: row.generation, dueAtMs });
   }
 }
 

@@ -189,12 +189,7 @@ function insertEvents(connection: Sql, { events }: CommitPlan) {
       ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
 }
 
-function insertDeliveries(
-  connection: Sql,
-  { deliveries }: CommitPlan,
-  held: ReadonlySet<DeliveryRow>,
-  nodeId: string,
-) {
+function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: ReadonlySet<DeliveryRow>, nodeId: string) {
   if (deliveries.length === 0) return undefined;
   return connection`
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by)

@@ -32,7 +32,8 @@ export async function createSubscription(
     const [made] = await tx.insert(subscriptions).values(subscription).onConflictDoNothing().returning();
     if (made !== undefined) return { kind: 'subscribed', row: made };
     const [known] = await tx.select().from(subscriptions).where(subscriptionByKey(subscription));
-    if (known === undefined) throw new Error(`Subscription of ${listenerId} to ${emitterId} went away while it was made`);
+    if (known === undefined)
+      throw new Error(`Subscription of ${listenerId} to ${emitterId} went away while it was made`);
     return { kind: 'subscribed', row: known };
   });
 }

@@ -14,11 +14,7 @@ export async function readDeliveries(
     .select()
     .from(deliveries)
     .where(
-      and(
-        eq(deliveries.accountId, accountId),
-        eq(deliveries.webhookId, webhookId),
-        inArray(deliveries.id, [...ids]),
-      ),
+      and(eq(deliveries.accountId, accountId), eq(deliveries.webhookId, webhookId), inArray(deliveries.id, [...ids])),
     );
   return rows.map(recordOf);
 }

@@ -15,11 +15,7 @@ export type AttemptResult = {
  * transaction. Answers for each result whether it was recorded: false where this node's lease was lost, and another node
  * has the say. A delivery cancelled meanwhile stays so, unless this attempt delivered it after all.
  */
-export async function recordAttempts(
-  sql: Sql,
-  nodeId: string,
-  results: readonly AttemptResult[],
-): Promise<boolean[]> {
+export async function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   const retries = results.filter((result) => result.status === 'pending');
   if (retries.length === 0) return update(sql, nodeId, results);
   return sql.begin(async (tx) => {
@@ -32,11 +28,7 @@ export async function recordAttempts(
   });
 }
 
-async function update(
-  sql: Sql | Transaction,
-  nodeId: string,
-  results: readonly AttemptResult[],
-): Promise<boolean[]> {
+async function update(sql: Sql | Transaction, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   const rows = await sql<{ webhook_id: string; id: string }[]>`
     update deliveries d set
       status = case when d.status = 'cancelled' and r.status <> 'delivered' then d.status else r.status end,
@@ -49,7 +41,7 @@ async function update(
       ${results.map((result) => result.deliveryId)}::text[],
       ${results.map((result) => result.status)}::text[],
       ${results.map((result) => JSON.stringify(result.attempt))}::text[],
-      ${results.map((result) => result.status === 'pending' ? result.nextAttemptAtMs : null)}::float8[]
+      ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[]
     ) as r(webhook_id, id, status, attempt, next_ms)
     where d.webhook_id = r.webhook_id and d.id = r.id and d.leased_by = ${nodeId}
       and d.status in ('pending', 'cancelled')

@@ -28,7 +28,8 @@ export async function updateWebhook(
       })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
       .returning();
-    if (row !== undefined && change.active === false) await cancelDeliveries(tx, accountId, id, 'The webhook was stopped');
+    if (row !== undefined && change.active === false)
+      await cancelDeliveries(tx, accountId, id, 'The webhook was stopped');
     return row;
   });
 }

@@ -8,7 +8,8 @@ export class ProcessRun {
   readonly limits: EntryLimits;
   readonly budget: RunBudget;
   readonly startedAtMs = performance.now();
-  readonly timers = new Map<number, NodeJS.Timeout | NodeJS.Immediate>();
+  /** What stops each open timer. */
+  readonly timers = new Map<number, () => void>();
   readonly fetches = new Set<number>();
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
@@ -45,18 +46,12 @@ export class ProcessRun {
   }
 
   clearTimers(): void {
-    for (const timer of this.timers.values()) clearTimer(timer);
+    for (const stop of this.timers.values()) stop();
     this.timers.clear();
   }
 
   clearTimer(id: number): void {
-    const timer = this.timers.get(id);
-    if (timer !== undefined) clearTimer(timer);
+    this.timers.get(id)?.();
     this.timers.delete(id);
   }
-}
-
-function clearTimer(timer: NodeJS.Timeout | NodeJS.Immediate): void {
-  if ('hasRef' in timer && Symbol.toPrimitive in timer) clearTimeout(timer as NodeJS.Timeout);
-  else clearImmediate(timer as NodeJS.Immediate);
 }

@@ -84,7 +84,13 @@ function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun
     run.timers.delete(id);
     routes.enter(isolate, run, CALL.timer, id);
   };
-  run.timers.set(id, delayMs === AT_ONCE ? setImmediate(fire) : setTimeout(fire, delayMs));
+  if (delayMs === AT_ONCE) {
+    const immediate = setImmediate(fire);
+    run.timers.set(id, () => clearImmediate(immediate));
+  } else {
+    const timeout = setTimeout(fire, delayMs);
+    run.timers.set(id, () => clearTimeout(timeout));
+  }
 }
 
 function isContent(value: unknown): value is string | Uint8Array {

@@ -64,7 +64,7 @@ export class SandboxWorker {
       case 'describe':
         return this.#describe(message);
       case 'db-value':
-        return this.#find(message.run)?.run.settleRead(message.call, message.valueJson === undefined ? 'u' : `v${message.valueJson}`);
+        return this.#find(message.run)?.run.settleRead(message.call, message.answer);
       case 'fetched':
         return this.#fetched(message);
       case 'ping':
@@ -146,16 +146,15 @@ export class SandboxWorker {
   /** Calls into the isolate. What rejects is its end, or a promise of the component that nobody handled. */
   #enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, args: (string | number)[]): void {
     if (isolate.dead) return;
-    isolate.guest.call(run, kind, ...args).catch((error: unknown) => this.#callFailed(isolate, run, kind, error));
+    isolate.guest.call(run, kind, ...args).catch((error: unknown) => this.#callFailed(isolate, run, error));
   }
 
-  #callFailed(isolate: ComponentIsolate, run: ProcessRun, kind: number, error: unknown): void {
+  #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.dead) return;
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
     const { message } = readThrown(error);
     if (run.budget.takeLogLine(message.length)) this.#reporter.log(run.run, 'error', Date.now(), `Unhandled rejection: ${message}`);
-    if (kind === CALL.end) this.#throw(isolate);
   }
 
   #fetched(message: Extract<ToSandbox, { kind: 'fetched' }>): void {
@@ -166,7 +165,7 @@ export class SandboxWorker {
     const { body, ...head } = outcome.ok ? outcome : { ...outcome, body: new Uint8Array(0) };
     isolate.guest
       .callWithBytes(run, CALL.fetched, message.call, JSON.stringify(head), body)
-      .catch((error: unknown) => this.#callFailed(isolate, run, CALL.fetched, error));
+      .catch((error: unknown) => this.#callFailed(isolate, run, error));
   }
 
   #read(isolate: ComponentIsolate, number: unknown, key: unknown): Promise<string> {
@@ -247,7 +246,7 @@ export class SandboxWorker {
   }
 
   #find(number: number): { isolate: ComponentIsolate; run: ProcessRun } | undefined {
-    for (const isolate of this.#cache.all()) {
+    for (const isolate of [...this.#cache.all(), ...this.#throwAway]) {
       const run = isolate.find(number);
       if (run !== undefined) return { isolate, run };
     }

@@ -40,7 +40,8 @@ export type ToSandbox =
   | { kind: 'drop-bundle'; hash: string }
   | RunOrder
   | { kind: 'describe'; run: number; bundleHash: string; limits: EntryLimits }
-  | { kind: 'db-value'; run: number; call: number; valueJson: string | undefined }
+  /** `v` + JSON, `u` (no such key) or `e` + message. */
+  | { kind: 'db-value'; run: number; call: number; answer: string }
   | { kind: 'fetched'; run: number; call: number; outcome: FetchOutcome }
   | { kind: 'ping' };
 
@@ -63,10 +64,8 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
     }
     case 'describe':
       return writer.send(KIND.describe, message.run, [message.bundleHash, JSON.stringify(message.limits)]);
-    case 'db-value': {
-      const found = message.valueJson === undefined ? [] : [message.valueJson];
-      return writer.send(KIND.dbValue, message.run, [String(message.call), ...found]);
-    }
+    case 'db-value':
+      return writer.send(KIND.dbValue, message.run, [String(message.call), message.answer]);
     case 'fetched':
       return sendFetched(writer, message.run, message.call, message.outcome);
     case 'ping':
@@ -98,10 +97,8 @@ export function readToSandbox(frame: Frame): ToSandbox {
     }
     case KIND.describe:
       return { kind: 'describe', run, bundleHash: text(frame, 0), limits: JSON.parse(text(frame, 1)) as EntryLimits };
-    case KIND.dbValue: {
-      const valueJson = frame.parts.length > 1 ? text(frame, 1) : undefined;
-      return { kind: 'db-value', run, call: Number(text(frame, 0)), valueJson };
-    }
+    case KIND.dbValue:
+      return { kind: 'db-value', run, call: Number(text(frame, 0)), answer: text(frame, 1) };
     case KIND.fetched:
       return { kind: 'fetched', run, call: Number(text(frame, 0)), outcome: readFetched(frame) };
     case KIND.ping:

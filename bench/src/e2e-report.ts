@@ -1,0 +1,90 @@
+import type { BenchArguments } from './arguments.ts';
+import type { Baselines } from './baselines/baselines.ts';
+import type { Checks } from './e2e-checks.ts';
+import type { PhaseResult } from './e2e-phase.ts';
+import type { Machine } from './machine.ts';
+import type { ProfileSummary } from './profile/read-profiles.ts';
+import { formatCount, formatLatency, formatMachine, formatProfile, line } from './text.ts';
+
+export interface E2eReport {
+  machine: Machine;
+  options: BenchArguments;
+  phases: PhaseResult[];
+  checks: Checks;
+  /** Before and after the phases; empty when they were left out. */
+  baselines: Baselines[];
+  profiles: ProfileSummary[];
+}
+
+const BASELINE_NAMES: Record<keyof Baselines, string> = {
+  echoRequests: 'Hono echo, requests/s',
+  signedPosts: 'signed undici POSTs/s',
+  insertsSingle: 'inserts, 1 a transaction/s',
+  insertsBatchOf50: 'inserts, 50 a batch, rows/s',
+  insertsBatchOf256: 'inserts, 256 a batch, rows/s',
+};
+
+const MAIN_PHASE = 'c';
+
+/** Events a second of the closed loop, divided by the mean of each baseline: comparable between machines. */
+export function ratiosOf(report: E2eReport): Partial<Record<keyof Baselines, number>> {
+  const events = report.phases.find((phase) => phase.plan.mark === MAIN_PHASE)?.eventsPerSecond ?? 0;
+  if (report.baselines.length === 0) return {};
+  const names = Object.keys(BASELINE_NAMES) as (keyof Baselines)[];
+  return Object.fromEntries(names.map((name) => [name, events / meanOf(report.baselines, name)]));
+}
+
+export function formatE2e(report: E2eReport): string {
+  const { machine, options, phases, checks, profiles } = report;
+  const { connections, bodyBytes } = options;
+  return [
+    formatMachine(machine),
+    `end to end: ${connections} connections, bodies of ${bodyBytes} bytes, one source, one webhook`,
+    ...phases.flatMap(formatPhase),
+    ...formatChecks(checks),
+    ...formatBaselines(report),
+    ...profiles.map(formatProfile),
+  ].join('\n');
+}
+
+function formatPhase({ plan, ...result }: PhaseResult): string[] {
+  const due = plan.ratePerSecond === undefined ? '' : `, ${formatCount(plan.ratePerSecond)} due a second`;
+  const cpu = Object.entries(result.cpu).filter(([, share]) => share > 0);
+  return [
+    '',
+    `${plan.name}: ${formatCount(result.sent)} events${due}`,
+    line('events/s', `${formatCount(result.eventsPerSecond)} from first request to last receipt`),
+    line('answers/s', formatCount(result.requestsPerSecond)),
+    line('request to receipt', formatLatency(result.receipts)),
+    line('request to answer', formatLatency(result.answers)),
+    line('CPU, % of one core', cpu.map(([role, share]) => `${role} ${share}`).join(', ')),
+  ];
+}
+
+function formatChecks(checks: Checks): string[] {
+  if (checks.faults.length > 0) return ['', 'FAILED', ...checks.faults.map((fault) => `  ${fault}`)];
+  const { sent, verifiedSignatures, storedDeliveries } = checks;
+  return [
+    '',
+    `${formatCount(sent)} of ${formatCount(sent)} events arrived exactly once; ` +
+      `${formatCount(verifiedSignatures)} signatures verified; ${formatCount(storedDeliveries)} deliveries in the database`,
+  ];
+}
+
+function formatBaselines(report: E2eReport): string[] {
+  if (report.baselines.length === 0) return [];
+  const ratios = ratiosOf(report);
+  const names = Object.keys(BASELINE_NAMES) as (keyof Baselines)[];
+  return [
+    '',
+    'baselines                       before     after   events/s of the closed loop to their mean',
+    ...names.map((name) => {
+      const figures = report.baselines.map((round) => formatCount(round[name]).padStart(9)).join(' ');
+      return `  ${BASELINE_NAMES[name].padEnd(28)}${figures}   ${(ratios[name] ?? 0).toFixed(2)}`;
+    }),
+  ];
+}
+
+function meanOf(rounds: readonly Baselines[], name: keyof Baselines): number {
+  return rounds.reduce((sum, round) => sum + round[name], 0) / rounds.length;
+}

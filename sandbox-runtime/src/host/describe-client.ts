@@ -1,0 +1,61 @@
+import { FrameError } from '../protocol/frames.ts';
+import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
+import type { ToSandbox } from '../protocol/host-to-guest.ts';
+import type { ComponentBundle, DescribeOutcome, RunFault } from '../sandbox.ts';
+import { judgeOutline } from './judge-outline.ts';
+import { StackMapper } from './map-stack.ts';
+import type { ProcessClient } from './run-client.ts';
+
+/** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
+export class DescribeClient implements ProcessClient {
+  readonly #bundle: ComponentBundle;
+  readonly #resolve: (outcome: DescribeOutcome) => void;
+  settled = false;
+
+  constructor(bundle: ComponentBundle, resolve: (outcome: DescribeOutcome) => void) {
+    this.#bundle = bundle;
+    this.#resolve = resolve;
+  }
+
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): void {
+    if (this.settled) return;
+    switch (message.kind) {
+      case 'described':
+        return this.#settle(judgeOutline(message.outline));
+      case 'outcome':
+        return this.#settle(this.#failure(message.outcome));
+      case 'fetch': {
+        const text = 'requests can be made during a run only, not while the component loads';
+        return send({ kind: 'fetched', run: message.run, call: message.call, outcome: { ok: false, message: text } });
+      }
+      case 'db-get':
+      case 'db-set':
+      case 'respond':
+      case 'emit':
+        throw new FrameError('A component that is only loaded has no store and no output');
+      case 'log':
+      case 'fetch-abort':
+      case 'ready':
+      case 'pong':
+      case 'condemned':
+        return;
+    }
+  }
+
+  lose(fault: RunFault): void {
+    if (!this.settled) this.#settle({ ok: false, errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }] });
+  }
+
+  #settle(outcome: DescribeOutcome): void {
+    this.settled = true;
+    this.#resolve(outcome);
+  }
+
+  #failure(outcome: ReportedOutcome): DescribeOutcome {
+    const fault: RunFault = outcome.ok ? { code: 'INTERNAL', message: 'The component could not be read' } : outcome.fault;
+    const place = fault.stack === undefined ? undefined : new StackMapper(this.#bundle.sourceMap).place(fault.stack);
+    // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
+    const message = fault.message.replace(/ ?\[hw:component:\d+:\d+\]/, '');
+    return { ok: false, errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }] };
+  }
+}

@@ -1,0 +1,111 @@
+import type { ComponentDescription, DedupeStrategy, FieldError, HookName } from '@headwater/shared';
+import { LIMITS } from '@headwater/shared';
+import type { DescribeOutcome } from '../sandbox.ts';
+import { judgeProps } from './judge-props.ts';
+
+const MAX_OUTLINE_CHARS = 4 * 1024 * 1024;
+const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
+const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
+
+type Outline = Record<string, unknown>;
+
+/** Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported at once. */
+export function judgeOutline(text: string): DescribeOutcome {
+  const outline = readOutline(text);
+  if (outline === undefined) return refuse('The component could not be read');
+  const failure = outline['error'];
+  if (isObject(failure)) return refuse(`The component could not be read: ${String(failure['message'])}`);
+  if (outline['exported'] !== 'object') {
+    return refuse('The module must export the component as its default export: export default { name, version, run() {} }');
+  }
+  const errors: FieldError[] = [];
+  const description = describe(outline, errors);
+  return errors.length === 0 ? { ok: true, description } : { ok: false, errors };
+}
+
+function describe(outline: Outline, errors: FieldError[]): ComponentDescription {
+  const type = judgeType(outline['type'], errors);
+  const description: ComponentDescription = {
+    name: requiredText(outline, 'name', LIMITS.maxNameChars, errors),
+    version: requiredText(outline, 'version', LIMITS.maxNameChars, errors),
+    type,
+    hooks: judgeHooks(outline['hooks'], type, errors),
+    props: judgeProps(outline['props'], type, errors),
+  };
+  const key = optionalText(outline, 'key', LIMITS.maxNameChars, errors);
+  if (key !== undefined) description.key = key;
+  const text = optionalText(outline, 'description', LIMITS.maxDescriptionChars, errors);
+  if (text !== undefined) description.description = text;
+  const dedupe = judgeDedupe(outline['dedupe'], type, errors);
+  if (dedupe !== undefined) description.dedupe = dedupe;
+  if (outline['run'] === 'undefined') errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
+  else if (outline['run'] !== 'function') errors.push({ path: 'run', message: `run must be a method, not a ${String(outline['run'])}` });
+  return description;
+}
+
+function judgeType(type: unknown, errors: FieldError[]): 'source' | 'action' {
+  if (type === undefined || type === null || type === 'source') return 'source';
+  if (type === 'action') return 'action';
+  errors.push({ path: 'type', message: "type must be 'source' or 'action'" });
+  return 'source';
+}
+
+function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldError[]): HookName[] {
+  if (hooks === undefined) return [];
+  if (!isObject(hooks)) {
+    errors.push({ path: 'hooks', message: 'hooks must be an object of methods' });
+    return [];
+  }
+  const names = Object.keys(hooks).filter((name) => hooks[name] !== 'undefined');
+  if (type === 'action' && names.length > 0) errors.push({ path: 'hooks', message: 'an action has no lifecycle hooks' });
+  for (const name of names) {
+    if (!HOOKS.some((hook) => hook === name)) errors.push({ path: `hooks.${name}`, message: `is not one of ${HOOKS.join(', ')}` });
+    else if (hooks[name] !== 'function') errors.push({ path: `hooks.${name}`, message: 'must be a method' });
+  }
+  return HOOKS.filter((hook) => hooks[hook] === 'function');
+}
+
+function judgeDedupe(dedupe: unknown, type: 'source' | 'action', errors: FieldError[]): DedupeStrategy | undefined {
+  if (dedupe === undefined || dedupe === null) return undefined;
+  const strategy = STRATEGIES.find((candidate) => candidate === dedupe);
+  if (strategy === undefined) errors.push({ path: 'dedupe', message: `dedupe must be one of ${STRATEGIES.join(', ')}` });
+  else if (type === 'action') errors.push({ path: 'dedupe', message: 'an action emits nothing that could be deduplicated' });
+  return strategy;
+}
+
+function requiredText(outline: Outline, name: string, maxChars: number, errors: FieldError[]): string {
+  const text = optionalText(outline, name, maxChars, errors);
+  const wasGiven = outline[name] !== undefined && outline[name] !== null;
+  if (text === '' || !wasGiven) errors.push({ path: name, message: `${name} is missing` });
+  return text ?? '';
+}
+
+function optionalText(outline: Outline, name: string, maxChars: number, errors: FieldError[]): string | undefined {
+  const value = outline[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') {
+    errors.push({ path: name, message: `${name} must be a string, not a ${typeof value}` });
+    return undefined;
+  }
+  if (value.length > maxChars) errors.push({ path: name, message: `${name} is longer than ${maxChars} characters` });
+  return value;
+}
+
+function readOutline(text: string): Outline | undefined {
+  if (text.length > MAX_OUTLINE_CHARS) return undefined;
+  try {
+    const outline = JSON.parse(text) as unknown;
+    return isObject(outline) ? outline : undefined;
+  } catch {
+    // It comes from the sandbox: no JSON is as good as no outline.
+    return undefined;
+  }
+}
+
+function refuse(message: string): DescribeOutcome {
+  return { ok: false, errors: [{ path: 'component_code', message }] };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

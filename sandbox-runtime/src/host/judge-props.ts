@@ -1,0 +1,98 @@
+import type { FieldError, PropDefinition } from '@headwater/shared';
+
+const MAX_PROPS = 500;
+const MAX_DEPTH = 32;
+
+const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'any'] as const;
+const SINGLE_TYPES = ['sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
+const SOURCE_TYPES = ['$.interface.http', '$.interface.timer', '$.service.db'] as const;
+
+const KNOWN = new Set<string>([...ARRAY_TYPES, ...ARRAY_TYPES.map((type) => `${type}[]`), ...SINGLE_TYPES, ...SOURCE_TYPES]);
+
+/** Names that `this` has itself, or that would change what `this` is. */
+const RESERVED = new Set(['$emit', '__proto__', 'constructor', 'prototype']);
+
+/** `props` of a component as a list of plain data, in the author's order. */
+export function judgeProps(props: unknown, type: 'source' | 'action', errors: FieldError[]): PropDefinition[] {
+  if (props === undefined || props === null) return [];
+  if (typeof props !== 'object' || Array.isArray(props)) {
+    errors.push({ path: 'props', message: 'props must be an object of prop definitions' });
+    return [];
+  }
+  const entries = Object.entries(props);
+  if (entries.length > MAX_PROPS) errors.push({ path: 'props', message: `a component has at most ${MAX_PROPS} props` });
+  return entries.slice(0, MAX_PROPS).flatMap(([name, value]) => judgeProp(name, value, type, errors) ?? []);
+}
+
+function judgeProp(name: string, value: unknown, componentType: 'source' | 'action', errors: FieldError[]): PropDefinition | undefined {
+  const path = `props.${name}`;
+  if (RESERVED.has(name)) errors.push({ path, message: 'this name is reserved' });
+  // The short form: db: '$.service.db'
+  const definition: unknown = typeof value === 'string' ? { type: value } : value;
+  if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) {
+    errors.push({ path, message: `must be a prop definition such as { type: 'string' }` });
+    return undefined;
+  }
+  if (depthOf(definition, MAX_DEPTH) > MAX_DEPTH) {
+    errors.push({ path, message: 'is nested too deeply' });
+    return undefined;
+  }
+  const fields = definition as Record<string, unknown>;
+  const type = judgeType(path, fields, componentType, errors);
+  judgeFields(path, fields, errors);
+  return type === undefined ? undefined : { ...fields, name, type };
+}
+
+function judgeType(path: string, fields: Record<string, unknown>, componentType: 'source' | 'action', errors: FieldError[]): string | undefined {
+  const { type } = fields;
+  // A prop taken over from an app has its type there.
+  if (type === undefined && Array.isArray(fields['propDefinition'])) return 'any';
+  if (typeof type !== 'string') {
+    errors.push({ path: `${path}.type`, message: type === undefined ? 'type is missing' : 'type must be a string' });
+    return undefined;
+  }
+  if (type === '$.interface.apphook') {
+    errors.push({ path: `${path}.type`, message: `'$.interface.apphook' is not available here: use '$.interface.http' and register its endpoint` });
+    return undefined;
+  }
+  if (!KNOWN.has(type)) {
+    errors.push({ path: `${path}.type`, message: `'${type.slice(0, 100)}' is not a prop type` });
+    return undefined;
+  }
+  if (componentType === 'action' && SOURCE_TYPES.some((known) => known === type)) {
+    errors.push({ path: `${path}.type`, message: `'${type}' is for sources only` });
+  }
+  return type;
+}
+
+const FIELD_TYPES: Record<string, 'string' | 'boolean' | 'number'> = {
+  label: 'string',
+  description: 'string',
+  optional: 'boolean',
+  secret: 'boolean',
+  customResponse: 'boolean',
+  useQuery: 'boolean',
+  reloadProps: 'boolean',
+  hidden: 'boolean',
+  disabled: 'boolean',
+  min: 'number',
+  max: 'number',
+};
+
+function judgeFields(path: string, fields: Record<string, unknown>, errors: FieldError[]): void {
+  for (const [name, expected] of Object.entries(FIELD_TYPES)) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    if (value === null) delete fields[name];
+    else if (typeof value !== expected) errors.push({ path: `${path}.${name}`, message: `must be a ${expected}, not a ${typeof value}` });
+  }
+}
+
+/** Stops at `limit`: the value comes from the sandbox and may be nested without end. */
+function depthOf(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (limit === 0) return 1;
+  let deepest = 0;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
+  return deepest + 1;
+}

@@ -1,0 +1,239 @@
+import type { ProcessClient } from './run-client.ts';
+import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
+import { TenantQueue } from './tenant-queue.ts';
+
+const CHECK_MS = 250;
+/** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
+const MAX_FAILED_BOOTS = 5;
+const FAILED_BOOT_PAUSE_MS = 500;
+
+export interface PoolOptions {
+  process: Omit<ProcessOptions, 'onFree' | 'onExit'>;
+  blankProcesses: number;
+  maxProcesses: number;
+  maxRunsPerProcess: number;
+  recycleAfterRuns: number;
+  recycleAfterMs: number;
+  idleMs: number;
+}
+
+/** Something to do in a process of a tenant. */
+export interface Placement {
+  tenantId: string;
+  /** In a process that serves nothing else, before or after. */
+  alone: boolean;
+  client: ProcessClient;
+  start(process: SandboxProcess): void;
+}
+
+/**
+ * Gives work to processes. A process belongs to one tenant from its first task to its end: it starts blank, is taken by
+ * a tenant, and is never handed on. At the bound on processes an idle one of another tenant makes room, otherwise work
+ * waits: first come first served within a tenant, in turn between tenants.
+ */
+export class ProcessPool {
+  readonly #options: PoolOptions;
+  readonly #all = new Set<SandboxProcess>();
+  readonly #blank = new Set<SandboxProcess>();
+  /** Killed and no longer counted, but not gone yet. */
+  readonly #ending = new Set<SandboxProcess>();
+  readonly #shared = new Map<string, SandboxProcess>();
+  readonly #queue = new TenantQueue<Placement>();
+  #booting = 0;
+  #failedBoots = 0;
+  #crashes = 0;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Boots the first process; rejects when that fails. */
+  async start(): Promise<void> {
+    const first = this.#spawn();
+    try {
+      await first.ready;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
+    this.#timer.unref();
+  }
+
+  place(placement: Placement): void {
+    if (this.#stopped) return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
+    if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
+    this.#queue.add(placement.tenantId, placement);
+    this.#dispatch();
+  }
+
+  /** Whether the tenant has runs in flight. */
+  isBusy(tenantId: string): boolean {
+    return (this.#shared.get(tenantId)?.inFlight ?? 0) > 0;
+  }
+
+  stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number } {
+    const all = [...this.#all];
+    return {
+      processes: all.length,
+      idleProcesses: all.filter((process) => process.inFlight === 0).length,
+      runsInFlight: all.reduce((sum, process) => sum + process.inFlight, 0),
+      crashes: this.#crashes,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    clearTimeout(this.#retry);
+    const fault = { code: 'SANDBOX_CRASHED', message: 'The sandbox was stopped' } as const;
+    for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
+    const all = [...this.#all];
+    for (const process of all) {
+      process.expected = true;
+      process.kill(fault, () => true);
+    }
+    await Promise.all([...all, ...this.#ending].map((process) => process.whenExited()));
+  }
+
+  #dispatch(): void {
+    this.#queue.serve((placement) => this.#tryPlace(placement));
+    this.#refill();
+  }
+
+  #tryPlace(placement: Placement): boolean {
+    const process = placement.alone ? undefined : this.#sharedProcess(placement.tenantId);
+    if (process !== undefined) {
+      if (process.inFlight >= this.#options.maxRunsPerProcess) return false;
+      placement.start(process);
+      return true;
+    }
+    const fresh = this.#takeBlank();
+    if (fresh === undefined) return false;
+    fresh.tenantId = placement.tenantId;
+    fresh.alone = placement.alone;
+    if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
+    placement.start(fresh);
+    this.#refill();
+    return true;
+  }
+
+  #sharedProcess(tenantId: string): SandboxProcess | undefined {
+    const process = this.#shared.get(tenantId);
+    if (process === undefined) return undefined;
+    if (process.draining || process.exited) {
+      this.#shared.delete(tenantId);
+      return undefined;
+    }
+    return process;
+  }
+
+  /** A blank process, or undefined while one is made or room for one is made. */
+  #takeBlank(): SandboxProcess | undefined {
+    const [blank] = this.#blank;
+    if (blank !== undefined) this.#blank.delete(blank);
+    return blank;
+  }
+
+  /** Keeps as many processes booting as waiting work and the stock of blank ones need, within the bound. */
+  #refill(): void {
+    if (this.#stopped || this.#retry !== undefined) return;
+    const wanted = Math.min(this.#neededBlanks() + this.#options.blankProcesses, this.#options.maxProcesses);
+    while (this.#blank.size + this.#booting < wanted) {
+      if (this.#all.size >= this.#options.maxProcesses && !this.#evictIdle()) return;
+      this.#spawn();
+    }
+  }
+
+  /** Waiting work that no process of its tenant can take. */
+  #neededBlanks(): number {
+    return this.#queue.count((placement) => placement.alone || this.#sharedProcess(placement.tenantId) === undefined);
+  }
+
+  /** Ends the longest idle process of a tenant, if work is waiting for it; a stock of blank ones is not worth a warm one. */
+  #evictIdle(): boolean {
+    if (this.#neededBlanks() <= this.#blank.size + this.#booting) return false;
+    let oldest: SandboxProcess | undefined;
+    for (const process of this.#shared.values()) {
+      if (process.inFlight > 0 || process.exited || this.#queue.has(process.tenantId ?? '')) continue;
+      if (oldest === undefined || process.idleSinceMs < oldest.idleSinceMs) oldest = process;
+    }
+    if (oldest === undefined) return false;
+    this.#end(oldest);
+    return true;
+  }
+
+  #spawn(): SandboxProcess {
+    this.#booting += 1;
+    const process = new SandboxProcess({
+      ...this.#options.process,
+      onFree: () => this.#dispatch(),
+      onExit: (exited) => this.#exited(exited),
+    });
+    this.#all.add(process);
+    process.ready.then(
+      () => this.#booted(process),
+      (error: unknown) => this.#bootFailed(error),
+    );
+    return process;
+  }
+
+  #booted(process: SandboxProcess): void {
+    this.#booting -= 1;
+    this.#failedBoots = 0;
+    if (!process.exited && !this.#stopped) this.#blank.add(process);
+    this.#dispatch();
+  }
+
+  #bootFailed(error: unknown): void {
+    this.#booting -= 1;
+    this.#failedBoots += 1;
+    if (this.#stopped) return;
+    this.#options.process.log('error', 'A sandbox process failed to boot', { error: String(error), failures: this.#failedBoots });
+    if (this.#failedBoots >= MAX_FAILED_BOOTS) {
+      const fault = { code: 'SANDBOX_CRASHED', message: 'No sandbox process can be started' } as const;
+      for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
+    }
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#dispatch();
+    }, FAILED_BOOT_PAUSE_MS);
+  }
+
+  #exited(process: SandboxProcess): void {
+    this.#all.delete(process);
+    this.#blank.delete(process);
+    this.#ending.delete(process);
+    this.#unshare(process);
+    if (!process.expected) this.#crashes += 1;
+    if (!this.#stopped) this.#dispatch();
+  }
+
+  #check(): void {
+    const nowMs = performance.now();
+    const { recycleAfterRuns, recycleAfterMs, idleMs } = this.#options;
+    for (const process of this.#all) {
+      process.check(nowMs);
+      if (process.tenantId === undefined || process.exited) continue;
+      if (process.tasksServed >= recycleAfterRuns || nowMs - process.startedAtMs > recycleAfterMs) process.draining = true;
+      if (process.inFlight === 0 && (process.draining || nowMs - process.idleSinceMs > idleMs)) this.#end(process);
+    }
+    this.#dispatch();
+  }
+
+  #unshare(process: SandboxProcess): void {
+    const { tenantId } = process;
+    if (tenantId !== undefined && this.#shared.get(tenantId) === process) this.#shared.delete(tenantId);
+  }
+
+  #end(process: SandboxProcess): void {
+    this.#unshare(process);
+    this.#all.delete(process);
+    this.#ending.add(process);
+    process.end();
+  }
+}

@@ -1,0 +1,129 @@
+import { LIMITS } from '@headwater/shared';
+import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
+import { FrameError } from '../protocol/frames.ts';
+import type { ToSandbox } from '../protocol/host-to-guest.ts';
+import { RunBudget } from '../protocol/run-budget.ts';
+import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
+import { StackMapper } from './map-stack.ts';
+
+/** What a sandbox process has been asked to do, as it sees its caller. */
+export interface ProcessClient {
+  /** A message about this task. Throws FrameError for one that breaks the protocol. */
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): void;
+  /** The task ends without a word of the process. Idempotent; does nothing after an outcome. */
+  lose(fault: RunFault, innocent: boolean): void;
+  /** The last open request of an ended task is done: nothing refers to it any more. */
+  readonly settled: boolean;
+}
+
+/** One run as the engine's side keeps it: hands what it puts out to its host, in order, and its outcome at the end. */
+export class RunClient implements ProcessClient {
+  readonly #request: RunRequest;
+  readonly #host: RunHost;
+  readonly #resolve: (outcome: RunOutcome) => void;
+  readonly #budget = new RunBudget(LIMITS);
+  readonly #fetches = new Map<number, AbortController>();
+  readonly #startedAtMs = performance.now();
+  #fetchCount = 0;
+  #over = false;
+
+  constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
+    this.#request = request;
+    this.#host = host;
+    this.#resolve = resolve;
+  }
+
+  get settled(): boolean {
+    return this.#over && this.#fetches.size === 0;
+  }
+
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): void {
+    if (message.kind === 'fetch-abort') return this.#fetches.get(message.call)?.abort();
+    if (this.#over) return;
+    switch (message.kind) {
+      case 'emit':
+        return this.#emit(message.event);
+      case 'log':
+        this.#require(this.#budget.takeLogLine(message.line.message.length));
+        return this.#host.log(message.line);
+      case 'respond':
+        this.#require(this.#budget.takeBytes(message.response.body.byteLength));
+        return this.#host.respond(message.response);
+      case 'db-set':
+        this.#require(message.key.length <= LIMITS.maxDbKeyBytes && message.valueJson.length <= LIMITS.maxDbValueBytes);
+        this.#require(this.#budget.takeBytes(message.key.length + message.valueJson.length));
+        return this.#host.dbSet(message.key, message.valueJson);
+      case 'db-get':
+        return this.#read(message, send);
+      case 'fetch':
+        return this.#fetch(message, send);
+      case 'outcome':
+        return this.#finish(message.outcome);
+      case 'described':
+        throw new FrameError('A run was described');
+      case 'ready':
+      case 'pong':
+      case 'condemned':
+        return;
+    }
+  }
+
+  lose(fault: RunFault, innocent: boolean): void {
+    for (const controller of this.#fetches.values()) controller.abort();
+    if (this.#over) return;
+    this.#over = true;
+    this.#resolve({ ok: false, fault, innocent, cpuMs: 0, wallMs: performance.now() - this.#startedAtMs });
+  }
+
+  #emit(event: Parameters<RunHost['emit']>[0]): void {
+    this.#require(String(event.id ?? '').length <= LIMITS.maxEventIdChars);
+    this.#require((event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars);
+    this.#require(this.#budget.takeEmit(event.data.length));
+    this.#host.emit(event);
+  }
+
+  #read(message: Extract<FromSandbox, { kind: 'db-get' }>, send: (message: ToSandbox) => void): void {
+    this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
+    const { run, call } = message;
+    const answer = (text: string): void => {
+      if (!this.#over) send({ kind: 'db-value', run, call, answer: text });
+    };
+    this.#host.dbGet(message.key).then(
+      (valueJson) => answer(valueJson === undefined ? 'u' : `v${valueJson}`),
+      // A host must not reject. Whatever it said is for its own log; an unanswered read would block the isolate.
+      () => answer('ethe store did not answer'),
+    );
+  }
+
+  #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void): void {
+    const { run, call, request } = message;
+    const refuse = (text: string): void => send({ kind: 'fetched', run, call, outcome: { ok: false, message: text } });
+    this.#require((request.body?.byteLength ?? 0) <= LIMITS.maxFetchRequestBytes);
+    this.#fetchCount += 1;
+    // A request that the guest has given up counts here until the host has closed it, so going over is no breach.
+    if (this.#fetches.size >= LIMITS.maxFetchesInFlightPerRun) return refuse('too many requests in flight');
+    if (this.#fetchCount > LIMITS.maxFetchesPerRun) return refuse('too many requests in one run');
+    const controller = new AbortController();
+    this.#fetches.set(call, controller);
+    const settle = (outcome: FetchOutcome): void => {
+      this.#fetches.delete(call);
+      if (!controller.signal.aborted) send({ kind: 'fetched', run, call, outcome });
+    };
+    this.#host.fetch(request, controller.signal).then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
+  }
+
+  #finish(outcome: ReportedOutcome): void {
+    this.#over = true;
+    if (outcome.ok) return this.#resolve(outcome);
+    const { fault } = outcome;
+    const stack = fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
+    const mapped: RunFault = { code: fault.code, message: fault.message };
+    if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;
+    this.#resolve({ ...outcome, fault: mapped });
+  }
+
+  // The guest and its process have checked the same limits before: going over them here is no mistake of a component.
+  #require(within: boolean): void {
+    if (!within) throw new FrameError(`Run ${this.#request.runId} went over a limit that its process should have kept`);
+  }
+}

@@ -1,0 +1,273 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
+import { FrameError, FrameReader, FrameWriter } from '../protocol/frames.ts';
+import { type FromSandbox, readFromSandbox } from '../protocol/guest-to-host.ts';
+import { type EntryLimits, type RunOrder, sendToSandbox, type StartSettings, type ToSandbox } from '../protocol/host-to-guest.ts';
+import type { ComponentBundle, RunFault } from '../sandbox.ts';
+import { BundleLedger } from './bundle-ledger.ts';
+import { childCommand } from './child-command.ts';
+import type { ProcessClient } from './run-client.ts';
+
+/** A fetch body and its head are the largest message a process has to send. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** Bytes that wait for a process which does not read. */
+const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
+const MAX_STDERR_CHARS = 4_096;
+/** Beyond its wall limit a run has this long to end by itself before its process is killed. */
+const DEADLINE_GRACE_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
+const HEARTBEAT_LOST_MS = 5_000;
+/** How long other runs of a process that is to be killed may go on. */
+const CONDEMNED_MS = 2_000;
+const PAGE_BYTES = 4096;
+
+export interface ProcessOptions {
+  settings: StartSettings;
+  guestCode: string;
+  maxRssMb: number;
+  log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
+  /** A task ended: there may be room for another. */
+  onFree(process: SandboxProcess): void;
+  onExit(process: SandboxProcess): void;
+}
+
+interface Task {
+  client: ProcessClient;
+  deadlineMs: number;
+  over: boolean;
+}
+
+export type TaskOrder = Omit<RunOrder, 'run' | 'bundleHash'> | { kind: 'describe'; limits: EntryLimits };
+
+/**
+ * A sandbox process from the outside. Whatever happens in it, every task ends here: by its word, by its deadline, or by the
+ * end of the process. Nothing it says is believed before `readFromSandbox` has checked it.
+ */
+export class SandboxProcess {
+  readonly ready: Promise<void>;
+  readonly startedAtMs = performance.now();
+  /** Set once, when the process is taken for a tenant. */
+  tenantId: string | undefined;
+  /** Serves the one task it was taken for and ends. */
+  alone = false;
+  /** Takes no more tasks and ends when its last one has. */
+  draining = false;
+  idleSinceMs = performance.now();
+  tasksServed = 0;
+  exited = false;
+  /** Its end was wanted: idle, recycled, used up or stopped. */
+  expected = false;
+
+  readonly #options: ProcessOptions;
+  readonly #child: ChildProcess;
+  readonly #writer: FrameWriter;
+  readonly #tasks = new Map<number, Task>();
+  readonly #bundles = new BundleLedger();
+  #nextRun = 1;
+  #inFlight = 0;
+  #lastPongMs = performance.now();
+  #lastPingMs = 0;
+  #killAtMs = Number.POSITIVE_INFINITY;
+  #stderr = '';
+  #markReady: () => void = () => undefined;
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    const { command, args } = childCommand();
+    this.#child = spawn(command, args, { detached: true, env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+    const channel = this.#child.stdio[3] as Duplex;
+    this.#writer = new FrameWriter((bytes) => this.#write(channel, bytes));
+    this.#listen(channel);
+    this.ready = this.#whenReady();
+    sendToSandbox(this.#writer, { kind: 'start', settings: options.settings, guestCode: options.guestCode });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  start(order: TaskOrder, bundle: ComponentBundle, wallMs: number, client: ProcessClient): void {
+    const run = this.#nextRun++;
+    for (const hash of this.#bundles.take(bundle.hash, bundle.code.length)) this.#send({ kind: 'drop-bundle', hash });
+    if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundle.hash, code: bundle.code });
+    this.#tasks.set(run, { client, deadlineMs: performance.now() + wallMs + DEADLINE_GRACE_MS, over: false });
+    this.#inFlight += 1;
+    this.tasksServed += 1;
+    this.#send({ ...order, run, bundleHash: bundle.hash });
+  }
+
+  /** Called a few times a second: deadlines, heartbeat, memory. */
+  check(nowMs: number): void {
+    if (this.exited) return;
+    if (nowMs >= this.#killAtMs) return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+    const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs;
+    if ([...this.#tasks.values()].some(isLate)) {
+      return this.kill({ code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' }, (task) => !isLate(task));
+    }
+    if (nowMs - this.#lastPingMs >= HEARTBEAT_MS) this.#beat(nowMs);
+    if (nowMs - this.#lastPongMs > HEARTBEAT_LOST_MS) {
+      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
+    }
+  }
+
+  /** Kills the process group. Tasks in flight end with the fault; `isInnocent` says for which of them it may be unjust. */
+  kill(fault: RunFault, isInnocent: (task: Task) => boolean): void {
+    if (this.#child.pid !== undefined && !this.exited) {
+      try {
+        process.kill(-this.#child.pid, 'SIGKILL');
+      } catch {
+        // It is gone already.
+      }
+    }
+    this.draining = true;
+    this.#loseAll(fault, isInnocent);
+  }
+
+  /** Ends a process that has nothing left to do. */
+  end(): void {
+    this.expected = true;
+    this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+  }
+
+  async whenExited(): Promise<void> {
+    if (!this.exited) await once(this.#child, 'close');
+  }
+
+  // A process that has served others may be broken by one of them; only the first and only task of one is surely guilty.
+  #isShared(): boolean {
+    return this.tasksServed > 1;
+  }
+
+  async #whenReady(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#markReady = resolve;
+    this.#child.once('error', (error) => reject(new Error('A sandbox process could not be started', { cause: error })));
+    this.#child.once('close', (code, signal) => {
+      reject(new Error(`A sandbox process ended before it was ready (${signal ?? code}): ${this.#stderr}`));
+    });
+    await promise;
+  }
+
+  #listen(channel: Duplex): void {
+    const reader = new FrameReader(MAX_FRAME_BYTES);
+    channel.on('data', (chunk: Buffer) => {
+      try {
+        for (const frame of reader.push(chunk)) this.#receive(readFromSandbox(frame));
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error;
+        this.#options.log('error', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason: error.message });
+        this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => this.#isShared());
+      }
+    });
+    // The end of the process tells more than the end of its pipe.
+    channel.on('error', () => undefined);
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (this.#stderr.length < MAX_STDERR_CHARS) this.#stderr += text.slice(0, MAX_STDERR_CHARS);
+    });
+    this.#child.once('error', () => this.#exit(null, null));
+    this.#child.once('close', (code, signal) => this.#exit(code, signal));
+  }
+
+  #exit(code: number | null, signal: string | null): void {
+    if (this.exited) return;
+    this.exited = true;
+    const lost = this.#inFlight;
+    this.#loseAll({ code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' }, () => this.#isShared());
+    if (lost > 0 || this.#stderr !== '') {
+      this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr: this.#stderr });
+    }
+    this.#options.onExit(this);
+  }
+
+  #receive(message: FromSandbox): void {
+    switch (message.kind) {
+      case 'ready':
+        return this.#markReady();
+      case 'pong':
+        this.#lastPongMs = performance.now();
+        return;
+      case 'condemned':
+        return this.#condemn();
+      default: {
+        const task = this.#tasks.get(message.run);
+        // A task that was ended from this side may still have had something to say.
+        if (task === undefined) return;
+        task.client.receive(message, (answer) => this.#send(answer));
+        if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
+        else if (task.over) this.#forget(message.run, task);
+      }
+    }
+  }
+
+  #finish(run: number, task: Task): void {
+    if (task.over) return;
+    task.over = true;
+    this.#inFlight -= 1;
+    this.#forget(run, task);
+    if (this.#inFlight === 0) {
+      this.idleSinceMs = performance.now();
+      if (this.alone || this.draining) this.end();
+    }
+    this.#options.onFree(this);
+  }
+
+  #forget(run: number, task: Task): void {
+    if (task.client.settled) this.#tasks.delete(run);
+  }
+
+  // Runs in other isolates of the process get a moment to end well.
+  #condemn(): void {
+    this.draining = true;
+    this.#killAtMs = Math.min(this.#killAtMs, performance.now() + (this.#inFlight === 0 ? 0 : CONDEMNED_MS));
+    if (this.#inFlight === 0) this.check(performance.now());
+  }
+
+  #loseAll(fault: RunFault, isInnocent: (task: Task) => boolean): void {
+    for (const task of this.#tasks.values()) task.client.lose(fault, isInnocent(task));
+    this.#tasks.clear();
+    this.#inFlight = 0;
+  }
+
+  #beat(nowMs: number): void {
+    this.#lastPingMs = nowMs;
+    this.#send({ kind: 'ping' });
+    void this.#checkMemory();
+  }
+
+  async #checkMemory(): Promise<void> {
+    const rssMb = await readRssMb(this.pid);
+    if (rssMb === undefined || this.exited) return;
+    if (rssMb > this.#options.maxRssMb) {
+      const message = `The sandbox process used more than ${this.#options.maxRssMb} MB of memory`;
+      this.kill({ code: 'MEMORY_LIMIT', message }, () => this.#isShared());
+    } else if (rssMb > this.#options.maxRssMb * 0.7) this.draining = true;
+  }
+
+  #send(message: ToSandbox): void {
+    if (!this.exited) sendToSandbox(this.#writer, message);
+  }
+
+  #write(channel: Duplex, bytes: Uint8Array): void {
+    if (this.exited || channel.destroyed) return;
+    channel.write(bytes);
+    if (channel.writableLength <= MAX_UNSENT_BYTES) return;
+    this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped reading' }, () => this.#isShared());
+  }
+}
+
+/** Resident memory from /proc; undefined where there is none (macOS), and the isolates' own limits have to do. */
+async function readRssMb(pid: number | undefined): Promise<number | undefined> {
+  try {
+    const pages = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')[1];
+    return (Number(pages) * PAGE_BYTES) / 2 ** 20;
+  } catch {
+    // The process is gone, or the platform has no /proc.
+    return undefined;
+  }
+}

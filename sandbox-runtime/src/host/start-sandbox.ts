@@ -1,0 +1,99 @@
+import { LIMITS } from '@headwater/shared';
+import { bundleGuest } from '../build/bundle-guest.ts';
+import { pickGuestLimits } from '../protocol/guest-limits.ts';
+import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
+import { DescribeClient } from './describe-client.ts';
+import { ProcessPool } from './process-pool.ts';
+import { RunClient } from './run-client.ts';
+import type { TaskOrder } from './sandbox-process.ts';
+
+export interface SandboxOptions {
+  /** Where the sandbox says what happened to its processes. Default: nowhere. */
+  log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;
+  /** Booted processes kept for tenants that have none yet. Default 1; 0 makes every first run wait for a boot. */
+  blankProcesses?: number;
+  /** Processes at the same time, blank ones included; the rest waits. Default 32, at least 1. Each takes some 60 MB. */
+  maxProcesses?: number;
+  /** Runs in flight in one process; the rest waits. Default LIMITS.maxRunsPerTenant. */
+  maxRunsPerProcess?: number;
+  /** A process that has served this many runs is replaced when it can be. Default 100 000. */
+  recycleAfterRuns?: number;
+  /** A process of this age is replaced when it can be. Default one hour. */
+  recycleAfterMs?: number;
+  /** A tenant's process without a run is ended after this time. Default five minutes. */
+  idleMs?: number;
+  /** Warm isolates in one process. Default 24. */
+  maxIsolates?: number;
+  /** Heap that the warm isolates of one process may hold together. Default 512 MB. */
+  maxWarmHeapMb?: number;
+  /** Resident memory at which a process is killed; at 70 % of it, it takes no new runs. Default 1 536 MB. Linux only. */
+  maxRssMb?: number;
+}
+
+const DESCRIBE_LIMITS = { cpuMs: 2_000, wallMs: 5_000, memoryMb: 64 } as const;
+
+/**
+ * Starts the sandbox: bundles the guest, and boots the first blank process to know that processes can be started at all.
+ * Rejects when they cannot. `stop` of the result ends every process.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { maxIsolates = 24, maxWarmHeapMb = 512 } = options;
+  const pool = new ProcessPool({
+    process: {
+      guestCode: await bundleGuest(),
+      settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb },
+      maxRssMb: options.maxRssMb ?? 1_536,
+      log: options.log ?? (() => undefined),
+    },
+    blankProcesses: options.blankProcesses ?? 1,
+    maxProcesses: Math.max(1, options.maxProcesses ?? 32),
+    maxRunsPerProcess: options.maxRunsPerProcess ?? LIMITS.maxRunsPerTenant,
+    recycleAfterRuns: options.recycleAfterRuns ?? 100_000,
+    recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
+    idleMs: options.idleMs ?? 300_000,
+  });
+  await pool.start();
+  return {
+    describe: (tenantId, bundle) => describe(pool, tenantId, bundle),
+    run: (request, host) => run(pool, request, host),
+    stats: () => pool.stats(),
+    stop: () => pool.stop(),
+  };
+}
+
+function run(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<RunOutcome> {
+  return new Promise((resolve) => {
+    const client = new RunClient(request, host, resolve);
+    const { tenantId, alone, bundle, limits } = request;
+    const order = orderOf(request);
+    pool.place({ tenantId, alone, client, start: (process) => process.start(order, bundle, limits.wallMs, client) });
+  });
+}
+
+function orderOf(request: RunRequest): TaskOrder {
+  const { isolateKey, limits, entry, dedupe } = request;
+  const order: TaskOrder = {
+    kind: 'run',
+    isolateKey,
+    limits,
+    props: JSON.stringify(request.props),
+    event: entry.kind === 'run' ? entry.event : '',
+  };
+  if (entry.kind === 'hook') order.hook = entry.hook;
+  if (dedupe !== undefined) order.dedupe = dedupe;
+  return order;
+}
+
+/** In a process without runs in flight: code that was never seen may take the process with it. */
+function describe(pool: ProcessPool, tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome> {
+  return new Promise((resolve) => {
+    const client = new DescribeClient(bundle, resolve);
+    const order: TaskOrder = { kind: 'describe', limits: DESCRIBE_LIMITS };
+    pool.place({
+      tenantId,
+      alone: pool.isBusy(tenantId),
+      client,
+      start: (process) => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client),
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { HeadwaterError } from '../shared/src/index.ts';
+import { rawRequest, startTestServer, type TestServer } from './support/http-server.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+afterEach(() => server.server.stop());
+
+test('a browser may call an endpoint from any page', async () => {
+  const headers = { 'access-control-request-headers': 'content-type, x-own', 'access-control-request-method': 'POST' };
+  const preflight = await rawRequest(server.port, { method: 'OPTIONS', path: '/e/known1', headers });
+  expect(preflight.headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    'access-control-allow-headers': 'content-type, x-own',
+  });
+  expect(preflight.headers['access-control-allow-methods']).toContain('POST');
+});
+
+function respondWith(status: number, headers: Record<string, string>, body: string) {
+  server.behaviour.response = { ok: true, response: { status, headers, body: Buffer.from(body) } };
+}
+
+test('what the run responds is what the client gets', async () => {
+  respondWith(201, { 'X-Own': 'yes', 'Content-Type': 'text/csv' }, 'a,b');
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect([answer.status, answer.text]).toEqual([201, 'a,b']);
+  expect(answer.headers).toMatchObject({ 'x-own': 'yes', 'content-type': 'text/csv', 'content-length': '3' });
+});
+
+test('headers of the connection, of the whole host, and such as HTTP cannot carry are not passed on', async () => {
+  const hostile = {
+    'transfer-encoding': 'chunked',
+    'content-length': '1',
+    connection: 'upgrade',
+    'clear-site-data': '"*"',
+    'bad name': 'x',
+    'x-split': 'a\r\nset-cookie: b',
+    'x-good': 'kept',
+    'content-security-policy': "default-src 'self'",
+  };
+  respondWith(200, hostile, 'body');
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect([answer.status, answer.text]).toEqual([200, 'body']);
+  expect(answer.headers['x-good']).toBe('kept');
+  for (const name of ['transfer-encoding', 'clear-site-data', 'bad name', 'x-split', 'set-cookie']) {
+    expect(answer.headers).not.toHaveProperty([name]);
+  }
+  // A page that a component serves on the shared host must not act as the person who opens it.
+  expect(answer.headers['content-security-policy']).toMatch(/^default-src 'self', sandbox(?!.*allow-same-origin)/);
+});
+
+test('204 and 304 have no body, and a status that HTTP cannot end with is a 400', async () => {
+  respondWith(204, {}, 'ignored');
+  expect((await rawRequest(server.port, { path: '/e/known1' })).text).toBe('');
+  respondWith(304, {}, '');
+  expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(304);
+  respondWith(101, {}, '');
+  expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(400);
+  respondWith(5000, {}, '');
+  expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(500);
+});
+
+test('a run that ends without the answer that was due is a 400 with a line that says so', async () => {
+  server.behaviour.response = { ok: false, message: 'The run ended without calling respond' };
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: 'The run ended without calling respond' });
+});
+
+test('what could not be stored is never answered with a 2xx', async () => {
+  server.behaviour.acceptFailure = new HeadwaterError('UNAVAILABLE', 'Too busy');
+  expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(503);
+  server.behaviour.acceptFailure = new Error('connection to 10.0.0.1 lost');
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect(answer.status).toBe(500);
+  expect(answer.text).not.toContain('10.0.0.1');
+});

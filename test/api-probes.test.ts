@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from './support/http-server.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.server.stop());
+beforeEach(() => {
+  server.calls.length = 0;
+  server.behaviour.fail = undefined;
+});
+
+test('healthz follows the engine, and does not wait for it forever', async () => {
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  server.behaviour.ready = () => Promise.reject(new Error('gone'));
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(503);
+  server.behaviour.ready = () => new Promise(() => undefined);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(503);
+  server.behaviour.ready = async () => true;
+});
+
+test('metrics name routes, never ids', async () => {
+  await server.call('/v1/sources/dc_1');
+  await fetch(`${server.url}/e/known-key-of-a-tenant`);
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).toContain('headwater_test 1');
+  expect(text).toContain('route="/v1/sources/{id}"');
+  expect(text).toContain('headwater_ingest_requests_total{status="200"} 1');
+  expect(text).not.toContain('dc_1');
+  expect(text).not.toContain('known-key');
+});

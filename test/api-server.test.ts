@@ -1,0 +1,54 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
+import { eventually } from './support/eventually.ts';
+import { startTestServer, type TestServer } from './support/http-server.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startTestServer();
+});
+afterEach(() => server.server.stop());
+
+test('stop waits for requests in flight and closes idle connections', async () => {
+  let answerRun: (value: undefined) => void = () => undefined;
+  const held = new Promise<undefined>((resolve) => (answerRun = resolve));
+  const accept = server.engine.ingest.accept;
+  server.engine.ingest.accept = async (route, event) => {
+    const accepted = await accept(route, event);
+    await held;
+    return accepted;
+  };
+  const idle = connect(server.port, '127.0.0.1');
+  await new Promise((resolve) => idle.once('connect', resolve));
+  const idleClosed = new Promise((resolve) => idle.once('close', resolve));
+  idle.resume();
+  const inFlight = fetch(`${server.url}/e/known1`);
+  await eventually(() => server.accepted.length === 1);
+  const stopped = server.server.stop();
+  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow('fetch failed');
+  answerRun(undefined);
+  expect((await inFlight).status).toBe(200);
+  await Promise.all([stopped, idleClosed]);
+});
+
+test('what is not HTTP gets a 400, and headers over the limit a 431', async () => {
+  const answers = [];
+  for (const text of [
+    'nonsense\r\n\r\n',
+    `GET / HTTP/1.1\r\nhost: h\r\nx: ${'x'.repeat(LIMITS.maxHeaderBytes)}\r\n\r\n`,
+  ]) {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(text);
+    answers.push(
+      await new Promise<string>((resolve) => {
+        let received = '';
+        socket.on('data', (data) => (received += data.toString()));
+        socket.on('error', () => undefined);
+        socket.on('close', () => resolve(received));
+      }),
+    );
+  }
+  expect(answers.map((text) => text.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 431']);
+});

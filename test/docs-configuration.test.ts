@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { readConfig } from '../api/src/config.ts';
+import { LIMITS } from '../shared/src/index.ts';
+
+const PAGE = await readText('docs/configuration.md');
+const UNITS: Record<string, string> = {
+  bytes: 'Bytes',
+  characters: 'Chars',
+  ms: 'Ms',
+  seconds: 'Seconds',
+  MB: 'Mb',
+};
+
+function readText(name: string): Promise<string> {
+  return readFile(new URL(`../${name}`, import.meta.url), 'utf8');
+}
+
+/** The cells of the table that follows a heading, without its two header rows. */
+function tableUnder(heading: string): string[][] {
+  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+const withoutTicks = (cell = '') => cell.replaceAll('`', '');
+
+test('every limit is listed with its value and unit, and nothing else', () => {
+  const listed = tableUnder('Limits').map(([name, value]) => [withoutTicks(name), Number(value)]);
+  expect(Object.fromEntries(listed)).toEqual(LIMITS);
+  const inWrongUnit = tableUnder('Limits').filter(([name = '', , unit = '']) => !name.includes(UNITS[unit] ?? ''));
+  expect(inWrongUnit).toEqual([]);
+});
+
+test('every environment variable that a process reads is listed, and nothing else', async () => {
+  const source = await readText('api/src/config.ts');
+  const read = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name);
+  const listed = tableUnder('Environment variables').map(([name]) => withoutTicks(name));
+  expect(listed.length).toBeGreaterThan(5);
+  expect(new Set(listed)).toEqual(new Set(read));
+});
+
+test('the defaults of the environment variables are those of the code', () => {
+  const outcome = readConfig({}, []);
+  if (!outcome.ok) throw new Error(outcome.problems.join('\n'));
+  const { config } = outcome;
+  const defaults = new Map(tableUnder('Environment variables').map(([name, value]) => [withoutTicks(name), value]));
+  expect({
+    port: `\`${config.port}\``,
+    host: `\`${config.host}\``,
+    dataDir: `\`${config.dataDir}\``,
+    role: `\`${config.role}\``,
+    logLevel: `\`${config.logLevel}\``,
+    egressAllow: config.egressAllow.length,
+  }).toEqual({
+    port: defaults.get('PORT'),
+    host: defaults.get('HOST'),
+    dataDir: defaults.get('HEADWATER_DATA_DIR'),
+    role: defaults.get('HEADWATER_ROLE'),
+    logLevel: defaults.get('HEADWATER_LOG_LEVEL'),
+    egressAllow: 0,
+  });
+  expect(config.publicUrl).toBe(`http://${config.host}:${config.port}`);
+});
+
+test('the listed retry schedule is the one in use', async () => {
+  const source = await readText('engine/src/delivery/retry-policy.ts');
+  const schedule = /DEFAULT_SCHEDULE_SECONDS = \[([\d_, ]+)\]/.exec(source)?.[1]?.replaceAll(/[_ ]/g, '');
+  const row = tableUnder('Environment variables').find(([name]) => name?.includes('RETRY_SCHEDULE'));
+  expect(withoutTicks(row?.[1])).toBe(schedule);
+});
