@@ -32,7 +32,7 @@ export default {
       label: 'Response body',
       description: 'The text that every request is answered with.',
       optional: true,
-      default: '',
+      default: 'ok\n',
     },
     responseContentType: {
       type: 'string',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import {
   ACCOUNT_ID,
   MADE_AT_SECONDS,
@@ -127,3 +128,21 @@ test('a source needs exactly one way to its component', async () => {
   await server.call('/v1/sources', postJson({ component_code: 'x', component_url: 'https://example.com/c.js' }));
   expect(server.calls).toHaveLength(1);
 });
+
+test.each(['configured_props', 'event'])(
+  '%s nested beyond the limit is refused, in the body and in the query',
+  async (name) => {
+    const path = name === 'event' ? '/v1/sources/dc_1/run' : '/v1/sources';
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const sent = (levels: number) =>
+      server.call(path, { method: 'POST', body: `{"component_id":"sc_1","${name}":${nested(levels)}}` });
+    expect((await sent(LIMITS.maxJsonDepth)).status).toBe(200);
+    for (const levels of [LIMITS.maxJsonDepth + 1, 500_000]) {
+      const response = await sent(levels);
+      expect(response.status).toBe(400);
+      expect((await readProblem(response))['errors']).toEqual([expect.objectContaining({ path: name })]);
+    }
+    const query = `?component_id=sc_1&${name}=${encodeURIComponent(nested(LIMITS.maxJsonDepth + 1))}`;
+    expect((await server.call(path + query, { method: 'POST' })).status).toBe(400);
+  },
+);

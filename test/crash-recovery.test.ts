@@ -75,7 +75,7 @@ describe('kill -9 of a node', () => {
     const source = await deploy(first, BIN);
     const webhook = await subscribe(first, source.id, slow.url);
     for (const id of [1, 2, 3]) await post(source.endpoint, { id });
-    const before = await slow.until(3);
+    const before = [...(await slow.until(3))];
     await first.process.end('SIGKILL');
 
     slow.answer = {};

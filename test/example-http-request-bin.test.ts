@@ -17,7 +17,7 @@ test('every request becomes an event with its method, path, query, headers and b
     headers: { 'content-type': 'application/json', 'X-Trace': 'abc' },
     body: '{"total": 12.50, "items": ["weir"]}',
   });
-  expect([answer.status, await answer.text()]).toEqual([200, '']);
+  expect([answer.status, await answer.text()]).toEqual([200, 'ok\n']);
   await fetch(endpoint, { method: 'DELETE' });
   const [first, second] = await hw.untilEvents(id, 2);
   expect(first).toMatchObject({

@@ -79,16 +79,31 @@ it('a subscription to a channel gets the events of that channel alone', async ()
   expect(request.headers['headwater-channel']).toBe('urgent');
 });
 
-it('values and logs of a run are kept', async () => {
+it('logs of runs are kept, and runs that overlap build on each other’s values: no count is lost', async () => {
   const source = await deploy(server, BIN);
-  for (const id of ['1', '2', '3']) await post(source.endpoint, { id });
+  const ids = Array.from({ length: 50 }, (_, i) => i + 1);
+  await Promise.all(ids.map((id) => post(source.endpoint, { id })));
   const runs = await eventually(async () => {
-    const answer = await server.api('GET', `/sources/${source.id}/runs`);
-    return answer.body.data.length === 3 && answer.body.data;
+    const answer = await server.api('GET', `/sources/${source.id}/runs?limit=100`);
+    return answer.body.data.length === ids.length && answer.body.data;
   });
-  const messages = runs.map((run: { logs: { message: string }[] }) => run.logs[0]?.message);
-  // Reads of overlapping runs see each other's writes: no count is lost.
-  expect(messages.toSorted()).toEqual(['request 1', 'request 2', 'request 3']);
+  const messages: string[] = runs.map((run: { logs: { message: string }[] }) => run.logs[0]?.message);
+  expect(messages.toSorted()).toEqual(ids.map((n) => `request ${n}`).toSorted());
+});
+
+it('text that Postgres cannot hold is stored all the same', async () => {
+  const code = `export default { name: "Nul", version: "1", props: { db: "$.service.db" }, run() {
+    this.db.set("a\\0b", "c\\0d");
+    console.log("log \\0");
+    this.$emit({ v: "\\0", stored: this.db.get("a\\0b") }, { id: "i\\0", summary: "s\\0", name: "n\\0" });
+    throw new Error("e\\0");
+  } };`;
+  const source = await deploy(server, code);
+  await server.api('POST', `/sources/${source.id}/run`);
+  const run = await eventually(async () => (await server.api('GET', `/sources/${source.id}/runs`)).body.data[0]);
+  expect(run.error).toMatchObject({ code: 'COMPONENT_ERROR' });
+  const { body } = await server.api('GET', `/sources/${source.id}/event_summaries`);
+  expect(body.data[0]).toMatchObject({ event: { v: '\0', stored: 'c\0d' }, metadata: { summary: 's\uFFFD' } });
 });
 
 it('a run that throws keeps what it emitted before, records the author’s line and reports on $errors', async () => {

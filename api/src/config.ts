@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 
-export type Role = 'all' | 'api' | 'engine';
+type Role = 'all' | 'api' | 'engine';
 
 /** Everything the process is told from outside, checked and with its defaults. */
 export interface Config {

@@ -3,21 +3,21 @@ import type { Engine, Page, Principal } from '@headwater/engine';
 import { fieldParameters } from './parameters/schemas.ts';
 
 /** What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked parameters. */
-export interface EndpointRequest<S extends z.ZodObject> {
+interface EndpointRequest<S extends z.ZodObject> {
   engine: Engine;
   who: Principal;
   id: string;
   input: z.output<S>;
 }
 
-export type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
+type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
 
 export type Reply =
   | { kind: 'item'; data: object }
   | { kind: 'list'; page: Page<object> }
   | { kind: 'none'; status: 202 | 204 };
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 
 interface Description {
   method: Method;

@@ -5,7 +5,7 @@ import type { RequestTemplate } from './load/request-bytes.ts';
 import { eventId } from './receiver/messages.ts';
 import type { Receiver } from './receiver/receiver.ts';
 import type { System } from './system/boot-system.ts';
-import { type CpuShares, cpuShares } from './system/cpu-shares.ts';
+import { type CpuTimes, cpuTimes } from './system/cpu-times.ts';
 import { readProcess } from './system/process-tree.ts';
 
 export interface PhasePlan {
@@ -28,7 +28,7 @@ export interface PhaseResult {
   answers: LatencySummary;
   /** From the same moment to the arrival of its event at the receiver. */
   receipts: LatencySummary;
-  cpu: CpuShares;
+  cpu: CpuTimes;
   /** What went wrong, in words; empty when each event arrived once. */
   faults: string[];
 }
@@ -69,7 +69,7 @@ export async function runPhase(parts: PhaseParts, plan: PhasePlan): Promise<Phas
     requestsPerSecond: (load.sent / load.elapsedMs) * 1_000,
     answers: load.answers,
     receipts: receipts.summary,
-    cpu: cpuShares(before, listAll(), receipts.elapsedMs),
+    cpu: cpuTimes(before, listAll()),
     faults: faultsOf(plan, load, receipts.summary.count),
   };
 }

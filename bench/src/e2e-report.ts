@@ -4,7 +4,7 @@ import type { Checks } from './e2e-checks.ts';
 import type { PhaseResult } from './e2e-phase.ts';
 import type { Machine } from './machine.ts';
 import type { ProfileSummary } from './profile/read-profiles.ts';
-import { formatCount, formatLatency, formatMachine, formatProfile, line } from './text.ts';
+import { formatCount, formatCpu, formatLatency, formatMachine, formatProfile, line } from './text.ts';
 
 export interface E2eReport {
   machine: Machine;
@@ -49,7 +49,6 @@ export function formatE2e(report: E2eReport): string {
 
 function formatPhase({ plan, ...result }: PhaseResult): string[] {
   const due = plan.ratePerSecond === undefined ? '' : `, ${formatCount(plan.ratePerSecond)} due a second`;
-  const cpu = Object.entries(result.cpu).filter(([, share]) => share > 0);
   return [
     '',
     `${plan.name}: ${formatCount(result.sent)} events${due}`,
@@ -57,7 +56,7 @@ function formatPhase({ plan, ...result }: PhaseResult): string[] {
     line('answers/s', formatCount(result.requestsPerSecond)),
     line('request to receipt', formatLatency(result.receipts)),
     line('request to answer', formatLatency(result.answers)),
-    line('CPU, % of one core', cpu.map(([role, share]) => `${role} ${share}`).join(', ')),
+    line('CPU, µs an event', formatCpu(result.cpu, result.sent)),
   ];
 }
 

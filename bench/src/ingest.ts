@@ -6,8 +6,8 @@ import { describeMachine } from './machine.ts';
 import { eventId, ID_CHARS } from './receiver/messages.ts';
 import { createApiClient } from './system/api-client.ts';
 import { bootSystem } from './system/boot-system.ts';
-import { cpuShares } from './system/cpu-shares.ts';
-import { formatCount, formatLatency, formatMachine, line } from './text.ts';
+import { cpuTimes } from './system/cpu-times.ts';
+import { formatCount, formatCpu, formatLatency, formatMachine, line } from './text.ts';
 import type { Undo } from './undo.ts';
 
 const MAX_WARM_UP_REQUESTS = 5_000;
@@ -28,7 +28,7 @@ export async function benchIngest(undo: Undo, options: BenchArguments): Promise<
   await load(Math.min(options.events, MAX_WARM_UP_REQUESTS));
   const before = system.processes();
   const { sent, statuses, elapsedMs, answers } = await load(options.events);
-  const cpu = cpuShares(before, system.processes(), elapsedMs);
+  const cpu = cpuTimes(before, system.processes());
   const requestsPerSecond = (sent / elapsedMs) * 1_000;
   const machine = describeMachine();
   if (options.json) {
@@ -39,7 +39,7 @@ export async function benchIngest(undo: Undo, options: BenchArguments): Promise<
     console.log(line('accepted/s', formatCount(requestsPerSecond)));
     console.log(line('request to answer', formatLatency(answers)));
     console.log(line('answers by status', JSON.stringify(statuses)));
-    console.log(line('CPU, % of one core', JSON.stringify(cpu)));
+    console.log(line('CPU, µs a request', formatCpu(cpu, sent)));
   }
   return statuses[200] === sent;
 }

@@ -21,7 +21,8 @@ const MAX_RUNS_ALONE = 2_000;
 
 /** Runs a second of one component in its warm isolate, through the process boundary and back with what it emitted. */
 export async function benchRun(undo: Undo, options: BenchArguments): Promise<boolean> {
-  const sandbox = await startSandbox({ log: pino({ level: 'warn' }) });
+  const log = pino({ level: 'warn' });
+  const sandbox = await startSandbox({ log: (level, message, fields) => log[level](fields, message) });
   undo.push(() => sandbox.stop());
   const outcome = await bundleComponent(EMITTING_SOURCE);
   if (!outcome.ok) throw new Error(`The component cannot be bundled: ${JSON.stringify(outcome.errors)}`);

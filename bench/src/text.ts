@@ -1,6 +1,7 @@
 import type { LatencySummary } from './load/latencies.ts';
 import type { Machine } from './machine.ts';
 import type { ProfileSummary } from './profile/read-profiles.ts';
+import type { CpuTimes } from './system/cpu-times.ts';
 
 const LABEL_CHARS = 26;
 const TOP_FUNCTIONS = 30;
@@ -19,6 +20,14 @@ function formatMs(ms: number): string {
 
 export function formatLatency({ p50Ms, p99Ms, maxMs }: LatencySummary): string {
   return `p50 ${formatMs(p50Ms)} ms, p99 ${formatMs(p99Ms)} ms, max ${formatMs(maxMs)} ms`;
+}
+
+/** Microseconds of CPU time for each of `count`, by role and in all. */
+export function formatCpu(cpu: CpuTimes, count: number): string {
+  const each = (ms: number) => formatCount((ms / count) * 1_000);
+  const used = Object.entries(cpu).filter(([, ms]) => ms > 0);
+  const sum = used.reduce((total, [, ms]) => total + ms, 0);
+  return `${each(sum)}: ${used.map(([role, ms]) => `${role} ${each(ms)}`).join(', ')}`;
 }
 
 export function line(label: string, text: string): string {

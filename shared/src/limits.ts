@@ -83,7 +83,7 @@ export const LIMITS = {
   maxDeliveriesPerTenant: 256,
   maxDeliveriesInFlight: 1_024,
   /** Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. */
-  maxHeldDeliveriesPerWebhook: 1_000,
+  maxHeldDeliveriesPerWebhook: 2_000,
   maxHeldDeliveries: 4_000,
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
   /** Deliveries that one turn of a webhook's lane takes. */

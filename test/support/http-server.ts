@@ -38,6 +38,7 @@ export function createRecordingEngine() {
     <T>(name: string, value: T | ((...args: never[]) => T)) =>
     async (...args: unknown[]): Promise<T> => {
       calls.push({ name, args });
+      JSON.stringify(args); // as a store would: it throws for what cannot be kept
       if (behaviour.fail !== undefined) throw behaviour.fail;
       return typeof value === 'function' ? (value as (...all: unknown[]) => T)(...args) : value;
     };

@@ -19,6 +19,8 @@ export function requestLog(log: Log, metrics: HttpMetrics): MiddlewareHandler<Ap
     const route = c.get('route');
     metrics.requestDone(method, route, c.res.status, durationMs);
     const fields = { request_id: requestId, method, route, status: c.res.status };
-    log.info({ ...fields, duration_ms: Math.round(durationMs) }, 'request');
+    // Probes come every few seconds: they would bury everything else.
+    const level = route.startsWith('/v1/') || c.res.status === 404 ? 'info' : 'debug';
+    log[level]({ ...fields, duration_ms: Math.round(durationMs) }, 'request');
   };
 }

@@ -135,7 +135,7 @@ function explainIssue(issue: {
   return undefined;
 }
 
-export function invalid(fields: readonly FieldError[]): HeadwaterError {
+function invalid(fields: readonly FieldError[]): HeadwaterError {
   const list = fields.map((field) => `${field.path} ${field.message}`).join('; ');
   return new HeadwaterError('INVALID_REQUEST', `Invalid parameters: ${list}`, { fields });
 }

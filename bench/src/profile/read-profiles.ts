@@ -3,9 +3,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROJECT_DIR } from '../system/boot-system.ts';
 
+interface CallFrame {
+  functionName: string;
+  url: string;
+  lineNumber: number;
+}
+
 interface ProfileNode {
   id: number;
-  callFrame: { functionName: string; url: string; lineNumber: number };
+  callFrame: CallFrame;
+  children?: number[];
 }
 
 /** As `node --cpu-prof` writes it (Chrome DevTools protocol, Profiler.Profile). */
@@ -26,7 +33,9 @@ interface ProfileEntry {
 export interface ProfileSummary {
   file: string;
   busyMs: number;
+  /** By function; native code and Node's own by the function outside Node that called it. */
   functions: ProfileEntry[];
+  /** By package or file of ours; native code and Node's own counts as its caller's. */
   places: ProfileEntry[];
 }
 
@@ -43,6 +52,7 @@ const IDLE = '(idle)';
 
 function summarizeProfile(file: string, profile: CpuProfile): ProfileSummary {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const callers = findCallers(profile.nodes);
   const byFunction = new Map<string, number>();
   const byPlace = new Map<string, number>();
   let busyMs = 0;
@@ -52,13 +62,33 @@ function summarizeProfile(file: string, profile: CpuProfile): ProfileSummary {
     // The time after a sample is that of its function; the last one has none.
     const ms = (profile.timeDeltas[i + 1] ?? 0) / 1_000;
     busyMs += ms;
-    const place = placeOf(frame.url);
-    const name = `${frame.functionName || '(anonymous)'} ${place}${frame.url === '' ? '' : `:${frame.lineNumber + 1}`}`;
+    const caller = callers.get(id);
+    const name = frame === caller || caller === undefined ? nameOf(frame) : `${nameOf(frame)} for ${nameOf(caller)}`;
     byFunction.set(name, (byFunction.get(name) ?? 0) + ms);
-    const group = frame.url === '' ? frame.functionName : groupOf(place);
-    byPlace.set(group, (byPlace.get(group) ?? 0) + ms);
+    const place = caller === undefined ? frame.functionName : groupOf(placeOf(caller.url));
+    byPlace.set(place, (byPlace.get(place) ?? 0) + ms);
   }
   return { file, busyMs, functions: top(byFunction, busyMs), places: top(byPlace, busyMs) };
+}
+
+/** For each node the nearest frame from it upwards that is a file of ours or of a package; none: Node's own doing. */
+function findCallers(nodes: readonly ProfileNode[]): Map<number, CallFrame> {
+  const callers = new Map<number, CallFrame>();
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  // A profile lists parents before their children.
+  for (const node of nodes) {
+    if (node.callFrame.url.startsWith('file:')) callers.set(node.id, node.callFrame);
+    const caller = callers.get(node.id);
+    for (const child of node.children ?? []) {
+      if (caller !== undefined && byId.has(child)) callers.set(child, caller);
+    }
+  }
+  return callers;
+}
+
+function nameOf(frame: CallFrame): string {
+  const name = frame.functionName || '(anonymous)';
+  return frame.url === '' ? name : `${name} ${placeOf(frame.url)}:${frame.lineNumber + 1}`;
 }
 
 /** Path from the project's root, or the name of a module of Node's own. */
@@ -67,7 +97,7 @@ function placeOf(url: string): string {
   return path.relative(PROJECT_DIR, fileURLToPath(url));
 }
 
-/** A package as a whole, Node's own modules by name, our own files one by one. */
+/** A package as a whole, our own files one by one. */
 function groupOf(place: string): string {
   return /(?:^|\/)(node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(place)?.[1] ?? place;
 }

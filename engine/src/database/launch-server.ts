@@ -37,8 +37,7 @@ const READY_TIMEOUT_MS = 120_000;
 /** Starts the server on `port` and waits until it accepts connections. Throws what its log says when it cannot start. */
 export async function launchServer(plan: ServerPlan, port: number): Promise<LaunchOutcome> {
   const logStart = await plan.log.sizeBytes();
-  const child = await spawnServer(plan, port);
-  const end = watchExit(child);
+  const { child, end } = await spawnServer(plan, port);
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (Date.now() < deadline) {
     if (end.reason !== undefined) return explainExit(await plan.log.tail(logStart), end.reason);
@@ -50,7 +49,13 @@ export async function launchServer(plan: ServerPlan, port: number): Promise<Laun
   throw cannotStart(`it was not ready after ${READY_TIMEOUT_MS / 1000} s: ${await plan.log.tail(logStart)}`);
 }
 
-async function spawnServer(plan: ServerPlan, port: number): Promise<ChildProcess> {
+interface Spawned {
+  child: ChildProcess;
+  /** `reason` is there once the child has ended. */
+  end: { reason?: string };
+}
+
+async function spawnServer(plan: ServerPlan, port: number): Promise<Spawned> {
   const args = ['-D', plan.clusterDir, ...settingsAsArgs({ ...plan.settings, port: String(port) })];
   const [command, rest] = asIdentity(plan.identity, plan.binaries.postgres, args);
   const file = await plan.log.openForServer();
@@ -63,15 +68,17 @@ async function spawnServer(plan: ServerPlan, port: number): Promise<ChildProcess
       detached: true,
       ...plan.identity.spawnAs,
     });
+    // In the turn of the spawn: a server that ends at once would otherwise be gone before anybody listens.
+    const end = watchExit(child);
     child.unref();
-    return child;
+    return { child, end };
   } finally {
     await file.close();
   }
 }
 
-function watchExit(child: ChildProcess): { reason?: string } {
-  const end: { reason?: string } = {};
+function watchExit(child: ChildProcess): Spawned['end'] {
+  const end: Spawned['end'] = {};
   child.once('error', (error) => {
     end.reason = error.message;
   });

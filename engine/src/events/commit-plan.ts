@@ -2,6 +2,7 @@ import { type DedupeStrategy, type EmittedEvent, newId } from '@headwater/shared
 import { type DedupeState, decideDedupe } from './dedupe.ts';
 import { type EventPosition, nextPosition } from './event-id.ts';
 import { orderEvents } from './order-events.ts';
+import { storableText } from './storable-text.ts';
 
 /** What one run (or a whole part of a long one) brings to its commit. */
 export interface RunCommit {
@@ -129,9 +130,9 @@ function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent):
     emitterId: run.sourceId,
     position,
     invocationId: run.invocation?.id ?? null,
-    channel: event.name ?? DEFAULT_CHANNEL,
-    emitId: event.id === undefined ? null : String(event.id),
-    summary: event.summary ?? null,
+    channel: storableText(event.name ?? DEFAULT_CHANNEL),
+    emitId: event.id === undefined ? null : storableText(String(event.id)),
+    summary: event.summary === undefined ? null : storableText(event.summary),
     ts: event.ts ?? null,
     data: event.data,
   };

@@ -1,6 +1,7 @@
 import type { FetchOutcome, FetchRequest, RunEntry, RunLimits, RunOutcome, Sandbox } from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, newId } from '@headwater/shared';
 import type { RunResponse } from '../contract.ts';
+import { storableText } from '../events/storable-text.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { DbOverlay } from './db-overlay.ts';
@@ -98,7 +99,7 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     host: {
       ...host,
       dbSet(key, valueJson) {
-        context.overlay.set(sourceId, key, valueJson, runId);
+        context.overlay.set(sourceId, storableText(key), valueJson, runId);
         host.dbSet(key, valueJson);
       },
     },
@@ -143,8 +144,8 @@ function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: nu
   return {
     ...base,
     errorCode: code,
-    errorMessage: storable(message),
-    ...(stack === undefined ? {} : { errorStack: storable(stack) }),
+    errorMessage: storableText(message),
+    ...(stack === undefined ? {} : { errorStack: storableText(stack) }),
     errorEvent: JSON.stringify({
       error: { code, message, ts: nowMs, ...(stack === undefined ? {} : { stack }) },
       original_event: originalEventOf(task.entry),
@@ -155,11 +156,6 @@ function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: nu
 
 function originalEventOf(entry: RunEntry): unknown {
   return entry.kind === 'run' ? JSON.parse(entry.event) : { hook: entry.hook };
-}
-
-/** Postgres text cannot hold NUL. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD');
 }
 
 /** Answers the waiting client once: with what the component responds, or why it did not. */

@@ -1,4 +1,5 @@
 import { type EmittedEvent, type HttpResponse, LIMITS, type LogLine } from '@headwater/shared';
+import { storableText } from '../events/storable-text.ts';
 import type { FetchOutcome, FetchRequest, RunHost } from '@headwater/sandbox-runtime';
 
 export interface OutputPart {
@@ -42,12 +43,16 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
       logs.push(line);
     },
     respond: options.respond,
-    dbSet(key, valueJson) {
+    dbSet(givenKey, valueJson) {
+      const key = storableText(givenKey);
       written.set(key, valueJson);
       collected.dbSet(key, valueJson);
       parts.commitIfFull();
     },
-    dbGet: async (key) => written.get(key) ?? (await options.readDbValue(key)),
+    async dbGet(givenKey) {
+      const key = storableText(givenKey);
+      return written.get(key) ?? (await options.readDbValue(key));
+    },
     fetch: options.fetch,
   };
   return {

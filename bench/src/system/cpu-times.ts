@@ -1,18 +1,18 @@
 import type { ProcessInfo } from './process-tree.ts';
 
-/** CPU time by role, in per cent of one core. */
-export type CpuShares = Record<string, number>;
+/** CPU time by role, in milliseconds. */
+export type CpuTimes = Record<string, number>;
 
-/** What the processes used between two listings that lie `elapsedMs` apart. */
-export function cpuShares(before: readonly ProcessInfo[], after: readonly ProcessInfo[], elapsedMs: number): CpuShares {
+/** What the processes used between two listings. Unlike time by the clock it hardly depends on what else the machine does. */
+export function cpuTimes(before: readonly ProcessInfo[], after: readonly ProcessInfo[]): CpuTimes {
   const usedBefore = new Map(before.map((info) => [`${info.pid} ${info.startTicks}`, info.cpuMs]));
-  const shares: CpuShares = {};
+  const times: CpuTimes = {};
   for (const info of after) {
     const usedMs = info.cpuMs - (usedBefore.get(`${info.pid} ${info.startTicks}`) ?? 0);
     const role = roleOf(info);
-    shares[role] = (shares[role] ?? 0) + (usedMs / elapsedMs) * 100;
+    times[role] = (times[role] ?? 0) + usedMs;
   }
-  return Object.fromEntries(Object.entries(shares).map(([role, share]) => [role, Math.round(share)]));
+  return times;
 }
 
 const ROLES: readonly (readonly [RegExp, string])[] = [

@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
+import { createWebhookLanes } from '../engine/src/delivery/webhook-lanes.ts';
+import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
+import { eventually } from './support/eventually.ts';
+import { startReceiver } from './support/receiver.ts';
+
+let world: DeliveryWorld;
+beforeAll(async () => {
+  world = await createDeliveryWorld();
+});
+afterAll(() => world.stop());
+
+const delivery = (accountId: string, webhookId: string, id: string) => ({ accountId, webhookId, id }) as DueDelivery;
+const wide = { maxPerWebhook: 100, maxPerTenant: 100, maxHeldPerWebhook: 1_000 };
+
+test('tenants take turns, and webhooks within a tenant, each in its own order', () => {
+  const lanes = createWebhookLanes(wide);
+  for (let i = 0; i < 6; i++) lanes.push(delivery('big', 'wh_1', `1-${i}`));
+  lanes.push(delivery('big', 'wh_2', '2-0'));
+  lanes.push(delivery('small', 'wh_3', '3-0'));
+  const order = Array.from({ length: 8 }, () => lanes.next()?.id);
+  expect(order).toEqual(['1-0', '3-0', '2-0', '1-1', '1-2', '1-3', '1-4', '1-5']);
+  expect(lanes.next()).toBeUndefined();
+});
+
+test('limits hold and nothing is lost or invented, whatever the order of starts and ends', () => {
+  const limits = { maxPerWebhook: 3, maxPerTenant: 5, maxHeldPerWebhook: 1_000 };
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('push' as const), tenant: fc.nat(2), hook: fc.nat(2) }),
+    fc.record({ kind: fc.constant('next' as const) }),
+    fc.record({ kind: fc.constant('done' as const), pick: fc.nat(), timeout: fc.boolean() }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const lanes = createWebhookLanes(limits);
+      const inFlight: DueDelivery[] = [];
+      let pushed = 0;
+      let left = 0;
+      const count = (key: 'accountId' | 'webhookId', value: string) => inFlight.filter((d) => d[key] === value).length;
+      for (const [i, action] of steps.entries()) {
+        if (action.kind === 'push') {
+          const webhookId = `wh_${action.tenant}_${action.hook}`;
+          lanes.push(delivery(`o_${action.tenant}`, webhookId, String(i)));
+          pushed++;
+        } else if (action.kind === 'next') {
+          const next = lanes.next();
+          if (next === undefined) continue;
+          inFlight.push(next);
+          expect(count('webhookId', next.webhookId)).toBeLessThanOrEqual(limits.maxPerWebhook);
+          expect(count('accountId', next.accountId)).toBeLessThanOrEqual(limits.maxPerTenant);
+        } else if (inFlight.length > 0) {
+          const [ended] = inFlight.splice(action.pick % inFlight.length, 1);
+          left += 1 + lanes.done(ended!, action.timeout ? 'timeout' : 'answered').length;
+        }
+      }
+      expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
+      // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
+      for (;;) {
+        for (const ended of inFlight.splice(0)) left += 1 + lanes.done(ended, 'answered').length;
+        for (let next = lanes.next(); next !== undefined; next = lanes.next()) inFlight.push(next);
+        if (inFlight.length === 0) break;
+      }
+      expect([lanes.waiting(), left]).toEqual([0, pushed]);
+    }),
+  );
+});
+
+test('timeouts narrow a webhook to one attempt at a time and shed what it held; answers widen it again', () => {
+  const lanes = createWebhookLanes({ maxPerWebhook: 8, maxPerTenant: 100, maxHeldPerWebhook: 100 });
+  for (let i = 0; i < 100; i++) lanes.push(delivery('o', 'wh', String(i)));
+  expect(lanes.room('wh')).toBe(0);
+  const first = Array.from({ length: 8 }, () => lanes.next()!);
+  expect(lanes.next()).toBeUndefined();
+  const shed = first.flatMap((ended) => lanes.done(ended, 'timeout'));
+  expect(shed.length).toBe(88);
+  const next = lanes.next();
+  expect(lanes.next()).toBeUndefined();
+  lanes.done(next!, 'answered');
+  expect([lanes.next()?.id, lanes.next()?.id]).not.toContain(undefined);
+  expect(lanes.next()).toBeUndefined();
+});
+
+test('a tenant whose receivers hang does not hold up another tenant', async () => {
+  const hanging = createServer(() => undefined);
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const receiver = await startReceiver();
+  const [slow, fast] = [await world.account(), await world.account()];
+  const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/`;
+  const limits = { maxInFlight: 20, maxPerTenant: 10, maxPerWebhook: 5, drainMs: 10 };
+  const deliverer = world.deliverer({ node: 'node_a', limits });
+  for (let i = 0; i < 4; i++) {
+    deliverer.take(await world.emit(await world.webhook(slow, { url }), slow, 50, 'node_a'));
+  }
+  await eventually(() => deliverer.stats().inFlight === 10);
+  const webhook = await world.webhook(fast, { url: receiver.url });
+  deliverer.take(await world.emit(webhook, fast, 200, 'node_a'));
+  await eventually(() => deliverer.stats().delivered === 200);
+  expect(deliverer.stats().inFlight).toBe(10);
+  await deliverer.stop();
+  await receiver.stop();
+  await new Promise<void>((resolve) => {
+    hanging.close(() => resolve());
+    hanging.closeAllConnections();
+  });
+});
+
+test('a node holds no more than its bounds, in number and in bytes', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = { delayMs: 60_000 };
+  const who = await world.account();
+  const webhook = await world.webhook(who, { url: receiver.url });
+  const limits = { maxHeld: 10, maxHeldPerWebhook: 6, maxHeldBytes: 1_000, drainMs: 10 };
+  const deliverer = world.deliverer({ node: 'node_b', limits });
+  expect([deliverer.capacity(), deliverer.capacity(webhook.id)]).toEqual([10, 6]);
+  deliverer.take(await world.emit(webhook, who, 8, 'node_b'));
+  expect([deliverer.capacity(), deliverer.capacity(webhook.id)]).toEqual([4, 0]);
+  await eventually(async () => (await world.rows(webhook.id)).filter((row) => row.leased_by === null).length === 2);
+  const other = await world.webhook(who, { url: receiver.url });
+  deliverer.take(await world.emit(other, who, 1, 'node_b', { data: JSON.stringify('x'.repeat(1_000)) }));
+  expect(deliverer.capacity()).toBe(0);
+  await deliverer.stop();
+  await receiver.stop();
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { recordingHost } from './support/run-host.ts';
+import { bundle, freshKey, sandboxForFile, withRun } from './support/sandbox-kit.ts';
+
+const sandbox = sandboxForFile();
+
+describe('CPU time', () => {
+  const loops: [title: string, body: string][] = [
+    ['a synchronous loop', `for (;;);`],
+    ['a loop after an await', `await new Promise((resolve) => setTimeout(resolve, 5)); for (;;);`],
+    ['a loop after a request', `try { await fetch('http://a.example/') } catch {} for (;;);`],
+    ['a loop of microtasks', `for (;;) await null;`],
+    ['a loop in a timer', `setTimeout(() => { for (;;); }, 1); await new Promise(() => {})`],
+    ['a loop in toJSON of an event', `this.$emit({ toJSON() { for (;;); } })`],
+    ['a loop in a getter of a thrown error', `throw { get message() { for (;;); } }`],
+    ['a loop in prepareStackTrace', `Error.prepareStackTrace = () => { for (;;); }; throw new Error('x')`],
+    ['a regular expression without end', `/^(a+)+$/.test('a'.repeat(40) + 'b')`],
+  ];
+  test.each(loops)('%s ends at the limit', async (_title, body) => {
+    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), { cpuMs: 300, wallMs: 8_000 });
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
+    expect(outcome.cpuMs).toBeGreaterThanOrEqual(300);
+    expect(outcome.wallMs).toBeLessThan(3_000);
+    expect(host.data()).toEqual(['before']);
+  });
+
+  test('waiting costs no CPU time', async () => {
+    const { outcome } = await sandbox.run(withRun(`await new Promise((resolve) => setTimeout(resolve, 600))`), { cpuMs: 200 });
+    expect(outcome.ok).toBe(true);
+  });
+
+  test('the run that loops is blamed, the others of its isolate may run again', async () => {
+    const component = await bundle(withRun(`await new Promise((r) => setTimeout(r, 20)); if (event.loop) for (;;); await new Promise((r) => setTimeout(r, 3000))`));
+    const isolateKey = freshKey();
+    const [good, bad] = await Promise.all([
+      sandbox.run(component, { isolateKey, event: {}, cpuMs: 300 }),
+      sandbox.run(component, { isolateKey, event: { loop: true }, cpuMs: 300 }),
+    ]);
+    expect(bad.outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
+    expect(good.outcome).toMatchObject({ ok: false, innocent: true });
+  });
+
+  test('after its isolate was ended a component runs in a new one', async () => {
+    const component = await bundle(withRun(`if (event.loop) for (;;); this.$emit('fine')`));
+    const isolateKey = freshKey();
+    await sandbox.run(component, { isolateKey, event: { loop: true }, cpuMs: 200 });
+    const { outcome, host } = await sandbox.run(component, { isolateKey });
+    expect(outcome.ok).toBe(true);
+    expect(host.data()).toEqual(['fine']);
+  });
+});
+
+describe('wall time', () => {
+  test('a run that waits too long ends; its isolate stays and its later output counts for nothing', async () => {
+    const component = await bundle(
+      withRun(`count += 1; this.$emit(count); if (event.wait) { await new Promise((r) => setTimeout(r, 600)); this.$emit('late'); console.log('late') }`, 'let count = 0;'),
+    );
+    const isolateKey = freshKey();
+    const [late, other] = await Promise.all([
+      sandbox.run(component, { isolateKey, event: { wait: true }, wallMs: 200 }),
+      sandbox.run(component, { isolateKey, event: { wait: true }, wallMs: 5_000 }),
+    ]);
+    expect(late.outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
+    expect(late.outcome.wallMs).toBeLessThan(600);
+    expect(other.outcome.ok).toBe(true);
+    expect(late.host.data()).toEqual([1]);
+    expect(late.host.logs).toEqual([]);
+    expect((await sandbox.run(component, { isolateKey })).host.data()).toEqual([3]);
+  });
+
+  test('requests of a run that ends at its limit are aborted', async () => {
+    const host = recordingHost({ fetch: () => new Promise(() => undefined) });
+    const { outcome } = await sandbox.run(withRun(`await fetch('http://slow.example/')`), { host, wallMs: 200 });
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'WALL_LIMIT' } });
+    await expect.poll(() => host.aborted).toEqual(['http://slow.example/']);
+  });
+
+  test('a read of the store that never answers does not hold up the isolate beyond its run', async () => {
+    const component = await bundle(withRun(`if (event.read) this.db.get('x'); this.$emit('ok')`));
+    const isolateKey = freshKey();
+    const props = { db: { kind: 'db' } } as const;
+    const host = { ...recordingHost(), dbGet: () => new Promise<undefined>(() => undefined) };
+    const { outcome } = await sandbox.run(component, { isolateKey, host, props, event: { read: true }, wallMs: 200 });
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'WALL_LIMIT' } });
+    expect((await sandbox.run(component, { isolateKey, props })).host.data()).toEqual(['ok']);
+  });
+
+  test('a loop whose CPU limit lies beyond its wall limit ends at the wall limit', async () => {
+    const component = await bundle(withRun(`if (event.loop) for (;;); this.$emit('ok')`));
+    const isolateKey = freshKey();
+    const { outcome } = await sandbox.run(component, { isolateKey, event: { loop: true }, cpuMs: 60_000, wallMs: 300 });
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
+    await expect.poll(async () => (await sandbox.run(component, { isolateKey, wallMs: 2_000 })).outcome.ok, { timeout: 5_000 }).toBe(true);
+  });
+});
+
+describe('memory', () => {
+  const bombs: [title: string, body: string][] = [
+    ['objects', `const kept = []; for (;;) kept.push({ x: [1, 2, 3] })`],
+    ['arrays', `const kept = []; for (;;) kept.push(new Array(1e6).fill(1.5))`],
+    ['a Map', `const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`],
+    ['properties', `const kept = {}; for (let i = 0; ; i++) kept['k' + i] = i`],
+    ['promises', `const again = () => Promise.resolve().then(again); again(); await new Promise(() => {})`],
+  ];
+  test.each(bombs)('a bomb of %s ends that run and nothing else', async (_title, body) => {
+    const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 1000)); this.$emit('fine')`), { tenantId: 'o_other' });
+    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), { memoryMb: 64, cpuMs: 20_000, wallMs: 25_000, tenantId: 'o_bomb' });
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'MEMORY_LIMIT' } });
+    expect(host.data()).toEqual(['before']);
+    expect((await other).host.data()).toEqual(['fine']);
+    expect((await sandbox.run(withRun(`this.$emit('again')`), { tenantId: 'o_bomb' })).host.data()).toEqual(['again']);
+  });
+
+  test('buffers over the limit are an error in the component', async () => {
+    const { outcome } = await sandbox.run(withRun(`const kept = []; for (;;) kept.push(new Uint8Array(1e6).fill(1))`), { memoryMb: 64 });
+    expect(outcome).toMatchObject({ ok: false, fault: { message: expect.stringContaining('Array buffer allocation failed') } });
+  });
+
+  test('a leak that fills a warm isolate over many runs is not held against the last of them', async () => {
+    const component = await bundle(withRun(`for (let i = 0; i < 20; i++) kept.push(new Array(1e5).fill(1.5))`, 'const kept = [];'));
+    const isolateKey = freshKey();
+    for (let i = 0; i < 20; i++) {
+      const { outcome } = await sandbox.run(component, { isolateKey, memoryMb: 64 });
+      if (outcome.ok) continue;
+      expect(outcome).toMatchObject({ fault: { code: 'MEMORY_LIMIT' }, innocent: true });
+      return;
+    }
+    expect.unreachable('the isolate never filled up');
+  });
+});
+
+describe('output', () => {
+  test('events over the total end the run, and those before it stay', async () => {
+    const { outcome, host } = await sandbox.run(withRun(`for (let i = 0; i < 20; i++) { try { this.$emit('x'.repeat(500000)) } catch {} }`));
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'OUTPUT_LIMIT' } });
+    expect(host.events).toHaveLength(12);
+  });
+
+  test('a run emits at most 10 000 events', async () => {
+    const { outcome, host } = await sandbox.run(withRun(`for (let i = 0; i < 10001; i++) this.$emit(i)`));
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'OUTPUT_LIMIT', message: 'OutputLimitError: A run may emit at most 10000 events' } });
+    expect(host.events).toHaveLength(10_000);
+  });
+
+  test('log lines over the limit are dropped with a word, and a long line is cut', async () => {
+    const { outcome, host } = await sandbox.run(withRun(`console.log('ü'.repeat(20000)); for (let i = 0; i < 5000; i++) console.log(i)`));
+    expect(outcome.ok).toBe(true);
+    expect(host.logs).toHaveLength(1_001);
+    expect(Buffer.byteLength(host.logs[0]!.message)).toBeLessThanOrEqual(16 * 1024);
+    expect(host.logs.at(-1)).toMatchObject({ level: 'warn', message: 'Further log lines are dropped: a run keeps 1000' });
+  });
+
+  test('timers and requests are bounded', async () => {
+    const { host } = await sandbox.run(
+      withRun(`
+        try { for (let i = 0; i < 2000; i++) setTimeout(() => {}, 1000) } catch (e) { this.$emit(e.message) }
+        const results = await Promise.allSettled(Array.from({ length: 33 }, () => fetch('http://a.example/')));
+        this.$emit(results.filter((r) => r.reason?.message.includes('at most 32')).length);`),
+    );
+    expect(host.data()).toEqual(['A run may have at most 1000 timers at the same time', 1]);
+  });
+});

@@ -1,0 +1,87 @@
+import {
+  bundleComponent,
+  type ComponentBundle,
+  type RunEntry,
+  type RunOutcome,
+  type RunRequest,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '@headwater/sandbox-runtime';
+import { afterAll, beforeAll } from 'vitest';
+import { type HostParts, type RecordingHost, recordingHost } from './run-host.ts';
+
+export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'>> {
+  event?: unknown;
+  hook?: 'deploy' | 'activate' | 'deactivate';
+  cpuMs?: number;
+  wallMs?: number;
+  memoryMb?: number;
+  host?: RecordingHost;
+}
+
+export interface RanComponent {
+  outcome: RunOutcome;
+  host: RecordingHost;
+}
+
+let lastKey = 0;
+
+/** A key that no other run has: an isolate of its own. */
+export function freshKey(): string {
+  lastKey += 1;
+  return `dc_test${lastKey}:1`;
+}
+
+/** Bundles what a test takes to be good code. */
+export async function bundle(code: string): Promise<ComponentBundle> {
+  const outcome = await bundleComponent(code);
+  if (!outcome.ok) throw new Error(`The test's component does not bundle: ${JSON.stringify(outcome.errors)}`);
+  return outcome.bundle;
+}
+
+/** A component whose run method has this body; `event` is its argument. */
+export function withRun(body: string, before = ''): string {
+  return `${before}\nexport default { name: 'test', version: '1', async run(event) { ${body} } };`;
+}
+
+export async function runIn(sandbox: Sandbox, code: string | ComponentBundle, options: RunOptions = {}): Promise<RanComponent> {
+  const { event = {}, hook, cpuMs = 5_000, wallMs = 10_000, memoryMb = 128, host = recordingHost(), ...request } = options;
+  const entry: RunEntry = hook === undefined ? { kind: 'run', event: JSON.stringify(event) } : { kind: 'hook', hook };
+  const outcome = await sandbox.run(
+    {
+      tenantId: 'o_test',
+      isolateKey: freshKey(),
+      runId: 'inv_test',
+      entry,
+      props: {},
+      alone: false,
+      ...request,
+      bundle: typeof code === 'string' ? await bundle(code) : code,
+      limits: { cpuMs, wallMs, memoryMb },
+    },
+    host,
+  );
+  return { outcome, host };
+}
+
+/** A sandbox for one test file, stopped at its end. */
+export function sandboxForFile(options: SandboxOptions = {}): {
+  get(): Sandbox;
+  run(code: string | ComponentBundle, options?: RunOptions): Promise<RanComponent>;
+} {
+  let sandbox: Sandbox | undefined;
+  const get = (): Sandbox => {
+    if (sandbox === undefined) throw new Error('The sandbox has not been started');
+    return sandbox;
+  };
+  beforeAll(async () => {
+    sandbox = await startSandbox(options);
+  }, 30_000);
+  afterAll(async () => {
+    await sandbox?.stop();
+  });
+  return { get, run: (code, runOptions) => runIn(get(), code, runOptions) };
+}
+
+export type { HostParts };
