@@ -1,35 +1,43 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startProcess, type TestProcess } from './support/processes.ts';
-import { deploy, startServer, type TestServer } from './support/server.ts';
+import { deploy, freePort, startServer } from './support/server.ts';
 
 const MAIN = fileURLToPath(new URL('../api/src/main.ts', import.meta.url));
 
+const SLOW = `export default {
+  name: "Slow", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  async run() {
+    await new Promise((done) => setTimeout(done, 1000));
+    await this.http.respond({ status: 201, body: "late" });
+  },
+};`;
+
 let database: TestDatabase;
-const processes: TestProcess[] = [];
+let dataDir: string;
+let processes: TestProcess[] = [];
 
 beforeEach(async () => {
   database = await createTestDatabase();
+  dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-process-'));
 });
 afterEach(async () => {
-  for (const process of processes.splice(0)) await process.end();
+  for (const process of processes) await process.end();
+  processes = [];
   await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function startMain(env: Record<string, string>, args: string[] = []): TestProcess {
-  const process = startProcess({ args: [MAIN, ...args], env: { DATABASE_URL: database.url, ...env } });
+  const common = { DATABASE_URL: database.url, HEADWATER_DATA_DIR: dataDir, HEADWATER_ENCRYPTION_KEY: 'e'.repeat(64) };
+  const process = startProcess({ args: [MAIN, ...args], env: { ...common, ...env } });
   processes.push(process);
   return process;
 }
@@ -39,3 +47,64 @@ test('a wrong configuration ends the process with code 1 and every problem on a 
   expect(await process.exited).toEqual({ code: 1, signal: null });
   expect(process.output().match(/^ {2}- .+$/gm)).toHaveLength(3);
 });
+
+test('the first start prints a key that works, the second none', async () => {
+  const port = await freePort();
+  const first = startMain({ PORT: String(port) });
+  const [, key = ''] = await first.untilOutput(/API key +(hw_\w+)/);
+  const me = await fetch(`http://127.0.0.1:${port}/v1/users/me`, { headers: { authorization: `Bearer ${key}` } });
+  expect(me.status).toBe(200);
+  expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  const second = startMain({ PORT: String(port) });
+  await second.untilOutput(/headwater is up/);
+  expect(await second.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(second.output()).not.toContain('hw_');
+});
+
+test('a port that is taken is said in a sentence, and the process ends with code 1', async () => {
+  const holder: Server = createServer();
+  await new Promise<void>((resolve) => void holder.listen(0, '127.0.0.1', resolve));
+  const { port } = holder.address() as { port: number };
+  const process = startMain({ PORT: String(port) });
+  expect(await process.exited).toEqual({ code: 1, signal: null });
+  expect(process.output()).toMatch(/^Headwater cannot start: .*EADDRINUSE/m);
+  await new Promise((resolve) => holder.close(resolve));
+});
+
+test('SIGTERM lets the request in flight get its answer, then the process ends with code 0', async () => {
+  const server = await startServer({ databaseUrl: database.url });
+  const { endpoint } = await deploy(server, SLOW);
+  const answer = fetch(endpoint);
+  await eventually(async () => (await metricsOf(server.url)).includes('headwater_runs_in_flight 1'));
+  const ended = server.process.end('SIGTERM');
+  expect(await (await answer).text()).toBe('late');
+  expect(await ended).toEqual({ code: 0, signal: null });
+  await server.stop();
+});
+
+test('a second signal ends the process at once', async () => {
+  const server = await startServer({ databaseUrl: database.url });
+  const { endpoint } = await deploy(server, SLOW);
+  const answer = fetch(endpoint).catch(() => undefined);
+  await eventually(async () => (await metricsOf(server.url)).includes('headwater_runs_in_flight 1'));
+  void server.process.end('SIGTERM');
+  await server.process.untilOutput(/"msg":"stopping"/);
+  expect(await server.process.end('SIGINT')).toEqual({ code: 1, signal: null });
+  expect(await answer).toBeUndefined();
+  await server.stop();
+});
+
+test('an engine node serves health and figures, and nothing else, where a port is set', async () => {
+  const port = await freePort();
+  const process = startMain({ PORT: String(port) }, ['engine']);
+  await process.untilOutput(/headwater is up/);
+  const statusOf = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).status;
+  expect(await Promise.all(['/healthz', '/metrics', '/v1/users/me', '/e/x'].map(statusOf))).toEqual([
+    200, 200, 404, 404,
+  ]);
+  expect(await process.end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+async function metricsOf(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}

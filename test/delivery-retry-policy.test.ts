@@ -37,7 +37,10 @@ test('for any schedule, jitter, failure and Retry-After the next attempt is with
           ...(retryAfter === undefined ? {} : { retryAfter }),
         });
         const waitMs = scheduleSeconds[number - 1];
-        if (waitMs === undefined || statusCode === 410) return expect(decision).toEqual({ kind: 'give-up' });
+        if (waitMs === undefined || statusCode === 410) {
+          expect(decision).toEqual({ kind: 'give-up' });
+          return;
+        }
         expect(decision.kind).toBe('retry');
         const afterMs = decision.kind === 'retry' ? decision.atMs - nowMs : Number.NaN;
         expect(afterMs).toBeGreaterThanOrEqual(Math.floor(waitMs * 1_000 * (1 - jitter)));

@@ -3,7 +3,7 @@ import type { Baselines } from './baselines/baselines.ts';
 import type { Checks } from './e2e-checks.ts';
 import type { PhaseResult } from './e2e-phase.ts';
 import type { Machine } from './machine.ts';
-import type { ProfileSummary } from './profile/read-profiles.ts';
+import type { ProfileSummary } from './profile/summarize-profile.ts';
 import { formatCount, formatCpu, formatLatency, formatMachine, formatProfile, line } from './text.ts';
 
 export interface E2eReport {
@@ -13,7 +13,8 @@ export interface E2eReport {
   checks: Checks;
   /** Before and after the phases; empty when they were left out. */
   baselines: Baselines[];
-  profiles: ProfileSummary[];
+  /** Of the server's main thread during the closed loop. */
+  profile?: ProfileSummary;
 }
 
 const BASELINE_NAMES: Record<keyof Baselines, string> = {
@@ -24,7 +25,8 @@ const BASELINE_NAMES: Record<keyof Baselines, string> = {
   insertsBatchOf256: 'inserts, 256 a batch, rows/s',
 };
 
-const MAIN_PHASE = 'c';
+/** Mark of the closed loop, the phase that is compared. */
+export const MAIN_PHASE = 'c';
 
 /** Events a second of the closed loop, divided by the mean of each baseline: comparable between machines. */
 export function ratiosOf(report: E2eReport): Partial<Record<keyof Baselines, number>> {
@@ -35,7 +37,7 @@ export function ratiosOf(report: E2eReport): Partial<Record<keyof Baselines, num
 }
 
 export function formatE2e(report: E2eReport): string {
-  const { machine, options, phases, checks, profiles } = report;
+  const { machine, options, phases, checks, profile } = report;
   const { connections, bodyBytes } = options;
   return [
     formatMachine(machine),
@@ -43,7 +45,7 @@ export function formatE2e(report: E2eReport): string {
     ...phases.flatMap(formatPhase),
     ...formatChecks(checks),
     ...formatBaselines(report),
-    ...profiles.map(formatProfile),
+    ...(profile === undefined ? [] : ['', formatProfile(profile)]),
   ].join('\n');
 }
 

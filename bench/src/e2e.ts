@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { BenchArguments } from './arguments.ts';
 import { type Baselines, createBaselines } from './baselines/baselines.ts';
 import { checkOutcome } from './e2e-checks.ts';
 import { type PhaseParts, type PhasePlan, type PhaseResult, runPhase } from './e2e-phase.ts';
-import { type E2eReport, formatE2e, ratiosOf } from './e2e-report.ts';
+import { type E2eReport, formatE2e, MAIN_PHASE, ratiosOf } from './e2e-report.ts';
 import { EMITTING_SOURCE } from './event-source.ts';
 import { createRequestTemplate } from './load/request-bytes.ts';
 import { describeMachine } from './machine.ts';
-import { type ProfileSummary, readProfiles } from './profile/read-profiles.ts';
+import { attachInspector, type Inspector } from './profile/inspector.ts';
+import { summarizeProfile } from './profile/summarize-profile.ts';
 import { ID_CHARS } from './receiver/messages.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createApiClient } from './system/api-client.ts';
@@ -42,31 +40,32 @@ export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boo
 }
 
 async function measureSystem(undo: Undo, options: BenchArguments, receiver: Receiver) {
-  const profileDir = options.profile ? mkdtempSync(path.join(tmpdir(), 'headwater-profile-')) : undefined;
-  if (profileDir !== undefined) undo.push(() => rmSync(profileDir, { recursive: true, force: true }));
-  const system = await bootSystem(undo, profileDir === undefined ? {} : { profileDir });
+  const system = await bootSystem(undo, { inspect: options.profile });
   const api = createApiClient(system);
   const source = await api.deploySource(EMITTING_SOURCE);
   const { webhookId, secret } = await api.subscribe(source.id, receiver.url);
   receiver.verify(secret, options.verifyEvery);
   const template = createRequestTemplate(source.endpointUrl, options.bodyBytes, ID_CHARS);
-  const phases = await runPhases({ system, receiver, template, options });
-  const checks = await checkOutcome(api, receiver, webhookId, phases);
+  const inspector = system.inspectorUrl === undefined ? undefined : await attachInspector(system.inspectorUrl);
+  const phases = await runPhases({ system, receiver, template, options }, inspector);
+  const checks = await checkOutcome(api, receiver, webhookId, phases.results);
+  inspector?.close();
   await system.stop();
-  const profiles: ProfileSummary[] = profileDir === undefined ? [] : readProfiles(profileDir);
-  return { phases, checks, profiles };
+  return { phases: phases.results, checks, ...(phases.profile === undefined ? {} : { profile: phases.profile }) };
 }
 
-async function runPhases(parts: PhaseParts): Promise<PhaseResult[]> {
+async function runPhases(parts: PhaseParts, inspector: Inspector | undefined) {
   const { events } = parts.options;
   const warmUp = { mark: 'w', name: 'warm-up', events: Math.min(events, MAX_WARM_UP_EVENTS) };
-  const closed = { mark: 'c', name: 'closed loop', events };
-  const phases = [await runPhase(parts, warmUp), await runPhase(parts, closed)];
-  const maximum = phases[1]?.eventsPerSecond ?? 0;
+  const results: PhaseResult[] = [await runPhase(parts, warmUp)];
+  await inspector?.startProfile();
+  const closed = await runPhase(parts, { mark: MAIN_PHASE, name: 'closed loop', events });
+  const profile = await inspector?.stopProfile();
+  results.push(closed);
   for (const { mark, name, part } of OPEN_LOOPS) {
-    const ratePerSecond = Math.max(1, Math.round(maximum * part));
+    const ratePerSecond = Math.max(1, Math.round(closed.eventsPerSecond * part));
     const plan: PhasePlan = { mark, name, ratePerSecond, events: ratePerSecond * OPEN_LOOP_SECONDS };
-    phases.push(await runPhase(parts, plan));
+    results.push(await runPhase(parts, plan));
   }
-  return phases;
+  return { results, profile: profile === undefined ? undefined : summarizeProfile(profile) };
 }

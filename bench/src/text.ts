@@ -1,6 +1,6 @@
 import type { LatencySummary } from './load/latencies.ts';
 import type { Machine } from './machine.ts';
-import type { ProfileSummary } from './profile/read-profiles.ts';
+import type { ProfileSummary } from './profile/summarize-profile.ts';
 import type { CpuTimes } from './system/cpu-times.ts';
 
 const LABEL_CHARS = 26;
@@ -39,14 +39,14 @@ export function formatMachine(machine: Machine): string {
   return `${date} · ${cores} × ${cpu}, ${memoryGb} GB · ${system} · Node ${node}`;
 }
 
-export function formatProfile({ file, busyMs, functions, places }: ProfileSummary): string {
+export function formatProfile({ busyMs, functions, places }: ProfileSummary): string {
   const entry = ({ name, selfMs, share }: ProfileSummary['functions'][number]) =>
     `  ${(share * 100).toFixed(1).padStart(5)} % ${String(selfMs).padStart(7)} ms  ${name}`;
   return [
-    `profile ${file}: ${formatCount(busyMs)} ms busy`,
-    'by package or file',
+    `profile of the server's main thread in the closed loop: ${formatCount(busyMs)} ms busy`,
+    'by package or file of ours, with what Node did for it',
     ...places.slice(0, TOP_PLACES).map(entry),
-    'by function',
+    'by function, itself alone',
     ...functions.slice(0, TOP_FUNCTIONS).map(entry),
   ].join('\n');
 }

@@ -11,14 +11,16 @@ export interface System {
   /** `http://127.0.0.1:<port>` */
   url: string;
   apiKey: string;
+  /** Where a profiler attaches; only when asked for. */
+  inspectorUrl?: string;
   processes(): ProcessInfo[];
   /** Graceful, then by force. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface BootOptions {
-  /** Where V8 profiles of the server's processes go when it stops; absent: `npm start`, as a user would. */
-  profileDir?: string;
+  /** Run under the inspector, on a free port of loopback. Default: `npm start`, as a user would. */
+  inspect?: boolean;
 }
 
 export const PROJECT_DIR = path.resolve(import.meta.dirname, '../../..');
@@ -46,15 +48,15 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
   const stop = () => (stopped ??= endTree(child));
   undo.push(stop);
   await untilHealthy(url, child, logFile);
-  return { url, apiKey, processes: () => listProcessTree(child.pid as number), stop };
+  const inspectorUrl = /Debugger listening on (ws:\S+)/.exec(readFileSync(logFile, 'utf8'))?.[1];
+  const inspected = inspectorUrl === undefined ? {} : { inspectorUrl };
+  return { url, apiKey, ...inspected, processes: () => listProcessTree(child.pid as number), stop };
 }
 
 function start(options: BootOptions, logFile: string, env: Record<string, string>): ChildProcess {
   const log = openSync(logFile, 'a');
   const [command, args] =
-    options.profileDir === undefined
-      ? ['npm', ['start']]
-      : [process.execPath, ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`, 'api/src/main.ts']];
+    options.inspect === true ? [process.execPath, ['--inspect=127.0.0.1:0', 'api/src/main.ts']] : ['npm', ['start']];
   try {
     // To a file, not a pipe: reading it would cost the driver. A process group of its own, so that all of it can be ended.
     return spawn(command, args, {

@@ -131,7 +131,7 @@ export function createWebhookLanes(limits: LaneLimits): WebhookLanes {
       lane.tenant.inFlight--;
       lane.window =
         outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(limits.maxPerWebhook, lane.window + 1);
-      const keep = Math.max(0, maxHeld(lane) - lane.inFlight);
+      const keep = Math.max(lane.window, maxHeld(lane) - lane.inFlight);
       const shed = lane.waiting.splice(keep);
       waiting -= shed.length;
       settle(lane);

@@ -22,7 +22,8 @@ interface ClaimedRow {
 }
 
 /**
- * Leases up to `limit` due deliveries of a webhook to this node, the longest due first. Rows that another node is claiming
+ * Leases up to `limit` due deliveries of a webhook to this node, the longest due first and, of those that a
+ * commit made together, in the order of their events. Rows that another node is claiming
  * at this moment are passed over. A full batch means that there may be more: the lane job is then added again in the same
  * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here.
  */
@@ -46,7 +47,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
     with due as (
       select webhook_id, id from deliveries
       where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
-      order by next_attempt_at, id limit ${limit} for update skip locked
+      order by next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
     ), leased as (
       update deliveries d set leased_by = ${nodeId} from due
       where d.webhook_id = due.webhook_id and d.id = due.id
@@ -58,7 +59,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id and w.active
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
       and e.account_id = l.account_id
-    order by l.next_attempt_at, l.id`;
+    order by l.next_attempt_at, l.indexed_at_ms, l.seq`;
 }
 
 type DeliverableRow = ClaimedRow & { url: string; data: string };

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROJECT_DIR } from '../system/boot-system.ts';
@@ -15,8 +14,8 @@ interface ProfileNode {
   children?: number[];
 }
 
-/** As `node --cpu-prof` writes it (Chrome DevTools protocol, Profiler.Profile). */
-interface CpuProfile {
+/** `Profiler.Profile` of the Chrome DevTools protocol. */
+export interface CpuProfile {
   nodes: ProfileNode[];
   samples: number[];
   /** Microseconds before each sample. */
@@ -31,7 +30,6 @@ interface ProfileEntry {
 }
 
 export interface ProfileSummary {
-  file: string;
   busyMs: number;
   /** By function; native code and Node's own by the function outside Node that called it. */
   functions: ProfileEntry[];
@@ -39,18 +37,10 @@ export interface ProfileSummary {
   places: ProfileEntry[];
 }
 
-/** One summary a profile in the folder, the busiest first. */
-export function readProfiles(dir: string): ProfileSummary[] {
-  const files = readdirSync(dir).filter((name) => name.endsWith('.cpuprofile'));
-  const summaries = files.map((name) =>
-    summarizeProfile(name, JSON.parse(readFileSync(path.join(dir, name), 'utf8')) as CpuProfile),
-  );
-  return summaries.toSorted((a, b) => b.busyMs - a.busyMs);
-}
-
 const IDLE = '(idle)';
 
-function summarizeProfile(file: string, profile: CpuProfile): ProfileSummary {
+/** Where the time of a profile went, the most first. Time is by the clock: what waits for a core counts too. */
+export function summarizeProfile(profile: CpuProfile): ProfileSummary {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const callers = findCallers(profile.nodes);
   const byFunction = new Map<string, number>();
@@ -68,7 +58,7 @@ function summarizeProfile(file: string, profile: CpuProfile): ProfileSummary {
     const place = caller === undefined ? frame.functionName : groupOf(placeOf(caller.url));
     byPlace.set(place, (byPlace.get(place) ?? 0) + ms);
   }
-  return { file, busyMs, functions: top(byFunction, busyMs), places: top(byPlace, busyMs) };
+  return { busyMs, functions: top(byFunction, busyMs), places: top(byPlace, busyMs) };
 }
 
 /** For each node the nearest frame from it upwards that is a file of ours or of a package; none: Node's own doing. */

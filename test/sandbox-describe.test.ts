@@ -1,0 +1,169 @@
+import { bundleComponent } from '@headwater/sandbox-runtime';
+import type { FieldError } from '@headwater/shared';
+import { describe, expect, test } from 'vitest';
+import { bundle, sandboxForFile } from './support/sandbox-kit.ts';
+
+const sandbox = sandboxForFile();
+
+async function bundleErrors(code: string, fileName?: string): Promise<FieldError[]> {
+  const outcome = await bundleComponent(code, fileName);
+  return outcome.ok ? [] : outcome.errors;
+}
+
+async function describeErrors(code: string): Promise<FieldError[]> {
+  const outcome = await sandbox.get().describe('o_test', await bundle(code));
+  return outcome.ok ? [] : outcome.errors;
+}
+
+describe('bundling', () => {
+  test('a syntax error names file, line and column', async () => {
+    expect(await bundleErrors('export default {\n  name: "x",\n  run( { }\n};')).toEqual([
+      { path: 'component_code', message: expect.stringMatching(/Expected/), file: 'component.js', line: 4, column: 0 },
+    ]);
+  });
+
+  test('TypeScript is accepted, and a mistake in JavaScript is reported as one of JavaScript', async () => {
+    expect(await bundleErrors(`interface A { b: number }\nexport default { name: 'x', version: '1', run(e: A): void { e.b as unknown } };`)).toEqual([]);
+    const [error] = await bundleErrors('export default {\n  name: "x" version: "1"\n};', 'mine.js');
+    expect(error).toMatchObject({ file: 'mine.js', line: 2, message: 'Expected "}" but found "version"' });
+  });
+
+  test('imports that cannot be had are refused at their line, all of them', async () => {
+    const code = `import axios from 'axios';\nimport { readFileSync } from 'node:fs';\nimport x from './other.js';\nimport y from 'https://esm.sh/y';\nimport z from '/etc/passwd';\nexport default [axios, readFileSync, x, y, z];`;
+    const errors = await bundleErrors(code);
+    expect(errors.map(({ line, message }) => [line, message])).toEqual([
+      [1, 'Cannot resolve "axios": package imports are not available yet'],
+      [2, 'Cannot resolve "node:fs": this module of Node is not available'],
+      [3, 'Cannot resolve "./other.js": a component is one file and cannot import others'],
+      [4, 'Cannot resolve "https://esm.sh/y": imports from a URL are not available'],
+      [5, 'Cannot resolve "/etc/passwd": a component is one file and cannot import others'],
+    ]);
+  });
+
+  test('nothing is read from the disk of the host, whatever the code says', async () => {
+    const tries = [
+      `import text from '/etc/hostname' with { type: 'text' }; export default text`,
+      `import text from 'data:text/plain,hello'; export default text`,
+      `export default await import('/etc/hostname')`,
+      `export default require('/etc/hostname')`,
+      `export default new URL('/etc/hostname', import.meta.url) && require('file:///etc/hostname')`,
+      `/** @jsxImportSource /etc */ import a from 'tsconfig.json'; export default a`,
+    ];
+    for (const code of tries) expect(await bundleErrors(code), code).not.toEqual([]);
+    const { sourceMap, code } = await bundle(`//# sourceMappingURL=/etc/passwd\nexport default { a: 1 }`);
+    expect(sourceMap + code).not.toContain('root:');
+  });
+
+  test('the same code has the same hash, other code another', async () => {
+    const [a, b, c] = await Promise.all([bundle('export default 1'), bundle('export default 1'), bundle('export default 2')]);
+    expect(a.hash).toBe(b.hash);
+    expect(a.hash).not.toBe(c.hash);
+    expect(a.hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('code over a megabyte is refused', async () => {
+    expect(await bundleErrors(`export default '${'x'.repeat(1024 * 1024)}'`)).toMatchObject([{ message: expect.stringContaining('the limit is 1048576') }]);
+  });
+});
+
+describe('describing', () => {
+  test('a component is described with its props as plain data', async () => {
+    const component = await bundle(`
+      export default {
+        name: 'New item', key: 'feed-new-item', version: '0.1.2', description: 'Reads **a feed**', dedupe: 'unique',
+        props: {
+          db: '$.service.db',
+          http: { type: '$.interface.http', customResponse: true },
+          timer: { type: '$.interface.timer', default: { intervalSeconds: 900 } },
+          tags: { type: 'string[]', label: 'Tags', optional: true, default: ['a'], async options({ page }) { return [] } },
+          app: { type: 'app', app: 'github', propDefinitions: { repo: { type: 'string', options() {} } }, methods: { call() {} } },
+          repo: { propDefinition: ['app', 'repo', () => ({})] },
+          size: { type: 'integer', min: 1, max: 5, secret: false },
+        },
+        methods: { a() {} }, hooks: { async deploy() {}, deactivate() {} }, async run() {},
+      };`);
+    expect(await sandbox.get().describe('o_test', component)).toEqual({
+      ok: true,
+      description: {
+        name: 'New item',
+        key: 'feed-new-item',
+        version: '0.1.2',
+        type: 'source',
+        description: 'Reads **a feed**',
+        dedupe: 'unique',
+        hooks: ['deploy', 'deactivate'],
+        props: [
+          { name: 'db', type: '$.service.db' },
+          { name: 'http', type: '$.interface.http', customResponse: true },
+          { name: 'timer', type: '$.interface.timer', default: { intervalSeconds: 900 } },
+          { name: 'tags', type: 'string[]', label: 'Tags', optional: true, default: ['a'], options: true },
+          { name: 'app', type: 'app', app: 'github', propDefinitions: { repo: { type: 'string', options: true } }, methods: {} },
+          { name: 'repo', type: 'any', propDefinition: ['app', 'repo', null] },
+          { name: 'size', type: 'integer', min: 1, max: 5, secret: false },
+        ],
+      },
+    });
+  });
+
+  test('a CommonJS module and an action are components as well', async () => {
+    const outcome = await sandbox.get().describe('o_test', await bundle(`module.exports = { type: 'action', name: 'a', version: '1', run() {} }`));
+    expect(outcome).toMatchObject({ ok: true, description: { type: 'action', name: 'a', hooks: [], props: [] } });
+  });
+
+  test('everything that is wrong is reported at once, with its path', async () => {
+    const errors = await describeErrors(`export default {
+      name: 5, type: 'trigger', dedupe: 'sometimes', run: 'soon', hooks: { deploy: 1, start() {} },
+      props: { a: { type: 'strin' }, b: 7, c: {}, d: { type: '$.interface.apphook' }, e: { type: 'string', label: 3 }, $emit: 'string', f: 'nope' },
+    }`);
+    expect(errors.map((error) => error.path).sort()).toEqual(
+      ['name', 'version', 'type', 'dedupe', 'run', 'hooks.deploy', 'hooks.start', 'props.$emit', 'props.a.type', 'props.b', 'props.c.type', 'props.d.type', 'props.e.label', 'props.f.type'].sort(),
+    );
+    expect(errors.find((error) => error.path === 'props.a.type')?.message).toBe("'strin' is not a prop type");
+  });
+
+  test('each missing part has its own error', async () => {
+    expect(await describeErrors(`export default {}`)).toEqual([
+      { path: 'name', message: 'name is missing' },
+      { path: 'version', message: 'version is missing' },
+      { path: 'run', message: expect.stringContaining('run is missing') },
+    ]);
+  });
+
+  test.each([`export const name = 'x'`, `export default null`, `export default 5`, ``])('no default export object: %s', async (code) => {
+    expect(await describeErrors(code)).toMatchObject([{ message: expect.stringContaining('default export') }]);
+  });
+
+  test('code that throws while it is loaded is reported at the line of the author', async () => {
+    const code = `const settings = undefined;\n\nfunction read() {\n  return settings.limit;\n}\nconst limit = read();\nexport default { name: 'x', version: '1', run() { return limit } };`;
+    expect(await describeErrors(code)).toEqual([
+      {
+        path: 'component_code',
+        message: "The component failed to load: TypeError: Cannot read properties of undefined (reading 'limit')",
+        file: 'component.js',
+        line: 4,
+        column: expect.any(Number),
+      },
+    ]);
+  });
+
+  test('an error that only V8 finds has the line of the author', async () => {
+    const code = `const a = 1;\nexport default { name: 'x', version: '1', run() { return /(?<n>a)(?<n>b)/.test(a) } };`;
+    const [error] = [...(await bundleErrors(code)), ...(await describeErrors(code).catch(() => []))];
+    expect(error).toMatchObject({ path: 'component_code', line: 2 });
+  });
+
+  test('code that loops, bombs or waits while it is loaded is reported, and the process of the tenant lives', async () => {
+    expect(await describeErrors(`for (;;);`)).toMatchObject([{ message: expect.stringContaining('more than 2000 ms of CPU time') }]);
+    expect(await describeErrors(`const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`)).toMatchObject([{ message: expect.stringContaining('MB of memory') }]);
+    expect(await describeErrors(`await new Promise(() => {}); export default {}`)).toMatchObject([{ message: expect.stringContaining('top-level await') }]);
+    expect(await describeErrors(`await fetch('http://a.example/'); export default {}`)).toHaveLength(1);
+    expect(await describeErrors(`export default { name: 'x', version: '1', run() {} }`)).toEqual([]);
+  });
+
+  test('props that are endless are refused', async () => {
+    expect(await describeErrors(`const a = {}; a.a = a; export default { name: 'x', version: '1', run() {}, props: { p: { type: 'any', default: a } } }`)).toMatchObject([
+      { message: expect.stringContaining('nested too deeply') },
+    ]);
+    expect(await describeErrors(`export default { name: 'x', version: '1', run() {}, get props() { for (;;); } }`)).toMatchObject([{ message: expect.stringContaining('CPU time') }]);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { bundle, runIn, sandboxForFile } from './support/sandbox-kit.ts';
+
+const sandbox = sandboxForFile();
+
+async function faultOf(code: string): Promise<{ message: string; stack: string | undefined }> {
+  const { outcome } = await runIn(sandbox.get(), await bundle(code));
+  if (outcome.ok) throw new Error('The run was expected to fail');
+  return { message: outcome.fault.message, stack: outcome.fault.stack };
+}
+
+test('an error has the frames of the author, and no others', async () => {
+  const { message, stack } = await faultOf(`import { createHash } from 'crypto';
+// a comment that the bundler drops
+
+class Client {
+  async load(id) {
+    await null;
+    throw new TypeError('no item ' + id);
+  }
+}
+export default {
+  name: 'x', version: '1',
+  methods: { client() { return new Client() } },
+  async run() { await this.client().load(createHash('md5').update('').digest('hex').length); },
+};`);
+  expect(message).toBe('TypeError: no item 32');
+  expect(stack?.split('\n')).toEqual([
+    'TypeError: no item 32',
+    expect.stringMatching(/^ {4}at .*load \(component\.js:7:\d+\)$/),
+    expect.stringMatching(/^ {4}at .*run \(component\.js:13:\d+\)$/),
+  ]);
+});
+
+test('frames of TypeScript lead back to the lines as they were written', async () => {
+  const { stack } = await faultOf(`interface Item {\n  id: number;\n}\n\nfunction check(item: Item): void {\n  if (item.id > 0) throw new Error('bad');\n}\nexport default { name: 'x', version: '1', run(): void { check({ id: 1 }) } };`);
+  expect(stack).toMatch(/at check \(component\.js:6:\d+\)\n.*component\.js:8:/);
+});
+
+test('the message of an error class of the author keeps its name', async () => {
+  const { message } = await faultOf(`class ConfigurationError extends Error { name = 'ConfigurationError' }\nexport default { name: 'x', version: '1', run() { throw new ConfigurationError('The channel is gone') } }`);
+  expect(message).toBe('ConfigurationError: The channel is gone');
+});
+
+test('a module that throws while it is loaded fails the run with the place', async () => {
+  const { message, stack } = await faultOf(`\n\nnull.x;\nexport default { name: 'x', version: '1', run() {} }`);
+  expect(message).toContain('Cannot read properties of null');
+  expect(stack).toMatch(/component\.js:3:/);
+});
+
+test('a component without run says so', async () => {
+  expect((await faultOf(`export default { name: 'x' }`)).message).toBe('TypeError: The component has no run method');
+  expect((await faultOf(`export const a = 1`)).message).toContain('no default export');
+});
+
+test('what a timer throws fails the run, and a rejection nobody handles is logged', async () => {
+  const { message } = await faultOf(`export default { name: 'x', version: '1', run() { setTimeout(() => { throw new Error('in a timer') }, 1); return new Promise(() => {}) } }`);
+  expect(message).toBe('in a timer');
+  const { outcome, host } = await sandbox.run(`export default { name: 'x', version: '1', async run() { Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 20)) } }`);
+  expect(outcome.ok).toBe(true);
+  expect(host.logs).toMatchObject([{ level: 'error', message: 'Unhandled rejection: lost' }]);
+});
