@@ -3,7 +3,7 @@
  *
  * Deploy it (KEY is your API key), with a secret of your own:
  *
- *   curl http://127.0.0.1:8080/v1/sources -H "Authorization: Bearer $KEY" \
+ *   curl http://127.0.0.1:3000/v1/sources -H "Authorization: Bearer $KEY" \
  *     --data-urlencode component_code@examples/github-webhook.mjs \
  *     --data-urlencode 'configured_props={"secret":"a long random text"}'
  *

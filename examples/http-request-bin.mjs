@@ -3,7 +3,7 @@
  *
  * Deploy it (KEY is your API key):
  *
- *   curl http://127.0.0.1:8080/v1/sources -H "Authorization: Bearer $KEY" \
+ *   curl http://127.0.0.1:3000/v1/sources -H "Authorization: Bearer $KEY" \
  *     --data-urlencode component_code@examples/http-request-bin.mjs
  *
  * `data.configured_props.http.endpoint_url` in the answer is where to send requests. To choose the answer, add:

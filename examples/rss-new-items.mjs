@@ -3,7 +3,7 @@
  *
  * Deploy it (KEY is your API key):
  *
- *   curl http://127.0.0.1:8080/v1/sources -H "Authorization: Bearer $KEY" \
+ *   curl http://127.0.0.1:3000/v1/sources -H "Authorization: Bearer $KEY" \
  *     --data-urlencode component_code@examples/rss-new-items.mjs \
  *     --data-urlencode 'configured_props={"url":"https://example.com/feed.xml","timer":{"intervalSeconds":900}}'
  *

@@ -71,16 +71,19 @@ test('a port that is taken is said in a sentence, and the process ends with code
   await new Promise((resolve) => holder.close(resolve));
 });
 
-test('SIGTERM lets the request in flight get its answer, then the process ends with code 0', async () => {
-  const server = await startServer({ databaseUrl: database.url });
-  const { endpoint } = await deploy(server, SLOW);
-  const answer = fetch(endpoint);
-  await eventually(async () => (await metricsOf(server.url)).includes('headwater_runs_in_flight 1'));
-  const ended = server.process.end('SIGTERM');
-  expect(await (await answer).text()).toBe('late');
-  expect(await ended).toEqual({ code: 0, signal: null });
-  await server.stop();
-});
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  '%s lets the request in flight get its answer, then the process ends with code 0',
+  async (signal) => {
+    const server = await startServer({ databaseUrl: database.url });
+    const { endpoint } = await deploy(server, SLOW);
+    const answer = fetch(endpoint);
+    await eventually(async () => (await metricsOf(server.url)).includes('headwater_runs_in_flight 1'));
+    const ended = server.process.end(signal);
+    expect(await (await answer).text()).toBe('late');
+    expect(await ended).toEqual({ code: 0, signal: null });
+    await server.stop();
+  },
+);
 
 test('a second signal ends the process at once', async () => {
   const server = await startServer({ databaseUrl: database.url });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createWebhookLanes } from '../engine/src/delivery/webhook-lanes.ts';
@@ -40,6 +40,7 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
       const inFlight: DueDelivery[] = [];
       let pushed = 0;
       let left = 0;
+      const widest = { webhook: 0, tenant: 0 };
       const count = (key: 'accountId' | 'webhookId', value: string) => inFlight.filter((d) => d[key] === value).length;
       for (const [i, action] of steps.entries()) {
         if (action.kind === 'push') {
@@ -50,13 +51,15 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
           const next = lanes.next();
           if (next === undefined) continue;
           inFlight.push(next);
-          expect(count('webhookId', next.webhookId)).toBeLessThanOrEqual(limits.maxPerWebhook);
-          expect(count('accountId', next.accountId)).toBeLessThanOrEqual(limits.maxPerTenant);
+          widest.webhook = Math.max(widest.webhook, count('webhookId', next.webhookId));
+          widest.tenant = Math.max(widest.tenant, count('accountId', next.accountId));
         } else if (inFlight.length > 0) {
           const [ended] = inFlight.splice(action.pick % inFlight.length, 1);
           left += 1 + lanes.done(ended!, action.timeout ? 'timeout' : 'answered').length;
         }
       }
+      expect(widest.webhook).toBeLessThanOrEqual(limits.maxPerWebhook);
+      expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant);
       expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
       // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
       for (;;) {

@@ -102,7 +102,10 @@ test('a delivery that is claimed has what its first attempt had', async () => {
 
 test('what is not due, or leased, or of another webhook, is not claimed', async () => {
   const { sql } = world.database.db;
-  const [webhook, other] = [await world.webhook(who, { url: receiver.url }), await world.webhook(who, { url: receiver.url })];
+  const [webhook, other] = [
+    await world.webhook(who, { url: receiver.url }),
+    await world.webhook(who, { url: receiver.url }),
+  ];
   const [later] = await world.emit(webhook, who, 1, null);
   await sql`update deliveries set next_attempt_at = now() + interval '1 hour' where id = ${later!.id}`;
   await world.emit(webhook, who, 1, 'node_b');
@@ -131,7 +134,9 @@ test('stop lets attempts in flight finish and releases the rest, with a job for 
   await deliverer.stop();
   const rows = await world.rows(webhook.id);
   expect(rows.filter((row) => row.status === 'delivered').length).toBe(4);
-  expect(rows.filter((row) => row.status === 'pending' && row.leased_by === null && row.attempt_count === 0).length).toBe(16);
+  expect(
+    rows.filter((row) => row.status === 'pending' && row.leased_by === null && row.attempt_count === 0).length,
+  ).toBe(16);
   expect(receiver.requests.length).toBe(4);
   expect(await world.jobKeys()).toEqual([`deliver:${webhook.id}:now`]);
   expect(deliverer.capacity()).toBe(0);
@@ -163,13 +168,18 @@ test('a lane without room on this node comes back later and leases nothing', asy
   const deliverer = world.deliverer({ node: 'node_a', limits: { maxHeld: 0 } });
   await deliverer.runLane({ webhookId: webhook.id });
   expect((await world.rows(webhook.id)).every((row) => row.leased_by === null)).toBe(true);
-  const [job] = await world.database.db.sql<{ waits: boolean }[]>`select run_at > now() as waits from graphile_worker.jobs`;
+  const [job] = await world.database.db.sql<
+    { waits: boolean }[]
+  >`select run_at > now() as waits from graphile_worker.jobs`;
   expect(job?.waits).toBe(true);
 });
 
 test('deliveries whose job was lost get one again, and those that just became due do not', async () => {
   const { sql } = world.database.db;
-  const [old, fresh] = [await world.webhook(who, { url: receiver.url }), await world.webhook(who, { url: receiver.url })];
+  const [old, fresh] = [
+    await world.webhook(who, { url: receiver.url }),
+    await world.webhook(who, { url: receiver.url }),
+  ];
   await world.emit(old, who, 2, null);
   await sql`update deliveries set next_attempt_at = now() - interval '2 minutes'`;
   await world.emit(fresh, who, 2, null);

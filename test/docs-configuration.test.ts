@@ -68,6 +68,19 @@ test('the defaults of the environment variables are those of the code', () => {
   expect(config.publicUrl).toBe(`http://${config.host}:${config.port}`);
 });
 
+test('the address in the README and in the examples is the default one', async () => {
+  const outcome = readConfig({}, []);
+  const expected = outcome.ok ? outcome.config.publicUrl : '';
+  const texts = await Promise.all(
+    ['README.md', ...['http-request-bin', 'github-webhook', 'rss-new-items'].map((name) => `examples/${name}.mjs`)].map(
+      readText,
+    ),
+  );
+  const addresses = texts.flatMap((text) => [...text.matchAll(/(http:\/\/[^/\s]+)\/v1\//g)].map(([, url]) => url));
+  expect(addresses.length).toBeGreaterThan(5);
+  expect(new Set(addresses)).toEqual(new Set([expected]));
+});
+
 test('the listed retry schedule is the one in use', async () => {
   const source = await readText('engine/src/delivery/retry-policy.ts');
   const schedule = /DEFAULT_SCHEDULE_SECONDS = \[([\d_, ]+)\]/.exec(source)?.[1]?.replaceAll(/[_ ]/g, '');

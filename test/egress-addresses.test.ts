@@ -90,10 +90,10 @@ test.each(['http://1.1.1.1:25/', 'http://1.1.1.1:22/', 'http://example.com:6667/
 test('an allowed range opens that range and nothing else, in every spelling', () => {
   const { checkUrl } = createEgress({ allow: ['127.0.0.0/8', 'fd12::/16'], deniedPorts: () => [] });
   for (const url of ['http://127.0.0.1/', 'http://2130706433/', 'http://[::ffff:127.0.0.1]/', 'http://[fd12::1]/']) {
-    expect(() => checkUrl(new URL(url)), url).not.toThrow();
+    expect(() => checkUrl(new URL(url))).not.toThrow();
   }
   for (const url of ['http://10.0.0.1/', 'http://[fd13::1]/', 'http://0.0.0.0/', 'http://[::1]/']) {
-    expect(() => checkUrl(new URL(url)), url).toThrow(/not a public address/);
+    expect(() => checkUrl(new URL(url))).toThrow(/not a public address/);
   }
 });
 

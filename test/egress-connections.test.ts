@@ -99,7 +99,7 @@ test('an own port is refused on every address of this machine, allowed range or 
       allow: ['0.0.0.0/0', '::/0'],
       deniedPorts: () => [{ port }],
     });
-    expect(outcome, host).toEqual(refusal(/not reached from here/));
+    expect({ host, outcome }).toEqual({ host, outcome: refusal(/not reached from here/) });
   }
   const { resolver } = answering([{ address: '127.0.0.1', family: 4 }]);
   const named = await get(`http://api.test:${port}/`, { resolver, deniedPorts: () => [{ port }] });

@@ -23,7 +23,11 @@ describe('bundling', () => {
   });
 
   test('TypeScript is accepted, and a mistake in JavaScript is reported as one of JavaScript', async () => {
-    expect(await bundleErrors(`interface A { b: number }\nexport default { name: 'x', version: '1', run(e: A): void { e.b as unknown } };`)).toEqual([]);
+    expect(
+      await bundleErrors(
+        `interface A { b: number }\nexport default { name: 'x', version: '1', run(e: A): void { e.b as unknown } };`,
+      ),
+    ).toEqual([]);
     const [error] = await bundleErrors('export default {\n  name: "x" version: "1"\n};', 'mine.js');
     expect(error).toMatchObject({ file: 'mine.js', line: 2, message: 'Expected "}" but found "version"' });
   });
@@ -55,14 +59,20 @@ describe('bundling', () => {
   });
 
   test('the same code has the same hash, other code another', async () => {
-    const [a, b, c] = await Promise.all([bundle('export default 1'), bundle('export default 1'), bundle('export default 2')]);
+    const [a, b, c] = await Promise.all([
+      bundle('export default 1'),
+      bundle('export default 1'),
+      bundle('export default 2'),
+    ]);
     expect(a.hash).toBe(b.hash);
     expect(a.hash).not.toBe(c.hash);
     expect(a.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('code over a megabyte is refused', async () => {
-    expect(await bundleErrors(`export default '${'x'.repeat(1024 * 1024)}'`)).toMatchObject([{ message: expect.stringContaining('the limit is 1048576') }]);
+    expect(await bundleErrors(`export default '${'x'.repeat(1024 * 1024)}'`)).toMatchObject([
+      { message: expect.stringContaining('the limit is 1048576') },
+    ]);
   });
 });
 
@@ -97,7 +107,13 @@ describe('describing', () => {
           { name: 'http', type: '$.interface.http', customResponse: true },
           { name: 'timer', type: '$.interface.timer', default: { intervalSeconds: 900 } },
           { name: 'tags', type: 'string[]', label: 'Tags', optional: true, default: ['a'], options: true },
-          { name: 'app', type: 'app', app: 'github', propDefinitions: { repo: { type: 'string', options: true } }, methods: {} },
+          {
+            name: 'app',
+            type: 'app',
+            app: 'github',
+            propDefinitions: { repo: { type: 'string', options: true } },
+            methods: {},
+          },
           { name: 'repo', type: 'any', propDefinition: ['app', 'repo', null] },
           { name: 'size', type: 'integer', min: 1, max: 5, secret: false },
         ],
@@ -106,7 +122,9 @@ describe('describing', () => {
   });
 
   test('a CommonJS module and an action are components as well', async () => {
-    const outcome = await sandbox.get().describe('o_test', await bundle(`module.exports = { type: 'action', name: 'a', version: '1', run() {} }`));
+    const outcome = await sandbox
+      .get()
+      .describe('o_test', await bundle(`module.exports = { type: 'action', name: 'a', version: '1', run() {} }`));
     expect(outcome).toMatchObject({ ok: true, description: { type: 'action', name: 'a', hooks: [], props: [] } });
   });
 
@@ -116,7 +134,22 @@ describe('describing', () => {
       props: { a: { type: 'strin' }, b: 7, c: {}, d: { type: '$.interface.apphook' }, e: { type: 'string', label: 3 }, $emit: 'string', f: 'nope' },
     }`);
     expect(errors.map((error) => error.path).sort()).toEqual(
-      ['name', 'version', 'type', 'dedupe', 'run', 'hooks.deploy', 'hooks.start', 'props.$emit', 'props.a.type', 'props.b', 'props.c.type', 'props.d.type', 'props.e.label', 'props.f.type'].sort(),
+      [
+        'name',
+        'version',
+        'type',
+        'dedupe',
+        'run',
+        'hooks.deploy',
+        'hooks.start',
+        'props.$emit',
+        'props.a.type',
+        'props.b',
+        'props.c.type',
+        'props.d.type',
+        'props.e.label',
+        'props.f.type',
+      ].sort(),
     );
     expect(errors.find((error) => error.path === 'props.a.type')?.message).toBe("'strin' is not a prop type");
   });
@@ -129,9 +162,12 @@ describe('describing', () => {
     ]);
   });
 
-  test.each([`export const name = 'x'`, `export default null`, `export default 5`, ``])('no default export object: %s', async (code) => {
-    expect(await describeErrors(code)).toMatchObject([{ message: expect.stringContaining('default export') }]);
-  });
+  test.each([`export const name = 'x'`, `export default null`, `export default 5`, ``])(
+    'no default export object: %s',
+    async (code) => {
+      expect(await describeErrors(code)).toMatchObject([{ message: expect.stringContaining('default export') }]);
+    },
+  );
 
   test('code that throws while it is loaded is reported at the line of the author', async () => {
     const code = `const settings = undefined;\n\nfunction read() {\n  return settings.limit;\n}\nconst limit = read();\nexport default { name: 'x', version: '1', run() { return limit } };`;
@@ -153,17 +189,27 @@ describe('describing', () => {
   });
 
   test('code that loops, bombs or waits while it is loaded is reported, and the process of the tenant lives', async () => {
-    expect(await describeErrors(`for (;;);`)).toMatchObject([{ message: expect.stringContaining('more than 2000 ms of CPU time') }]);
-    expect(await describeErrors(`const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`)).toMatchObject([{ message: expect.stringContaining('MB of memory') }]);
-    expect(await describeErrors(`await new Promise(() => {}); export default {}`)).toMatchObject([{ message: expect.stringContaining('top-level await') }]);
+    expect(await describeErrors(`for (;;);`)).toMatchObject([
+      { message: expect.stringContaining('more than 2000 ms of CPU time') },
+    ]);
+    expect(await describeErrors(`const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`)).toMatchObject([
+      { message: expect.stringContaining('MB of memory') },
+    ]);
+    expect(await describeErrors(`await new Promise(() => {}); export default {}`)).toMatchObject([
+      { message: expect.stringContaining('top-level await') },
+    ]);
     expect(await describeErrors(`await fetch('http://a.example/'); export default {}`)).toHaveLength(1);
     expect(await describeErrors(`export default { name: 'x', version: '1', run() {} }`)).toEqual([]);
   });
 
   test('props that are endless are refused', async () => {
-    expect(await describeErrors(`const a = {}; a.a = a; export default { name: 'x', version: '1', run() {}, props: { p: { type: 'any', default: a } } }`)).toMatchObject([
-      { message: expect.stringContaining('nested too deeply') },
-    ]);
-    expect(await describeErrors(`export default { name: 'x', version: '1', run() {}, get props() { for (;;); } }`)).toMatchObject([{ message: expect.stringContaining('CPU time') }]);
+    expect(
+      await describeErrors(
+        `const a = {}; a.a = a; export default { name: 'x', version: '1', run() {}, props: { p: { type: 'any', default: a } } }`,
+      ),
+    ).toMatchObject([{ message: expect.stringContaining('nested too deeply') }]);
+    expect(
+      await describeErrors(`export default { name: 'x', version: '1', run() {}, get props() { for (;;); } }`),
+    ).toMatchObject([{ message: expect.stringContaining('CPU time') }]);
   });
 });

@@ -33,12 +33,16 @@ export default {
 });
 
 test('frames of TypeScript lead back to the lines as they were written', async () => {
-  const { stack } = await faultOf(`interface Item {\n  id: number;\n}\n\nfunction check(item: Item): void {\n  if (item.id > 0) throw new Error('bad');\n}\nexport default { name: 'x', version: '1', run(): void { check({ id: 1 }) } };`);
+  const { stack } = await faultOf(
+    `interface Item {\n  id: number;\n}\n\nfunction check(item: Item): void {\n  if (item.id > 0) throw new Error('bad');\n}\nexport default { name: 'x', version: '1', run(): void { check({ id: 1 }) } };`,
+  );
   expect(stack).toMatch(/at check \(component\.js:6:\d+\)\n.*component\.js:8:/);
 });
 
 test('the message of an error class of the author keeps its name', async () => {
-  const { message } = await faultOf(`class ConfigurationError extends Error { name = 'ConfigurationError' }\nexport default { name: 'x', version: '1', run() { throw new ConfigurationError('The channel is gone') } }`);
+  const { message } = await faultOf(
+    `class ConfigurationError extends Error { name = 'ConfigurationError' }\nexport default { name: 'x', version: '1', run() { throw new ConfigurationError('The channel is gone') } }`,
+  );
   expect(message).toBe('ConfigurationError: The channel is gone');
 });
 
@@ -54,9 +58,13 @@ test('a component without run says so', async () => {
 });
 
 test('what a timer throws fails the run, and a rejection nobody handles is logged', async () => {
-  const { message } = await faultOf(`export default { name: 'x', version: '1', run() { setTimeout(() => { throw new Error('in a timer') }, 1); return new Promise(() => {}) } }`);
+  const { message } = await faultOf(
+    `export default { name: 'x', version: '1', run() { setTimeout(() => { throw new Error('in a timer') }, 1); return new Promise(() => {}) } }`,
+  );
   expect(message).toBe('in a timer');
-  const { outcome, host } = await sandbox.run(`export default { name: 'x', version: '1', async run() { Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 20)) } }`);
+  const { outcome, host } = await sandbox.run(
+    `export default { name: 'x', version: '1', async run() { Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 20)) } }`,
+  );
   expect(outcome.ok).toBe(true);
   expect(host.logs).toMatchObject([{ level: 'error', message: 'Unhandled rejection: lost' }]);
 });

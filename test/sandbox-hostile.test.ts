@@ -10,19 +10,26 @@ const unstoppable: [title: string, body: string][] = [
   ['indexOf over 2^53 elements', `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)`],
   ['a huge BigInt as text', `(1n << 300000000n).toString()`],
 ];
-test.each(unstoppable)('%s fails that run only; a run of another tenant and one of the same process end well', async (_title, body) => {
-  const slow = withRun(`await new Promise((r) => setTimeout(r, 1500)); this.$emit('fine')`);
-  const others = Promise.all([sandbox.run(slow, { tenantId: 'o_other' }), sandbox.run(slow, { tenantId: 'o_same' })]);
-  const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); await null; ${body}`), { tenantId: 'o_same', cpuMs: 400, wallMs: 5_000 });
-  expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
-  expect(host.data()).toEqual(['before']);
-  for (const other of await others) {
-    expect(other.outcome.ok).toBe(true);
-    expect(other.host.data()).toEqual(['fine']);
-  }
-  const again = await sandbox.run(withRun(`this.$emit('again')`), { tenantId: 'o_same' });
-  expect(again.host.data()).toEqual(['again']);
-});
+test.each(unstoppable)(
+  '%s fails that run only; a run of another tenant and one of the same process end well',
+  async (_title, body) => {
+    const slow = withRun(`await new Promise((r) => setTimeout(r, 1500)); this.$emit('fine')`);
+    const others = Promise.all([sandbox.run(slow, { tenantId: 'o_other' }), sandbox.run(slow, { tenantId: 'o_same' })]);
+    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); await null; ${body}`), {
+      tenantId: 'o_same',
+      cpuMs: 400,
+      wallMs: 5_000,
+    });
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
+    expect(host.data()).toEqual(['before']);
+    for (const other of await others) {
+      expect(other.outcome.ok).toBe(true);
+      expect(other.host.data()).toEqual(['fine']);
+    }
+    const again = await sandbox.run(withRun(`this.$emit('again')`), { tenantId: 'o_same' });
+    expect(again.host.data()).toEqual(['again']);
+  },
+);
 
 test('nothing of the process around the isolate can be reached', async () => {
   const { outcome, host } = await sandbox.run(
@@ -47,7 +54,13 @@ test('nothing of the process around the isolate can be reached', async () => {
   );
   expect(outcome.ok).toBe(true);
   expect(host.data()).toEqual([
-    { found: [], seen: true, escaped: expect.stringMatching(/undefined|EvalError|TypeError/), env: [], gone: Array(5).fill('undefined') },
+    {
+      found: [],
+      seen: true,
+      escaped: expect.stringMatching(/undefined|EvalError|TypeError/),
+      env: [],
+      gone: Array(5).fill('undefined'),
+    },
   ]);
 });
 
@@ -70,7 +83,12 @@ test('patched intrinsics cannot listen in on the bridge or break another run', a
   const props = { db: { kind: 'db' } } as const;
   const stored = { other: 5 };
   await sandbox.run(component, { isolateKey, props, event: { patch: true }, host: recordingHost({ stored }) });
-  const { outcome, host } = await sandbox.run(component, { isolateKey, props, event: { n: 2 }, host: recordingHost({ stored }) });
+  const { outcome, host } = await sandbox.run(component, {
+    isolateKey,
+    props,
+    event: { n: 2 },
+    host: recordingHost({ stored }),
+  });
   expect(outcome.ok).toBe(true);
   expect(host.data()).toEqual([{ event: { n: 2 }, stored: { real: true }, read: 5 }]);
   expect(host.events[0]!.emittedAtMs).toBeGreaterThan(0);
@@ -89,7 +107,10 @@ test('errors that cross the seam carry no path of the host', async () => {
       const { createHash } = __headwaterBuiltin('crypto');
       await collect(() => createHash('nope').update('x').digest());
       this.$emit(texts.join('\\n'));`),
-    { host: { ...recordingHost(), dbGet: () => Promise.reject(new Error('/srv/secret/db.ts')) }, props: { db: { kind: 'db' } } },
+    {
+      host: { ...recordingHost(), dbGet: () => Promise.reject(new Error('/srv/secret/db.ts')) },
+      props: { db: { kind: 'db' } },
+    },
   );
   // The events went to the host that was spread: its closure keeps them.
   expect(host.events).toHaveLength(1);
@@ -98,17 +119,36 @@ test('errors that cross the seam carry no path of the host', async () => {
 });
 
 test('a flood of calls to the platform is stopped while the process keeps answering', async () => {
-  const flood = sandbox.run(withRun(`for (;;) clearTimeout(setTimeout(() => {}, 1000))`), { tenantId: 'o_flood', cpuMs: 1_000 });
-  const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 300)); this.$emit('fine')`), { tenantId: 'o_flood' });
-  expect((await flood).outcome).toMatchObject({ ok: false, fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining('Too many calls') } });
+  const flood = sandbox.run(withRun(`for (;;) clearTimeout(setTimeout(() => {}, 1000))`), {
+    tenantId: 'o_flood',
+    cpuMs: 1_000,
+  });
+  const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 300)); this.$emit('fine')`), {
+    tenantId: 'o_flood',
+  });
+  expect((await flood).outcome).toMatchObject({
+    ok: false,
+    fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining('Too many calls') },
+  });
   expect((await other).host.data()).toEqual(['fine']);
 });
 
 test('a thrown value that cannot be read is still an outcome', async () => {
-  const thrown = [`new Proxy({}, { get() { throw new Error('no') } })`, `Object.create(null)`, `undefined`, `Symbol('s')`, `{ message: { toString() { throw 1 } } }`, `'text'`];
+  const thrown = [
+    `new Proxy({}, { get() { throw new Error('no') } })`,
+    `Object.create(null)`,
+    `undefined`,
+    `Symbol('s')`,
+    `{ message: { toString() { throw 1 } } }`,
+    `'text'`,
+  ];
   for (const value of thrown) {
     const { outcome } = await sandbox.run(withRun(`throw ${value}`));
-    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'COMPONENT_ERROR', message: expect.stringMatching(/./) } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      innocent: false,
+      fault: { code: 'COMPONENT_ERROR', message: expect.stringMatching(/./) },
+    });
   }
 });
 
@@ -119,7 +159,10 @@ test('an error message of a megabyte arrives cut', async () => {
 
 test('a large answer of a request does not disturb the others', async () => {
   const host = recordingHost({ fetch: (request) => Promise.resolve(textAnswer(request, 'ö'.repeat(6_000_000))) });
-  const { outcome } = await sandbox.run(withRun(`const text = await (await fetch('http://a.example/')).text(); this.$emit([text.length, text[5999999]])`), { host });
+  const { outcome } = await sandbox.run(
+    withRun(`const text = await (await fetch('http://a.example/')).text(); this.$emit([text.length, text[5999999]])`),
+    { host },
+  );
   expect(outcome.ok).toBe(true);
   expect(host.data()).toEqual([[6_000_000, 'ö']]);
 });

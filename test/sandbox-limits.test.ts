@@ -17,7 +17,10 @@ describe('CPU time', () => {
     ['a regular expression without end', `/^(a+)+$/.test('a'.repeat(40) + 'b')`],
   ];
   test.each(loops)('%s ends at the limit', async (_title, body) => {
-    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), { cpuMs: 300, wallMs: 8_000 });
+    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), {
+      cpuMs: 300,
+      wallMs: 8_000,
+    });
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
     expect(outcome.cpuMs).toBeGreaterThanOrEqual(300);
     expect(outcome.wallMs).toBeLessThan(3_000);
@@ -25,12 +28,18 @@ describe('CPU time', () => {
   });
 
   test('waiting costs no CPU time', async () => {
-    const { outcome } = await sandbox.run(withRun(`await new Promise((resolve) => setTimeout(resolve, 600))`), { cpuMs: 200 });
+    const { outcome } = await sandbox.run(withRun(`await new Promise((resolve) => setTimeout(resolve, 600))`), {
+      cpuMs: 200,
+    });
     expect(outcome.ok).toBe(true);
   });
 
   test('the run that loops is blamed, the others of its isolate may run again', async () => {
-    const component = await bundle(withRun(`await new Promise((r) => setTimeout(r, 20)); if (event.loop) for (;;); await new Promise((r) => setTimeout(r, 3000))`));
+    const component = await bundle(
+      withRun(
+        `await new Promise((r) => setTimeout(r, 20)); if (event.loop) for (;;); await new Promise((r) => setTimeout(r, 3000))`,
+      ),
+    );
     const isolateKey = freshKey();
     const [good, bad] = await Promise.all([
       sandbox.run(component, { isolateKey, event: {}, cpuMs: 300 }),
@@ -53,7 +62,10 @@ describe('CPU time', () => {
 describe('wall time', () => {
   test('a run that waits too long ends; its isolate stays and its later output counts for nothing', async () => {
     const component = await bundle(
-      withRun(`count += 1; this.$emit(count); if (event.wait) { await new Promise((r) => setTimeout(r, 600)); this.$emit('late'); console.log('late') }`, 'let count = 0;'),
+      withRun(
+        `count += 1; this.$emit(count); if (event.wait) { await new Promise((r) => setTimeout(r, 600)); this.$emit('late'); console.log('late') }`,
+        'let count = 0;',
+      ),
     );
     const isolateKey = freshKey();
     const [late, other] = await Promise.all([
@@ -90,7 +102,9 @@ describe('wall time', () => {
     const isolateKey = freshKey();
     const { outcome } = await sandbox.run(component, { isolateKey, event: { loop: true }, cpuMs: 60_000, wallMs: 300 });
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
-    await expect.poll(async () => (await sandbox.run(component, { isolateKey, wallMs: 2_000 })).outcome.ok, { timeout: 5_000 }).toBe(true);
+    await expect
+      .poll(async () => (await sandbox.run(component, { isolateKey, wallMs: 2_000 })).outcome.ok, { timeout: 5_000 })
+      .toBe(true);
   });
 });
 
@@ -103,8 +117,15 @@ describe('memory', () => {
     ['promises', `const again = () => Promise.resolve().then(again); again(); await new Promise(() => {})`],
   ];
   test.each(bombs)('a bomb of %s ends that run and nothing else', async (_title, body) => {
-    const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 1000)); this.$emit('fine')`), { tenantId: 'o_other' });
-    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), { memoryMb: 64, cpuMs: 20_000, wallMs: 25_000, tenantId: 'o_bomb' });
+    const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 1000)); this.$emit('fine')`), {
+      tenantId: 'o_other',
+    });
+    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), {
+      memoryMb: 64,
+      cpuMs: 20_000,
+      wallMs: 25_000,
+      tenantId: 'o_bomb',
+    });
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'MEMORY_LIMIT' } });
     expect(host.data()).toEqual(['before']);
     expect((await other).host.data()).toEqual(['fine']);
@@ -112,12 +133,19 @@ describe('memory', () => {
   });
 
   test('buffers over the limit are an error in the component', async () => {
-    const { outcome } = await sandbox.run(withRun(`const kept = []; for (;;) kept.push(new Uint8Array(1e6).fill(1))`), { memoryMb: 64 });
-    expect(outcome).toMatchObject({ ok: false, fault: { message: expect.stringContaining('Array buffer allocation failed') } });
+    const { outcome } = await sandbox.run(withRun(`const kept = []; for (;;) kept.push(new Uint8Array(1e6).fill(1))`), {
+      memoryMb: 64,
+    });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { message: expect.stringContaining('Array buffer allocation failed') },
+    });
   });
 
   test('a leak that fills a warm isolate over many runs is not held against the last of them', async () => {
-    const component = await bundle(withRun(`for (let i = 0; i < 20; i++) kept.push(new Array(1e5).fill(1.5))`, 'const kept = [];'));
+    const component = await bundle(
+      withRun(`for (let i = 0; i < 20; i++) kept.push(new Array(1e5).fill(1.5))`, 'const kept = [];'),
+    );
     const isolateKey = freshKey();
     for (let i = 0; i < 20; i++) {
       const { outcome } = await sandbox.run(component, { isolateKey, memoryMb: 64 });
@@ -131,23 +159,33 @@ describe('memory', () => {
 
 describe('output', () => {
   test('events over the total end the run, and those before it stay', async () => {
-    const { outcome, host } = await sandbox.run(withRun(`for (let i = 0; i < 20; i++) { try { this.$emit('x'.repeat(500000)) } catch {} }`));
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (let i = 0; i < 20; i++) { try { this.$emit('x'.repeat(500000)) } catch {} }`),
+    );
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'OUTPUT_LIMIT' } });
     expect(host.events).toHaveLength(12);
   });
 
   test('a run emits at most 10 000 events', async () => {
     const { outcome, host } = await sandbox.run(withRun(`for (let i = 0; i < 10001; i++) this.$emit(i)`));
-    expect(outcome).toMatchObject({ ok: false, fault: { code: 'OUTPUT_LIMIT', message: 'OutputLimitError: A run may emit at most 10000 events' } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { code: 'OUTPUT_LIMIT', message: 'OutputLimitError: A run may emit at most 10000 events' },
+    });
     expect(host.events).toHaveLength(10_000);
   });
 
   test('log lines over the limit are dropped with a word, and a long line is cut', async () => {
-    const { outcome, host } = await sandbox.run(withRun(`console.log('ü'.repeat(20000)); for (let i = 0; i < 5000; i++) console.log(i)`));
+    const { outcome, host } = await sandbox.run(
+      withRun(`console.log('ü'.repeat(20000)); for (let i = 0; i < 5000; i++) console.log(i)`),
+    );
     expect(outcome.ok).toBe(true);
     expect(host.logs).toHaveLength(1_001);
     expect(Buffer.byteLength(host.logs[0]!.message)).toBeLessThanOrEqual(16 * 1024);
-    expect(host.logs.at(-1)).toMatchObject({ level: 'warn', message: 'Further log lines are dropped: a run keeps 1000' });
+    expect(host.logs.at(-1)).toMatchObject({
+      level: 'warn',
+      message: 'Further log lines are dropped: a run keeps 1000',
+    });
   });
 
   test('timers and requests are bounded', async () => {

@@ -4,7 +4,9 @@ import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
 const sandbox = sandboxForFile();
 const props = { http: { kind: 'http', endpoint: 'http://localhost/e/1' } } as const;
 
-async function respond(call: string): Promise<{ status: number; headers: Record<string, string>; body: string } | string> {
+async function respond(
+  call: string,
+): Promise<{ status: number; headers: Record<string, string>; body: string } | string> {
   const { outcome, host } = await sandbox.run(withRun(call), { props });
   if (!outcome.ok) return outcome.fault.message;
   const [response] = host.responses;
@@ -13,22 +15,37 @@ async function respond(call: string): Promise<{ status: number; headers: Record<
 }
 
 test('an object is JSON, text is text, bytes are bytes, nothing is nothing', async () => {
-  expect(await respond(`await this.http.respond({ status: 200, body: { a: [1] } })`)).toEqual({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"a":[1]}' });
-  expect(await respond(`this.http.respond({ status: 202, headers: { 'X-A': 1, 'Content-Type': 'text/x' }, body: 'hi' })`)).toEqual({
+  expect(await respond(`await this.http.respond({ status: 200, body: { a: [1] } })`)).toEqual({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: '{"a":[1]}',
+  });
+  expect(
+    await respond(`this.http.respond({ status: 202, headers: { 'X-A': 1, 'Content-Type': 'text/x' }, body: 'hi' })`),
+  ).toEqual({
     status: 202,
     headers: { 'X-A': '1', 'Content-Type': 'text/x' },
     body: 'hi',
   });
-  expect(await respond(`this.http.respond({ status: 200, body: Buffer.from('00ff10', 'hex') })`)).toMatchObject({ body: '\u0000\u00ff\u0010' });
-  expect(await respond(`this.http.respond({ status: 200, body: new Uint8Array([1, 2, 3, 4]).subarray(1, 3) })`)).toMatchObject({ body: '\u0002\u0003' });
+  expect(await respond(`this.http.respond({ status: 200, body: Buffer.from('00ff10', 'hex') })`)).toMatchObject({
+    body: '\u0000\u00ff\u0010',
+  });
+  expect(
+    await respond(`this.http.respond({ status: 200, body: new Uint8Array([1, 2, 3, 4]).subarray(1, 3) })`),
+  ).toMatchObject({ body: '\u0002\u0003' });
   expect(await respond(`this.http.respond({ status: 204 })`)).toEqual({ status: 204, headers: {}, body: '' });
-  expect(await respond(`this.http.respond({ status: 200, headers: { 'content-type': 'application/hal+json' }, body: {} })`)).toMatchObject({
+  expect(
+    await respond(`this.http.respond({ status: 200, headers: { 'content-type': 'application/hal+json' }, body: {} })`),
+  ).toMatchObject({
     headers: { 'content-type': 'application/hal+json' },
   });
 });
 
 test('the answer leaves before the run ends', async () => {
-  const { outcome, host } = await sandbox.run(withRun(`this.http.respond({ status: 200 }); this.$emit('after'); throw new Error('later')`), { props });
+  const { outcome, host } = await sandbox.run(
+    withRun(`this.http.respond({ status: 200 }); this.$emit('after'); throw new Error('later')`),
+    { props },
+  );
   expect(outcome.ok).toBe(false);
   expect(host.responses).toHaveLength(1);
   expect(host.data()).toEqual(['after']);
@@ -36,18 +53,27 @@ test('the answer leaves before the run ends', async () => {
 
 test('a status that is none is an error at the call, also without await', async () => {
   for (const status of ['99', '600', '200.5', "'200'", 'undefined', 'NaN', '{}']) {
-    expect(await respond(`this.http.respond({ status: ${status} })`), status).toMatch(/^TypeError: respond: status must be an integer from 100 to 599, not /);
+    expect(await respond(`this.http.respond({ status: ${status} })`), status).toMatch(
+      /^TypeError: respond: status must be an integer from 100 to 599, not /,
+    );
   }
   expect(await respond(`this.http.respond()`)).toContain('respond takes an object');
 });
 
 test('headers that would break the answer apart are refused', async () => {
-  expect(await respond(`this.http.respond({ status: 200, headers: { 'X-A': 'a\\r\\nSet-Cookie: x' } })`)).toContain("the value of header 'X-A' contains a line break");
-  expect(await respond(`this.http.respond({ status: 200, headers: { 'X A': '1' } })`)).toContain("'X A' is not a valid header name");
+  expect(await respond(`this.http.respond({ status: 200, headers: { 'X-A': 'a\\r\\nSet-Cookie: x' } })`)).toContain(
+    "the value of header 'X-A' contains a line break",
+  );
+  expect(await respond(`this.http.respond({ status: 200, headers: { 'X A': '1' } })`)).toContain(
+    "'X A' is not a valid header name",
+  );
 });
 
 test('a second answer in a run is an error in the log, not a crash', async () => {
-  const { outcome, host } = await sandbox.run(withRun(`this.http.respond({ status: 200, body: 'first' }); this.http.respond({ status: 500 })`), { props });
+  const { outcome, host } = await sandbox.run(
+    withRun(`this.http.respond({ status: 200, body: 'first' }); this.http.respond({ status: 500 })`),
+    { props },
+  );
   expect(outcome.ok).toBe(true);
   expect(host.responses.map((response) => response.status)).toEqual([200]);
   expect(host.logs).toMatchObject([{ level: 'error', message: expect.stringContaining('second time') }]);

@@ -7,9 +7,12 @@ const sandbox = sandboxForFile();
 describe('what a run puts out', () => {
   test('an event arrives as the JSON the component emitted, with its id, channel, summary and time', async () => {
     const before = Date.now();
-    const { outcome, host } = await sandbox.run(withRun(`this.$emit({ got: event.n }, { id: 7, name: 'other', summary: 'seven', ts: 1234 })`), {
-      event: { n: 'ü' },
-    });
+    const { outcome, host } = await sandbox.run(
+      withRun(`this.$emit({ got: event.n }, { id: 7, name: 'other', summary: 'seven', ts: 1234 })`),
+      {
+        event: { n: 'ü' },
+      },
+    );
     expect(outcome.ok).toBe(true);
     expect(host.events).toEqual([
       { data: '{"got":"ü"}', id: 7, name: 'other', summary: 'seven', ts: 1234, emittedAtMs: expect.any(Number) },
@@ -18,14 +21,22 @@ describe('what a run puts out', () => {
   });
 
   test('what a run emitted before it threw has arrived before its outcome', async () => {
-    const { outcome, host } = await sandbox.run(withRun(`for (let i = 0; i < 500; i++) this.$emit(i); throw new Error('after all')`));
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (let i = 0; i < 500; i++) this.$emit(i); throw new Error('after all')`),
+    );
     expect(host.data()).toEqual(Array.from({ length: 500 }, (_, i) => i));
-    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'COMPONENT_ERROR', message: 'after all' } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      innocent: false,
+      fault: { code: 'COMPONENT_ERROR', message: 'after all' },
+    });
   });
 
   test('log lines carry level and text, formatted as console does', async () => {
     const { host } = await sandbox.run(
-      withRun(`console.log('a %s has %d', 'cat', 9, { lives: [1, 'two'] }); console.warn(new Map([['k', 1]])); console.error('bad'); console.debug(undefined, null, -0)`),
+      withRun(
+        `console.log('a %s has %d', 'cat', 9, { lives: [1, 'two'] }); console.warn(new Map([['k', 1]])); console.error('bad'); console.debug(undefined, null, -0)`,
+      ),
     );
     expect(host.logs.map(({ level, message }) => [level, message])).toEqual([
       ['info', "a cat has 9 { lives: [ 1, 'two' ] }"],
@@ -36,7 +47,9 @@ describe('what a run puts out', () => {
   });
 
   test('CPU and wall time are measured', async () => {
-    const { outcome } = await sandbox.run(withRun(`const end = Date.now() + 100; while (Date.now() < end); await new Promise((r) => setTimeout(r, 100))`));
+    const { outcome } = await sandbox.run(
+      withRun(`const end = Date.now() + 100; while (Date.now() < end); await new Promise((r) => setTimeout(r, 100))`),
+    );
     expect(outcome.cpuMs).toBeGreaterThan(40);
     expect(outcome.cpuMs).toBeLessThan(190);
     expect(outcome.wallMs).toBeGreaterThan(190);
@@ -80,7 +93,10 @@ describe('the store', () => {
   test('a store that fails is an error in the component, not a hang', async () => {
     const host = { ...recordingHost(), dbGet: () => Promise.reject(new Error('database at 10.0.0.1 is down')) };
     const { outcome } = await sandbox.run(withRun(`this.db.get('x')`), { host, props: { db: { kind: 'db' } } });
-    expect(outcome).toMatchObject({ ok: false, fault: { message: "The value of 'x' could not be read: the store did not answer" } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { message: "The value of 'x' could not be read: the store did not answer" },
+    });
   });
 });
 
@@ -96,13 +112,19 @@ describe('props, methods and hooks', () => {
         http: { kind: 'http', endpoint: 'https://hooks.example/e/1' },
       },
     });
-    expect(host.data()).toEqual([[11, 12], [{ cron: '0 * * * *', timezone: 'UTC' }, 'https://hooks.example/e/1']]);
+    expect(host.data()).toEqual([
+      [11, 12],
+      [{ cron: '0 * * * *', timezone: 'UTC' }, 'https://hooks.example/e/1'],
+    ]);
   });
 
   test('a hook runs on the same this, without an argument, and may emit', async () => {
     const code = `export default { name: 't', version: '1', methods: { hi() { return 'hi' } },
       hooks: { async deploy(...args) { this.$emit([this.hi(), args.length, this.key]) } }, run() {} }`;
-    const { outcome, host } = await sandbox.run(code, { hook: 'deploy', props: { key: { kind: 'value', value: 'k' } } });
+    const { outcome, host } = await sandbox.run(code, {
+      hook: 'deploy',
+      props: { key: { kind: 'value', value: 'k' } },
+    });
     expect(outcome.ok).toBe(true);
     expect(host.data()).toEqual([['hi', 0, 'k']]);
   });
@@ -125,21 +147,42 @@ describe('props, methods and hooks', () => {
 describe('what $emit refuses', () => {
   const cases: [title: string, call: string, dedupe: 'unique' | 'greatest' | undefined, message: string][] = [
     ['no id with dedupe', `this.$emit(1)`, 'unique', "$emit needs an id, because the component sets dedupe: 'unique'"],
-    ['an id that is no number with greatest', `this.$emit(1, { id: 'abc' })`, 'greatest', "$emit: id must be numeric, because the component sets dedupe: 'greatest'; got 'abc'"],
+    [
+      'an id that is no number with greatest',
+      `this.$emit(1, { id: 'abc' })`,
+      'greatest',
+      "$emit: id must be numeric, because the component sets dedupe: 'greatest'; got 'abc'",
+    ],
     ['an object as id', `this.$emit(1, { id: {} })`, undefined, '$emit: id must be a string or a number, not object'],
     ['a ts that is no number', `this.$emit(1, { ts: 'now' })`, undefined, '$emit: ts must be a number of milliseconds'],
-    ['a channel that is no string', `this.$emit(1, { name: 5 })`, undefined, '$emit: name must be a string, not number'],
+    [
+      'a channel that is no string',
+      `this.$emit(1, { name: 5 })`,
+      undefined,
+      '$emit: name must be a string, not number',
+    ],
     ['a circular event', `const a = {}; a.a = a; this.$emit(a)`, undefined, 'Converting circular structure to JSON'],
-    ['an event over the limit', `this.$emit('x'.repeat(1100000))`, undefined, 'The event given to $emit is 1100002 bytes of JSON; the limit is 1048576'],
+    [
+      'an event over the limit',
+      `this.$emit('x'.repeat(1100000))`,
+      undefined,
+      'The event given to $emit is 1100002 bytes of JSON; the limit is 1048576',
+    ],
   ];
   test.each(cases)('%s', async (_title, call, dedupe, message) => {
     const { outcome, host } = await sandbox.run(withRun(call), dedupe === undefined ? {} : { dedupe });
     expect(host.events).toEqual([]);
-    expect(outcome).toMatchObject({ ok: false, fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining(message) } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining(message) },
+    });
   });
 
   test('an undefined event is null, a numeric string is an id for greatest, a long summary is cut', async () => {
-    const { outcome, host } = await sandbox.run(withRun(`this.$emit(undefined, { id: '12', summary: 's'.repeat(2000) })`), { dedupe: 'greatest' });
+    const { outcome, host } = await sandbox.run(
+      withRun(`this.$emit(undefined, { id: '12', summary: 's'.repeat(2000) })`),
+      { dedupe: 'greatest' },
+    );
     expect(outcome.ok).toBe(true);
     expect(host.events).toMatchObject([{ data: 'null', id: '12', summary: `${'s'.repeat(999)}…` }]);
   });
@@ -161,7 +204,7 @@ describe('fetch', () => {
     expect(new TextDecoder().decode(request!.body)).toBe('{"ü":1}');
   });
 
-  test('a request that fails is a TypeError with the host\'s message', async () => {
+  test("a request that fails is a TypeError with the host's message", async () => {
     const host = recordingHost({ fetch: () => Promise.resolve({ ok: false, message: 'the address is private' }) });
     const { outcome } = await sandbox.run(withRun(`await fetch('http://10.0.0.1/')`), { host });
     expect(outcome).toMatchObject({ ok: false, fault: { message: 'TypeError: fetch failed: the address is private' } });
@@ -169,7 +212,12 @@ describe('fetch', () => {
 
   test('an aborted request rejects in the component and is aborted at the host', async () => {
     const host = recordingHost({ fetch: () => new Promise(() => undefined) });
-    await sandbox.run(withRun(`try { await fetch('http://a.example/', { signal: AbortSignal.timeout(20) }) } catch (e) { this.$emit(e.name) }`), { host });
+    await sandbox.run(
+      withRun(
+        `try { await fetch('http://a.example/', { signal: AbortSignal.timeout(20) }) } catch (e) { this.$emit(e.name) }`,
+      ),
+      { host },
+    );
     expect(host.data()).toEqual(['TimeoutError']);
     expect(host.aborted).toEqual(['http://a.example/']);
   });
@@ -187,7 +235,8 @@ describe('warm isolates', () => {
     const component = await bundle(withRun(`count += 1; this.$emit(count)`, 'let count = 0;'));
     const [first, second] = [freshKey(), freshKey()];
     const counts: unknown[] = [];
-    for (const isolateKey of [first, first, second, first]) counts.push(...(await sandbox.run(component, { isolateKey })).host.data());
+    for (const isolateKey of [first, first, second, first])
+      counts.push(...(await sandbox.run(component, { isolateKey })).host.data());
     expect(counts).toEqual([1, 2, 1, 3]);
   });
 
@@ -200,7 +249,8 @@ describe('warm isolates', () => {
 
   test('32 runs in one isolate interleave and stay apart in events, logs and requests', async () => {
     const component = await bundle(
-      withRun(`
+      withRun(
+        `
         running += 1; most = Math.max(most, running);
         console.log('start', event.n);
         await null;
@@ -209,7 +259,9 @@ describe('warm isolates', () => {
         const r = await fetch('http://a.example/' + event.n);
         console.log('got', await r.text());
         this.$emit({ n: event.n, own: this.own, most });
-        running -= 1;`, 'let running = 0; let most = 0;'),
+        running -= 1;`,
+        'let running = 0; let most = 0;',
+      ),
     );
     const isolateKey = freshKey();
     const ran = await Promise.all(
@@ -228,11 +280,14 @@ describe('warm isolates', () => {
 
   test('two runs that share a promise both finish, though their requests cannot be told apart', async () => {
     const component = await bundle(
-      withRun(`
+      withRun(
+        `
         token ??= fetch('http://a.example/token').then((r) => r.text());
         await token;
         if (event.slow) await new Promise((resolve) => setTimeout(resolve, 30));
-        this.$emit(await (await fetch('http://a.example/' + event.n)).text());`, 'let token;'),
+        this.$emit(await (await fetch('http://a.example/' + event.n)).text());`,
+        'let token;',
+      ),
     );
     const isolateKey = freshKey();
     const answer = recordingHost({
@@ -242,7 +297,13 @@ describe('warm isolates', () => {
       },
     }).fetch;
     const ran = await Promise.all(
-      [0, 1, 2].map((n) => sandbox.run(component, { isolateKey, event: { n, slow: n === 2 }, host: { ...recordingHost(), fetch: answer } })),
+      [0, 1, 2].map((n) =>
+        sandbox.run(component, {
+          isolateKey,
+          event: { n, slow: n === 2 },
+          host: { ...recordingHost(), fetch: answer },
+        }),
+      ),
     );
     expect(ran.map(({ outcome }) => outcome.ok)).toEqual([true, true, true]);
     expect(ran.map(({ host }) => host.events.length)).toEqual([1, 1, 1]);

@@ -1,5 +1,6 @@
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createSecret, messageId, readSecret, signatures } from '../engine/src/delivery/sign.ts';
@@ -7,7 +8,7 @@ import { USER_AGENT } from '../engine/src/egress/user-agent.ts';
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
-function headersOf(keys: Buffer[], body: string) {
+function headersOf(keys: KeyObject[], body: string) {
   const id = messageId('dc_1vZ8kQ0aB3xYpL9mWc2T', 1_606_511_826_306, 0);
   const timestampSeconds = nowSeconds();
   return {
@@ -33,10 +34,12 @@ test('a changed body, time, id or secret is not accepted', () => {
   const secret = createSecret();
   const headers = headersOf([readSecret(secret)], '{"a":1}');
   const webhook = new Webhook(secret);
-  expect(() => webhook.verify('{"a":2}', headers)).toThrow();
-  expect(() => webhook.verify('{"a":1}', { ...headers, 'webhook-timestamp': String(nowSeconds() + 1) })).toThrow();
-  expect(() => webhook.verify('{"a":1}', { ...headers, 'webhook-id': 'evt_x' })).toThrow();
-  expect(() => new Webhook(createSecret()).verify('{"a":1}', headers)).toThrow();
+  expect(() => webhook.verify('{"a":2}', headers)).toThrow(/signature/i);
+  expect(() => webhook.verify('{"a":1}', { ...headers, 'webhook-timestamp': String(nowSeconds() + 1) })).toThrow(
+    /signature/i,
+  );
+  expect(() => webhook.verify('{"a":1}', { ...headers, 'webhook-id': 'evt_x' })).toThrow(/signature/i);
+  expect(() => new Webhook(createSecret()).verify('{"a":1}', headers)).toThrow(/signature/i);
 });
 
 test('with several secrets a receiver that knows any one of them accepts', () => {

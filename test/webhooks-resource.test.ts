@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { Principal, Subscriptions, Webhooks } from '../engine/src/contract.ts';
+import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
+import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { readSecret } from '../engine/src/delivery/sign.ts';
 import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
@@ -40,9 +41,16 @@ async function failure(promise: Promise<unknown>): Promise<{ code: string; paths
 
 test('a webhook comes back as it was made, with a secret that signs', async () => {
   const made = await webhooks.create(who, { url, name: 'Orders', description: 'All of them', format: 'envelope' });
-  expect(made).toMatchObject({ url, name: 'Orders', description: 'All of them', format: 'envelope', active: true, userId: who.userId });
+  expect(made).toMatchObject({
+    url,
+    name: 'Orders',
+    description: 'All of them',
+    format: 'envelope',
+    active: true,
+    userId: who.userId,
+  });
   expect(made.id).toMatch(/^wh_/);
-  expect(readSecret(made.secret).length).toBe(32);
+  expect(readSecret(made.secret).symmetricKeySize).toBe(32);
   expect(await webhooks.get(who, made.id)).toEqual(made);
   const [row] = await world.database.db.sql<{ secret: string }[]>`select secret from webhooks where id = ${made.id}`;
   expect(row?.secret).not.toContain(made.secret.slice(6, 20));
@@ -69,14 +77,24 @@ test.each([
 });
 
 test('everything that is wrong is told at once', async () => {
-  const input = { url: 'nowhere', name: 'x'.repeat(LIMITS.maxNameChars + 1), description: 'a\0b', format: 'xml' as 'raw' };
+  const input = {
+    url: 'nowhere',
+    name: 'x'.repeat(LIMITS.maxNameChars + 1),
+    description: 'a\0b',
+    format: 'xml' as 'raw',
+  };
   expect((await failure(webhooks.create(who, input))).paths).toEqual(['url', 'name', 'description', 'format']);
 });
 
 test('an update changes what it names and nothing else', async () => {
   const made = await webhooks.create(who, { url, name: 'a', description: 'b' });
   const changed = await webhooks.update(who, made.id, { name: '', url: 'http://other.example:8080/x?y' });
-  expect(changed).toMatchObject({ id: made.id, url: 'http://other.example:8080/x?y', description: 'b', secret: made.secret });
+  expect(changed).toMatchObject({
+    id: made.id,
+    url: 'http://other.example:8080/x?y',
+    description: 'b',
+    secret: made.secret,
+  });
   expect(changed).not.toHaveProperty('name');
   expect(changed.updatedAt.getTime()).toBeGreaterThanOrEqual(made.updatedAt.getTime());
   expect(await failure(webhooks.update(who, made.id, { url: 'x' }))).toMatchObject({ code: 'INVALID_REQUEST' });
@@ -107,7 +125,11 @@ test('a list is paged newest first, and going through it forth and back shows ea
   await webhooks.create(other, { url });
   // Three within one millisecond, two within one microsecond.
   const at = '2026-01-01T00:00:00.000';
-  for (const [i, micros] of [[8, '300'], [9, '200'], [10, '200']] as const) {
+  for (const [i, micros] of [
+    [8, '300'],
+    [9, '200'],
+    [10, '200'],
+  ] as const) {
     await sql`update webhooks set created_at = ${`${at}${micros}Z`}::text::timestamptz where id = ${made[i]!}`;
   }
   const rest = made.splice(9).sort().toReversed();
@@ -138,13 +160,16 @@ test('an entry that is added meanwhile does not shift the pages, and an empty pa
   expect(second).toEqual({ items: [], total: 2 });
 });
 
-test.each([{ limit: 0 }, { limit: 101 }, { limit: 1.5 }, { limit: 1, after: 'nonsense' }, { limit: 1, before: 'bm90IG9uZQ' }])(
-  'the page %j is refused by name',
-  async (page) => {
-    const path = Object.keys(page).at(-1)!;
-    expect(await failure(webhooks.list(who, page))).toEqual({ code: 'INVALID_REQUEST', paths: [path] });
-  },
-);
+test.each([
+  { limit: 0 },
+  { limit: 101 },
+  { limit: 1.5 },
+  { limit: 1, after: 'nonsense' },
+  { limit: 1, before: 'bm90IG9uZQ' },
+])('the page %j is refused by name', async (page) => {
+  const path = Object.keys(page).at(-1)!;
+  expect(await failure(webhooks.list(who, page))).toEqual({ code: 'INVALID_REQUEST', paths: [path] });
+});
 
 test('a webhook that is stopped gets nothing more, and nothing later of what it missed', async () => {
   const webhook = await webhooks.create(who, { url });
@@ -174,7 +199,7 @@ test('an attempt in flight when its webhook is deleted is recorded as what it wa
   const receiver = await startReceiver();
   receiver.answer = (request) => ({ delayMs: 150, status: request.url === '/ok' ? 200 : 500 });
   const deliverer = world.deliverer({ node: 'node_a' });
-  const hooks = [];
+  const hooks: WebhookRecord[] = [];
   for (const path of ['/ok', '/bad']) {
     const webhook = await webhooks.create(who, { url: `${receiver.url}${path}` });
     deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
@@ -195,15 +220,19 @@ test('an attempt in flight when its webhook is deleted is recorded as what it wa
 
 test('deliveries are listed newest first, page by page, with what became of each', async () => {
   const webhook = await webhooks.create(who, { url });
-  const due = [];
+  const due: DueDelivery[] = [];
   for (let i = 0; i < 5; i++) due.unshift(...(await world.emit(webhook, who, 1, null)));
   // Ids of one millisecond are in no order; the list's is that of the ids.
-  const ids = due.map((delivery) => delivery.id).sort().toReversed();
+  const ids = due
+    .map((delivery) => delivery.id)
+    .sort()
+    .toReversed();
   const first = await webhooks.deliveries(who, webhook.id, { limit: 3 });
   const second = await webhooks.deliveries(who, webhook.id, { limit: 3, after: first.endCursor! });
   expect([...first.items, ...second.items].map((item) => item.id)).toEqual(ids);
   expect([first.total, second.items.length]).toEqual([5, 2]);
-  const record = first.items.find((item) => item.id === due[0]?.id) ?? second.items.find((item) => item.id === due[0]?.id);
+  const record =
+    first.items.find((item) => item.id === due[0]?.id) ?? second.items.find((item) => item.id === due[0]?.id);
   expect(record).toMatchObject({
     webhookId: webhook.id,
     emitterId: due[0]?.emitterId,

@@ -65,9 +65,16 @@ test.each(['dc_*', 'p_*'])('%s stands for every emitter of its kind', async (glo
 
 test('an emitter that is unknown, deleted, not deployed yet or of another account is told by name', async () => {
   const other = await world.account();
-  const unknown = [newId('source'), await source(who, 'deleted'), await source(who, 'deploying'), await source(other), 'sc_*', '*'];
+  const unknown = [
+    newId('source'),
+    await source(who, 'deleted'),
+    await source(who, 'deploying'),
+    await source(other),
+    'sc_*',
+    '*',
+  ];
   for (const id of unknown) {
-    await expect(subscriptions.create(who, { emitterId: id, listenerId: webhook.id }), id).rejects.toMatchObject({
+    await expect(subscriptions.create(who, { emitterId: id, listenerId: webhook.id })).rejects.toMatchObject({
       code: 'NOT_FOUND',
       fields: [{ path: 'emitter_id' }],
     });

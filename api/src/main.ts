@@ -53,6 +53,8 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  // The terminal was closed; without this the process would be gone at once.
+  process.on('SIGHUP', onSignal);
 }
 
 /** What the operator can mend is told in a sentence; anything else with its stack. */

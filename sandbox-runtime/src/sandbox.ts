@@ -19,9 +19,7 @@ export interface ComponentBundle {
 
 export type BundleOutcome = { ok: true; bundle: ComponentBundle } | { ok: false; errors: FieldError[] };
 
-export type DescribeOutcome =
-  | { ok: true; description: ComponentDescription }
-  | { ok: false; errors: FieldError[] };
+export type DescribeOutcome = { ok: true; description: ComponentDescription } | { ok: false; errors: FieldError[] };
 
 /** Limits of one run, all required: whoever asks for a run has decided. */
 export interface RunLimits {

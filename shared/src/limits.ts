@@ -1,6 +1,6 @@
 /**
- * Every limit of the system, with its unit in the name. Operators change the ones listed in docs/configuration.md
- * through the environment; the others are part of the published behaviour.
+ * Every limit of the system, with its unit in the name. None is set through the environment yet. docs/configuration.md
+ * lists them all, and a test holds the two together.
  */
 export const LIMITS = {
   /** Body of a request to an endpoint. Over it: 413. */

@@ -12,7 +12,7 @@ import { type DeliverWebhookPayload, TASKS } from '../../engine/src/jobs/tasks.t
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-export interface DeliveryRowState {
+interface DeliveryRowState {
   id: string;
   status: string;
   attempt_count: number;
@@ -43,7 +43,7 @@ export interface DeliveryWorld {
   stop(): Promise<void>;
 }
 
-export interface EventInput {
+interface EventInput {
   data: string;
   channel: string;
   ts: number;

@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
 
 /** An answer of the REST API, whatever its status. */
-export interface Answer {
+interface Answer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
   data: any;
@@ -36,7 +36,7 @@ export interface DeployedSource {
   endpoint: string;
 }
 
-export interface StoredEvent {
+interface StoredEvent {
   id: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
   event: any;

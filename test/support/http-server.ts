@@ -223,7 +223,10 @@ export function rawRequest(
   options: { method?: string; path: string; headers?: Record<string, string | string[]>; body?: (string | Buffer)[] },
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const { method = 'GET', path, headers = {} } = options;
+    const { method = 'GET', path, body = [] } = options;
+    // For GET and DELETE node would send the body without saying that there is one.
+    const framing = body.length > 0 && options.headers?.['content-length'] === undefined;
+    const headers = { ...options.headers, ...(framing ? { 'transfer-encoding': 'chunked' } : {}) };
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -237,7 +240,7 @@ export function rawRequest(
       response.on('error', reject);
     });
     request.on('error', reject);
-    for (const chunk of options.body ?? []) request.write(chunk);
+    for (const chunk of body) request.write(chunk);
     request.end();
   });
 }

@@ -45,8 +45,20 @@ export function withRun(body: string, before = ''): string {
   return `${before}\nexport default { name: 'test', version: '1', async run(event) { ${body} } };`;
 }
 
-export async function runIn(sandbox: Sandbox, code: string | ComponentBundle, options: RunOptions = {}): Promise<RanComponent> {
-  const { event = {}, hook, cpuMs = 5_000, wallMs = 10_000, memoryMb = 128, host = recordingHost(), ...request } = options;
+export async function runIn(
+  sandbox: Sandbox,
+  code: string | ComponentBundle,
+  options: RunOptions = {},
+): Promise<RanComponent> {
+  const {
+    event = {},
+    hook,
+    cpuMs = 5_000,
+    wallMs = 10_000,
+    memoryMb = 128,
+    host = recordingHost(),
+    ...request
+  } = options;
   const entry: RunEntry = hook === undefined ? { kind: 'run', event: JSON.stringify(event) } : { kind: 'hook', hook };
   const outcome = await sandbox.run(
     {

@@ -1,4 +1,5 @@
 import { LIMITS } from '@headwater/shared';
+import type { Agent } from 'undici';
 import type { Egress } from '../egress/egress.ts';
 import type { DeliverWebhookPayload } from '../jobs/tasks.ts';
 import type { Log } from '../log.ts';
@@ -11,10 +12,10 @@ import { releaseDeliveries } from '../store/release-deliveries.ts';
 import type { AttemptEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
-import { createOutcomeRecorder } from './record-outcomes.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from './record-outcomes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
-import { createSender } from './send-deliveries.ts';
+import { createSender, type Sender } from './send-deliveries.ts';
 
 export interface DelivererOptions {
   db: Database;
@@ -29,7 +30,7 @@ export interface DelivererOptions {
   limits?: Partial<DelivererLimits>;
 }
 
-export interface DelivererStats {
+interface DelivererStats {
   /** In memory and not started. */
   held: number;
   inFlight: number;
@@ -64,34 +65,98 @@ export interface Deliverer {
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { db, nodeId, log } = options;
-  const limits = completeLimits(options.limits);
-  const agent = options.egress.createAgent({ connections: limits.maxInFlight });
-  const recorder = createOutcomeRecorder({ sql: db.sql, nodeId, log });
-  const secretKeys = createSecretKeys(options.sealer);
-  const { egress, retryPolicy } = options;
-  const sender = createSender({
-    context: { agent, egress, secretKeys, retryPolicy, log, timeoutMs: limits.timeoutMs },
-    limits,
-    onEnd: (delivery, end) => void settle(delivery, end),
-    onShed: (deliveries) => void giveBack(deliveries),
-  });
-  let claiming = 0;
-  let heldBytes = 0;
-  let stopping: Promise<void> | undefined;
+  const deliverer = new NodeDeliverer(options);
+  return {
+    capacity: (webhookId) => deliverer.capacity(webhookId),
+    take: (deliveries) => deliverer.take(deliveries),
+    runLane: (payload) => deliverer.runLane(payload),
+    stats: () => deliverer.stats(),
+    stop: () => deliverer.stop(),
+  };
+}
 
-  async function settle(delivery: DueDelivery, end: AttemptEnd): Promise<void> {
+class NodeDeliverer implements Deliverer {
+  readonly #options: DelivererOptions;
+  readonly #limits: DelivererLimits;
+  readonly #agent: Agent;
+  readonly #sender: Sender;
+  readonly #recorder: OutcomeRecorder;
+  #claiming = 0;
+  #heldBytes = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: DelivererOptions) {
+    const { db, nodeId, log, egress, retryPolicy } = options;
+    this.#options = options;
+    this.#limits = completeLimits(options.limits);
+    this.#agent = egress.createAgent({ connections: this.#limits.maxInFlight });
+    this.#recorder = createOutcomeRecorder({ sql: db.sql, nodeId, log });
+    const secretKeys = createSecretKeys(options.sealer);
+    this.#sender = createSender({
+      context: { agent: this.#agent, egress, secretKeys, retryPolicy, log, timeoutMs: this.#limits.timeoutMs },
+      limits: this.#limits,
+      onEnd: (delivery, end) => void this.#settle(delivery, end),
+      onShed: (deliveries) => void this.#giveBack(deliveries),
+    });
+  }
+
+  capacity(webhookId?: string): number {
+    if (this.#stopping !== undefined || this.#heldBytes >= this.#limits.maxHeldBytes) return 0;
+    const held = this.#sender.waiting() + this.#sender.inFlight() + this.#recorder.size() + this.#claiming;
+    const free = Math.max(0, this.#limits.maxHeld - held);
+    return webhookId === undefined ? free : Math.min(free, this.#sender.room(webhookId));
+  }
+
+  take(deliveries: readonly DueDelivery[]): void {
+    for (const delivery of deliveries) this.#heldBytes += delivery.data.length;
+    this.#sender.push(deliveries);
+  }
+
+  async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
+    const { db, nodeId } = this.#options;
+    const limit = Math.min(LIMITS.deliveryLaneBatch, this.capacity(webhookId));
+    if (limit <= 0) {
+      await addJobs(db.sql, [deliverLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
+      return;
+    }
+    this.#claiming += limit;
+    try {
+      this.take(await claimDeliveries(db.sql, nodeId(), webhookId, limit));
+    } finally {
+      this.#claiming -= limit;
+    }
+  }
+
+  stats(): DelivererStats {
+    return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #drain(): Promise<void> {
+    const { db, nodeId } = this.#options;
+    await this.#sender.stop(this.#limits.drainMs);
+    await this.#recorder.stop();
+    await this.#agent.destroy();
+    await releaseDeliveries(db.sql, nodeId());
+  }
+
+  async #settle(delivery: DueDelivery, end: AttemptEnd): Promise<void> {
     if (end.kind === 'made') {
       const { status, attempt } = end.result;
-      options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
-      await recorder.record(end.result);
+      this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
+      await this.#recorder.record(end.result);
     }
-    heldBytes -= delivery.data.length;
+    this.#heldBytes -= delivery.data.length;
   }
 
   /** Leases that are not worth holding here go back; their lane comes round later. */
-  async function giveBack(deliveries: readonly DueDelivery[]): Promise<void> {
-    for (const delivery of deliveries) heldBytes -= delivery.data.length;
+  async #giveBack(deliveries: readonly DueDelivery[]): Promise<void> {
+    const { db, nodeId, log } = this.#options;
+    for (const delivery of deliveries) this.#heldBytes -= delivery.data.length;
     const ids = deliveries.map((delivery) => delivery.id);
     try {
       await releaseDeliveries(db.sql, nodeId(), { ids, runAtMs: Date.now() + LIMITS.deliveryLaneRetryMs });
@@ -100,49 +165,4 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       log.error({ count: ids.length, err: error }, 'deliveries could not be released');
     }
   }
-
-  function capacity(webhookId?: string): number {
-    if (stopping !== undefined || heldBytes >= limits.maxHeldBytes) return 0;
-    const held = sender.waiting() + sender.inFlight() + recorder.size() + claiming;
-    const free = Math.max(0, limits.maxHeld - held);
-    return webhookId === undefined ? free : Math.min(free, sender.room(webhookId));
-  }
-
-  function take(deliveries: readonly DueDelivery[]): void {
-    for (const delivery of deliveries) heldBytes += delivery.data.length;
-    sender.push(deliveries);
-  }
-
-  async function runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
-    const limit = Math.min(LIMITS.deliveryLaneBatch, capacity(webhookId));
-    if (limit <= 0) {
-      await addJobs(db.sql, [deliverLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
-      return;
-    }
-    claiming += limit;
-    try {
-      take(await claimDeliveries(db.sql, nodeId(), webhookId, limit));
-    } finally {
-      claiming -= limit;
-    }
-  }
-
-  async function drain(): Promise<void> {
-    const { drained } = sender.stop(limits.drainMs);
-    await drained;
-    await recorder.stop();
-    await agent.destroy();
-    await releaseDeliveries(db.sql, nodeId());
-  }
-
-  return {
-    capacity,
-    take,
-    runLane,
-    stats: () => ({ held: sender.waiting(), inFlight: sender.inFlight(), ...recorder.stats() }),
-    stop() {
-      stopping ??= drain();
-      return stopping;
-    },
-  };
 }

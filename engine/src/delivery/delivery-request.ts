@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { USER_AGENT } from '../egress/user-agent.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { messageId, signatures } from './sign.ts';
@@ -20,7 +21,7 @@ export function deliveryBody(delivery: DueDelivery): string {
  * Header names and values, alternating. `webhook-*` as Standard Webhooks has it; `headwater-channel` only for events of a
  * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts from 1.
  */
-export function deliveryHeaders(delivery: DueDelivery, key: Uint8Array, body: Uint8Array, nowMs: number): string[] {
+export function deliveryHeaders(delivery: DueDelivery, key: KeyObject, body: Uint8Array, nowMs: number): string[] {
   const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
   const timestampSeconds = Math.floor(nowMs / 1_000);
   const headers = [

@@ -14,7 +14,7 @@ export interface RetryOptions {
 }
 
 /** An attempt that did not succeed, as far as the policy looks at it. */
-export interface FailedAttempt {
+interface FailedAttempt {
   /** 1 for the first. */
   number: number;
   /** Absent where no response came. */
@@ -24,7 +24,7 @@ export interface FailedAttempt {
   endedAtMs: number;
 }
 
-export type RetryDecision = { kind: 'retry'; atMs: number } | { kind: 'give-up' };
+type RetryDecision = { kind: 'retry'; atMs: number } | { kind: 'give-up' };
 
 /**
  * Decides after a failed attempt:

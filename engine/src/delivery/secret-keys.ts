@@ -1,16 +1,17 @@
+import type { KeyObject } from 'node:crypto';
 import type { Sealer } from '../secrets/seal.ts';
 import { readSecret } from './sign.ts';
 
 /** Opened signing keys, by the sealed text: a changed secret is another text, so nothing ever needs to be invalidated. */
 export interface SecretKeys {
   /** Throws what the sealer throws. */
-  keyOf(accountId: string, sealedSecret: string): Buffer;
+  keyOf(accountId: string, sealedSecret: string): KeyObject;
 }
 
 const MAX_KEYS = 10_000;
 
 export function createSecretKeys(sealer: Sealer): SecretKeys {
-  const keys = new Map<string, Buffer>();
+  const keys = new Map<string, KeyObject>();
   return {
     keyOf(accountId, sealedSecret) {
       // The account is part of the key: a row that names another account's sealed text must fail to open, cached or not.

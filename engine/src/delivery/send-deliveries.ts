@@ -19,10 +19,10 @@ export interface Sender {
   waiting(): number;
   inFlight(): number;
   /**
-   * Starts nothing new and answers what waited. The promise resolves when nothing is in flight any more; after `drainMs`
-   * what still is gets cut off.
+   * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when nothing is in flight any
+   * more; after `drainMs` what still is gets cut off.
    */
-  stop(drainMs: number): { waiting: DueDelivery[]; drained: Promise<void> };
+  stop(drainMs: number): Promise<void>;
 }
 
 export function createSender({ context, limits, onEnd, onShed }: SenderOptions): Sender {
@@ -70,12 +70,13 @@ export function createSender({ context, limits, onEnd, onShed }: SenderOptions):
       if (shed.length > 0) onShed(shed);
       startWhatMayStart();
     },
-    room: lanes.room,
-    waiting: lanes.waiting,
+    room: (webhookId) => lanes.room(webhookId),
+    waiting: () => lanes.waiting(),
     inFlight: () => attempts.size,
     stop(drainMs) {
       isStopping = true;
-      return { waiting: lanes.clear(), drained: drain(drainMs) };
+      lanes.clear();
+      return drain(drainMs);
     },
   };
 }

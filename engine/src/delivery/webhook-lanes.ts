@@ -52,106 +52,116 @@ const MAX_REMEMBERED = 10_000;
 const isBusy = (lane: Lane) => lane.waiting.length > 0 || lane.inFlight > 0;
 
 export function createWebhookLanes(limits: LaneLimits): WebhookLanes {
-  const lanes = new Map<string, Lane>();
-  const tenants = new Map<string, Tenant>();
-  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
-  const readyTenants = new Set<Tenant>();
-  let waiting = 0;
+  return new Lanes(limits);
+}
 
-  function laneOf(delivery: DueDelivery): Lane {
-    const known = lanes.get(delivery.webhookId);
+class Lanes implements WebhookLanes {
+  readonly #limits: LaneLimits;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #tenants = new Map<string, Tenant>();
+  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
+  readonly #readyTenants = new Set<Tenant>();
+  #waiting = 0;
+
+  constructor(limits: LaneLimits) {
+    this.#limits = limits;
+  }
+
+  push(delivery: DueDelivery): void {
+    const lane = this.#laneOf(delivery);
+    lane.waiting.push(delivery);
+    this.#waiting++;
+    this.#settle(lane);
+  }
+
+  next(): DueDelivery | undefined {
+    const [tenant] = this.#readyTenants;
+    const [lane] = tenant?.ready ?? [];
+    const delivery = lane?.waiting.shift();
+    if (lane === undefined || delivery === undefined) return undefined;
+    this.#waiting--;
+    lane.inFlight++;
+    lane.tenant.inFlight++;
+    this.#settle(lane);
+    return delivery;
+  }
+
+  done(delivery: DueDelivery, outcome: 'answered' | 'timeout'): DueDelivery[] {
+    const lane = this.#laneOf(delivery);
+    const { maxPerWebhook } = this.#limits;
+    lane.inFlight--;
+    lane.tenant.inFlight--;
+    lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerWebhook, lane.window + 1);
+    const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
+    this.#waiting -= shed.length;
+    this.#settle(lane);
+    this.#forget(delivery.webhookId, lane);
+    return shed;
+  }
+
+  room(webhookId: string): number {
+    const lane = this.#lanes.get(webhookId);
+    if (lane === undefined) return this.#limits.maxHeldPerWebhook;
+    return Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
+  }
+
+  waiting(): number {
+    return this.#waiting;
+  }
+
+  clear(): DueDelivery[] {
+    const all: DueDelivery[] = [];
+    for (const lane of this.#lanes.values()) {
+      all.push(...lane.waiting.splice(0));
+      this.#settle(lane);
+    }
+    this.#waiting = 0;
+    return all;
+  }
+
+  #laneOf(delivery: DueDelivery): Lane {
+    const known = this.#lanes.get(delivery.webhookId);
     if (known !== undefined) return known;
-    const tenant = tenants.get(delivery.accountId) ?? {
-      id: delivery.accountId,
-      lanes: 0,
-      inFlight: 0,
-      ready: new Set(),
-    };
-    tenants.set(tenant.id, tenant);
+    const id = delivery.accountId;
+    const tenant = this.#tenants.get(id) ?? { id, lanes: 0, inFlight: 0, ready: new Set() };
+    this.#tenants.set(id, tenant);
     tenant.lanes++;
-    const lane: Lane = { tenant, waiting: [], inFlight: 0, window: limits.maxPerWebhook };
-    lanes.set(delivery.webhookId, lane);
+    const lane: Lane = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerWebhook };
+    this.#lanes.set(delivery.webhookId, lane);
     return lane;
   }
 
   /** Puts the lane and its tenant where they belong after a change: at the end of the turns, or out of them. */
-  function settle(lane: Lane): void {
+  #settle(lane: Lane): void {
     const { tenant } = lane;
     tenant.ready.delete(lane);
     if (lane.waiting.length > 0 && lane.inFlight < lane.window) tenant.ready.add(lane);
-    readyTenants.delete(tenant);
-    if (tenant.ready.size > 0 && tenant.inFlight < limits.maxPerTenant) readyTenants.add(tenant);
+    this.#readyTenants.delete(tenant);
+    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.maxPerTenant) this.#readyTenants.add(tenant);
   }
 
-  function forget(webhookId: string, lane: Lane): void {
+  #maxHeld(lane: Lane): number {
+    const { maxPerWebhook, maxHeldPerWebhook } = this.#limits;
+    return lane.window === maxPerWebhook ? maxHeldPerWebhook : lane.window * ROUNDS_HELD;
+  }
+
+  #forget(webhookId: string, lane: Lane): void {
     if (isBusy(lane)) return;
-    if (lane.window === limits.maxPerWebhook) drop(webhookId, lane);
-    else if (lanes.size > MAX_REMEMBERED) dropOldestIdle();
+    if (lane.window === this.#limits.maxPerWebhook) this.#drop(webhookId, lane);
+    else if (this.#lanes.size > MAX_REMEMBERED) this.#dropOldestIdle();
   }
 
-  function dropOldestIdle(): void {
-    for (const [webhookId, lane] of lanes) {
+  #dropOldestIdle(): void {
+    for (const [webhookId, lane] of this.#lanes) {
       if (isBusy(lane)) continue;
-      drop(webhookId, lane);
+      this.#drop(webhookId, lane);
       return;
     }
   }
 
-  function drop(webhookId: string, lane: Lane): void {
-    lanes.delete(webhookId);
+  #drop(webhookId: string, lane: Lane): void {
+    this.#lanes.delete(webhookId);
     lane.tenant.lanes--;
-    if (lane.tenant.lanes === 0) tenants.delete(lane.tenant.id);
+    if (lane.tenant.lanes === 0) this.#tenants.delete(lane.tenant.id);
   }
-
-  function maxHeld(lane: Lane): number {
-    return lane.window === limits.maxPerWebhook ? limits.maxHeldPerWebhook : lane.window * ROUNDS_HELD;
-  }
-
-  return {
-    push(delivery) {
-      const lane = laneOf(delivery);
-      lane.waiting.push(delivery);
-      waiting++;
-      settle(lane);
-    },
-    next() {
-      const [tenant] = readyTenants;
-      const [lane] = tenant?.ready ?? [];
-      const delivery = lane?.waiting.shift();
-      if (lane === undefined || delivery === undefined) return undefined;
-      waiting--;
-      lane.inFlight++;
-      lane.tenant.inFlight++;
-      settle(lane);
-      return delivery;
-    },
-    done(delivery, outcome) {
-      const lane = laneOf(delivery);
-      lane.inFlight--;
-      lane.tenant.inFlight--;
-      lane.window =
-        outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(limits.maxPerWebhook, lane.window + 1);
-      const keep = Math.max(lane.window, maxHeld(lane) - lane.inFlight);
-      const shed = lane.waiting.splice(keep);
-      waiting -= shed.length;
-      settle(lane);
-      forget(delivery.webhookId, lane);
-      return shed;
-    },
-    room(webhookId) {
-      const lane = lanes.get(webhookId);
-      if (lane === undefined) return limits.maxHeldPerWebhook;
-      return Math.max(0, maxHeld(lane) - lane.waiting.length - lane.inFlight);
-    },
-    waiting: () => waiting,
-    clear() {
-      const all: DueDelivery[] = [];
-      for (const lane of lanes.values()) {
-        all.push(...lane.waiting.splice(0));
-        settle(lane);
-      }
-      waiting = 0;
-      return all;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { type FieldError, LIMITS } from '@headwater/shared';
 import { build, type Loader, type Message } from 'esbuild';
 import { createHash } from 'node:crypto';
+import { LOADED_EXPORT } from '../guest/builtin-names.ts';
 import type { BundleOutcome } from '../sandbox.ts';
 import { resolveBuiltins } from './resolve-builtins.ts';
 
@@ -45,6 +46,7 @@ async function tryBundle(code: string, fileName: string, loader: Loader): Promis
       logLevel: 'silent',
       logLimit: MAX_ERRORS,
       treeShaking: false,
+      footer: { js: `export const ${LOADED_EXPORT} = true;` },
       tsconfigRaw: '{}',
       absWorkingDir: '/',
       plugins: [resolveBuiltins()],

@@ -24,7 +24,10 @@ export class GuestAbortSignal extends GuestEventTarget {
 
   static timeout(delayMs: number): GuestAbortSignal {
     const signal = makeSignal();
-    setTimeout(() => abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')), delayMs);
+    setTimeout(
+      () => abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+      delayMs,
+    );
     return signal;
   }
 

@@ -1,4 +1,5 @@
 import type { Bridge } from './bridge.ts';
+import { toText } from './intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 
 type BlobPart = string | ArrayBuffer | ArrayBufferView | BlobLike;
@@ -14,7 +15,11 @@ export interface BlobLike {
 
 export interface BlobClasses {
   Blob: new (parts?: Iterable<BlobPart>, options?: { type?: string }) => BlobLike;
-  File: new (parts: Iterable<BlobPart>, name: string, options?: { type?: string; lastModified?: number }) => BlobLike & { name: string };
+  File: new (
+    parts: Iterable<BlobPart>,
+    name: string,
+    options?: { type?: string; lastModified?: number },
+  ) => BlobLike & { name: string };
   /** The bytes of a blob, without the promise. */
   bytesOf(blob: unknown): Uint8Array<ArrayBuffer> | undefined;
 }
@@ -22,14 +27,15 @@ export interface BlobClasses {
 /** Blob and File that hold their bytes in memory: no streams. */
 export function makeBlobClasses(bridge: Bridge): BlobClasses {
   const contents = new WeakMap<object, Uint8Array<ArrayBuffer>>();
-  const bytesOf = (blob: unknown): Uint8Array<ArrayBuffer> | undefined => (typeof blob === 'object' && blob !== null ? contents.get(blob) : undefined);
+  const bytesOf = (blob: unknown): Uint8Array<ArrayBuffer> | undefined =>
+    typeof blob === 'object' && blob !== null ? contents.get(blob) : undefined;
 
   class GuestBlob implements BlobLike {
     readonly type: string;
 
     constructor(parts: Iterable<BlobPart> = [], options: { type?: string } = {}) {
       contents.set(this, joinBytes([...parts].map((part) => bytesOf(part) ?? toBytes(bridge, part))));
-      this.type = String(options.type ?? '').toLowerCase();
+      this.type = toText(options.type ?? '').toLowerCase();
     }
 
     get size(): number {
@@ -63,7 +69,7 @@ export function makeBlobClasses(bridge: Bridge): BlobClasses {
 
     constructor(parts: Iterable<BlobPart>, name: string, options: { type?: string; lastModified?: number } = {}) {
       super(parts, options);
-      this.name = String(name);
+      this.name = toText(name);
       this.lastModified = options.lastModified ?? Date.now();
     }
   }
@@ -75,8 +81,9 @@ export function makeBlobClasses(bridge: Bridge): BlobClasses {
 
 export function toBytes(bridge: Bridge, part: unknown): Uint8Array<ArrayBuffer> {
   if (part instanceof ArrayBuffer) return new Uint8Array(part.slice(0));
-  if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer as ArrayBuffer, part.byteOffset, part.byteLength).slice();
-  return encodeUtf8(bridge, String(part));
+  if (ArrayBuffer.isView(part))
+    return new Uint8Array(part.buffer as ArrayBuffer, part.byteOffset, part.byteLength).slice();
+  return encodeUtf8(bridge, toText(part));
 }
 
 export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -2,6 +2,7 @@ import type { BlobClasses, BlobLike } from './blob.ts';
 import { toBytes } from './blob.ts';
 import type { Bridge } from './bridge.ts';
 import { encodeForm, GuestFormData } from './form-data.ts';
+import { toText } from './intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 
 /** A body as it was given: text stays text, because the process encodes it faster than the guest. */
@@ -33,7 +34,7 @@ export function readBody(tools: BodyTools, body: unknown): BodyContent | undefin
     return type === '' ? { content: blob } : { content: blob, type };
   }
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return { content: toBytes(bridge, body) };
-  return { content: String(body), type: 'text/plain;charset=UTF-8' };
+  return { content: toText(body), type: 'text/plain;charset=UTF-8' };
 }
 
 /** The reading half of Request and Response. The whole body is in memory; it can be read once. */

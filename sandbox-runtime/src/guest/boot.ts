@@ -1,3 +1,4 @@
+// oxlint-disable import/no-unassigned-import -- core-js installs what its modules are named after
 import 'core-js/actual/atob';
 import 'core-js/actual/btoa';
 import 'core-js/actual/dom-exception';
@@ -74,7 +75,12 @@ function installGlobals(bridge: Bridge, runs: RunTracker, log: RunLog, timers: G
     ...textClasses,
     crypto: webCrypto,
     process,
-    performance: { now: () => now() - startedAt, timeOrigin: startedAt, mark: () => undefined, measure: () => undefined },
+    performance: {
+      now: () => now() - startedAt,
+      timeOrigin: startedAt,
+      mark: () => undefined,
+      measure: () => undefined,
+    },
     queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
     global: globalThis,
     [BUILTIN_FUNCTION]: makeBuiltins({ bridge, webCrypto, textClasses, timers: timers.globals(), process }),

@@ -7,3 +7,6 @@ export type BuiltinName = (typeof BUILTIN_NAMES)[number];
 
 /** Name of the guest's global function that hands out a builtin module. It gives no more than an import does. */
 export const BUILTIN_FUNCTION = '__headwaterBuiltin';
+
+/** Export that the bundler puts at the end of every module: while it cannot be read, a top-level await is still pending. */
+export const LOADED_EXPORT = '__headwaterLoaded';

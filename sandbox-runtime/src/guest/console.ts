@@ -24,7 +24,9 @@ export class RunLog {
     context.logLines += 1;
     if (context.logLines > maxLogLinesPerRun + 1) return;
     const last = context.logLines === maxLogLinesPerRun + 1;
-    const text = last ? `Further log lines are dropped: a run keeps ${maxLogLinesPerRun}` : truncateUtf8(message, maxLogLineBytes);
+    const text = last
+      ? `Further log lines are dropped: a run keeps ${maxLogLinesPerRun}`
+      : truncateUtf8(message, maxLogLineBytes);
     this.#runs.takeBytes(context, utf8Length(text));
     this.#bridge.post(POST.log, context.run, `${last ? LEVEL.warn : LEVEL[level]}:${now()}`, text);
   }

@@ -59,6 +59,7 @@ function valueJson(key: string, value: unknown): string {
     const reason = cause instanceof Error ? cause.message : 'it cannot be read';
     throw new TypeError(`The value for '${key}' cannot be turned into JSON: ${reason}`, { cause });
   }
-  if (json === undefined) throw new TypeError(`The value for '${key}' cannot be turned into JSON: it is a ${typeof value}`);
+  if (json === undefined)
+    throw new TypeError(`The value for '${key}' cannot be turned into JSON: it is a ${typeof value}`);
   return json;
 }

@@ -22,7 +22,8 @@ export function describeError(thrown: unknown): DescribedError {
 }
 
 function readError(thrown: unknown): DescribedError {
-  if (typeof thrown !== 'object' || thrown === null) return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
+  if (typeof thrown !== 'object' || thrown === null)
+    return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
   const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
   if (typeof message !== 'string' && !(thrown instanceof Error)) {
     return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };

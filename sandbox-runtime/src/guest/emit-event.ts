@@ -1,6 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { now, stringifyJson } from './intrinsics.ts';
+import { now, stringifyJson, toText } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8Length } from './utf8.ts';
 
@@ -13,7 +13,13 @@ interface EmitMeta {
 }
 
 /** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or RangeError at the author's line. */
-export function emitEvent(bridge: Bridge, runs: RunTracker, context: RunContext, event: unknown, options: unknown): void {
+export function emitEvent(
+  bridge: Bridge,
+  runs: RunTracker,
+  context: RunContext,
+  event: unknown,
+  options: unknown,
+): void {
   if (context.over) return;
   const { limits } = runs;
   const data = eventJson(event);
@@ -23,7 +29,8 @@ export function emitEvent(bridge: Bridge, runs: RunTracker, context: RunContext,
   }
   const meta = readMeta(options ?? {}, context, runs);
   context.emits += 1;
-  if (context.emits > limits.maxEmitsPerRun) runs.exceed(context, `A run may emit at most ${limits.maxEmitsPerRun} events`);
+  if (context.emits > limits.maxEmitsPerRun)
+    runs.exceed(context, `A run may emit at most ${limits.maxEmitsPerRun} events`);
   runs.takeBytes(context, bytes);
   bridge.post(POST.emit, context.run, data, stringifyJson(meta));
 }
@@ -37,7 +44,8 @@ function eventJson(event: unknown): string {
     const reason = cause instanceof Error ? cause.message : 'it cannot be read';
     throw new TypeError(`The event given to $emit cannot be turned into JSON: ${reason}`, { cause });
   }
-  if (json === undefined) throw new TypeError(`The event given to $emit cannot be turned into JSON: it is a ${typeof event}`);
+  if (json === undefined)
+    throw new TypeError(`The event given to $emit cannot be turned into JSON: it is a ${typeof event}`);
   return json;
 }
 
@@ -59,12 +67,13 @@ function readMeta(options: unknown, context: RunContext, runs: RunTracker): Emit
     if (typeof summary === 'object' || typeof summary === 'function' || typeof summary === 'symbol') {
       throw new TypeError(`$emit: summary must be a string, not ${typeof summary}`);
     }
-    const text = String(summary);
+    const text = toText(summary);
     // A summary is for people: a long one is cut, not refused.
     meta.summary = text.length > maxSummaryChars ? `${text.slice(0, maxSummaryChars - 1)}…` : text;
   }
   if (ts !== undefined && ts !== null) {
-    if (typeof ts !== 'number' || !Number.isFinite(ts)) throw new TypeError('$emit: ts must be a number of milliseconds');
+    if (typeof ts !== 'number' || !Number.isFinite(ts))
+      throw new TypeError('$emit: ts must be a number of milliseconds');
     meta.ts = Math.trunc(ts);
   }
   return meta;
@@ -75,9 +84,12 @@ function readId(id: unknown, dedupe: string, maxChars: number): string | number 
     if (dedupe === '') return undefined;
     throw new TypeError(`$emit needs an id, because the component sets dedupe: '${dedupe}'`);
   }
-  if (typeof id !== 'string' && typeof id !== 'number') throw new TypeError(`$emit: id must be a string or a number, not ${typeof id}`);
-  if (typeof id === 'number' && !Number.isFinite(id)) throw new TypeError(`$emit: id must be a finite number, not ${id}`);
-  if (typeof id === 'string' && id.length > maxChars) throw new RangeError(`$emit: id is longer than ${maxChars} characters`);
+  if (typeof id !== 'string' && typeof id !== 'number')
+    throw new TypeError(`$emit: id must be a string or a number, not ${typeof id}`);
+  if (typeof id === 'number' && !Number.isFinite(id))
+    throw new TypeError(`$emit: id must be a finite number, not ${id}`);
+  if (typeof id === 'string' && id.length > maxChars)
+    throw new RangeError(`$emit: id is longer than ${maxChars} characters`);
   if (dedupe === 'greatest' && !isNumeric(id)) {
     throw new TypeError(`$emit: id must be numeric, because the component sets dedupe: 'greatest'; got '${id}'`);
   }

@@ -1,3 +1,5 @@
+import { toText } from './intrinsics.ts';
+
 /** A small Event and EventTarget: capture phases and bubbling have no meaning without a tree. */
 export class GuestEvent {
   readonly type: string;
@@ -8,7 +10,7 @@ export class GuestEvent {
   stopped = false;
 
   constructor(type: string, init: { cancelable?: boolean } = {}) {
-    this.type = String(type);
+    this.type = toText(type);
     this.cancelable = init.cancelable === true;
   }
 

@@ -63,16 +63,19 @@ export class GuestFetch {
 
   #take(request: GuestRequest): RunContext {
     const context = this.#runs.current();
-    if (context === undefined) throw new TypeError('fetch failed: requests can be made during a run only, not while the component loads');
+    if (context === undefined)
+      throw new TypeError('fetch failed: requests can be made during a run only, not while the component loads');
     const { maxFetchesInFlightPerRun, maxFetchesPerRun, maxFetchRequestBytes, maxUrlChars } = this.#runs.limits;
     const body = request.peek() ?? '';
     const bytes = typeof body === 'string' ? utf8Length(body) : body.byteLength;
-    if (bytes > maxFetchRequestBytes) throw new TypeError(`fetch failed: the body is ${bytes} bytes; the limit is ${maxFetchRequestBytes}`);
+    if (bytes > maxFetchRequestBytes)
+      throw new TypeError(`fetch failed: the body is ${bytes} bytes; the limit is ${maxFetchRequestBytes}`);
     if (request.url.length > maxUrlChars * 8) throw new TypeError('fetch failed: the URL is too long');
     if (context.fetchesInFlight >= maxFetchesInFlightPerRun) {
       throw new TypeError(`fetch failed: a run may have at most ${maxFetchesInFlightPerRun} requests in flight`);
     }
-    if (context.fetches >= maxFetchesPerRun) throw new TypeError(`fetch failed: a run may make at most ${maxFetchesPerRun} requests`);
+    if (context.fetches >= maxFetchesPerRun)
+      throw new TypeError(`fetch failed: a run may make at most ${maxFetchesPerRun} requests`);
     context.fetches += 1;
     context.fetchesInFlight += 1;
     return context;

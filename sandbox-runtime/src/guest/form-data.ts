@@ -1,6 +1,7 @@
 import type { BlobClasses, BlobLike } from './blob.ts';
 import { joinBytes } from './blob.ts';
 import type { Bridge } from './bridge.ts';
+import { toText } from './intrinsics.ts';
 import { encodeUtf8 } from './utf8.ts';
 
 type FormValue = string | (BlobLike & { name?: string });
@@ -10,7 +11,7 @@ export class GuestFormData {
   readonly #entries: [string, FormValue, string | undefined][] = [];
 
   append(name: string, value: unknown, fileName?: string): void {
-    this.#entries.push([String(name), formValue(value), fileName]);
+    this.#entries.push([toText(name), formValue(value), fileName]);
   }
 
   set(name: string, value: unknown, fileName?: string): void {
@@ -60,20 +61,27 @@ export class GuestFormData {
 }
 
 function formValue(value: unknown): FormValue {
-  return typeof value === 'object' && value !== null && 'arrayBuffer' in value ? (value as BlobLike) : String(value);
+  return typeof value === 'object' && value !== null && 'arrayBuffer' in value ? (value as BlobLike) : toText(value);
 }
 
 /** multipart/form-data as in RFC 7578, names and file names escaped as browsers do. */
-export function encodeForm(bridge: Bridge, blobs: BlobClasses, form: GuestFormData, boundary: string): Uint8Array<ArrayBuffer> {
+export function encodeForm(
+  bridge: Bridge,
+  blobs: BlobClasses,
+  form: GuestFormData,
+  boundary: string,
+): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   const text = (line: string): void => void chunks.push(encodeUtf8(bridge, line));
   for (const [name, value] of form) {
     text(`--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`);
     const bytes = blobs.bytesOf(value);
-    if (typeof value === 'string' || bytes === undefined) text(`\r\n\r\n${String(value)}\r\n`);
+    if (typeof value === 'string' || bytes === undefined) text(`\r\n\r\n${toText(value)}\r\n`);
     else {
       const type = value.type === '' ? 'application/octet-stream' : value.type;
-      text(`; filename="${escapeName(form.fileNameOf(name, 0) ?? value.name ?? 'blob')}"\r\nContent-Type: ${type}\r\n\r\n`);
+      text(
+        `; filename="${escapeName(form.fileNameOf(name, 0) ?? value.name ?? 'blob')}"\r\nContent-Type: ${type}\r\n\r\n`,
+      );
       chunks.push(bytes);
       text('\r\n');
     }

@@ -1,3 +1,5 @@
+import { toText } from './intrinsics.ts';
+
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 100;
 const MAX_CHARS = 64 * 1024;
@@ -21,11 +23,11 @@ function formatDirective(directive: string, value: unknown): string {
     case '%s':
       return typeof value === 'object' && value !== null ? formatValue(value) : String(value);
     case '%d':
-      return typeof value === 'object' ? 'NaN' : String(Number(value as number));
+      return typeof value === 'object' ? 'NaN' : toText(Number(value));
     case '%i':
-      return typeof value === 'object' ? 'NaN' : String(Number.parseInt(String(value), 10));
+      return typeof value === 'object' ? 'NaN' : String(Number.parseInt(toText(value), 10));
     case '%f':
-      return String(Number.parseFloat(String(value)));
+      return String(Number.parseFloat(toText(value)));
     case '%j':
       return JSON.stringify(value) ?? 'undefined';
     case '%c':
@@ -52,7 +54,8 @@ interface FormatState {
 
 function format(value: unknown, depth: number, state: FormatState): string {
   if (state.left <= 0) return '…';
-  const text = typeof value === 'object' && value !== null ? formatObject(value, depth, state) : formatPrimitive(value, depth);
+  const text =
+    typeof value === 'object' && value !== null ? formatObject(value, depth, state) : formatPrimitive(value, depth);
   const kept = text.length > state.left ? `${text.slice(0, state.left)}…` : text;
   if (typeof value !== 'object') state.left -= kept.length;
   return kept;
@@ -102,7 +105,11 @@ function formatMembers(value: object, depth: number, state: FormatState): string
     return wrap(`${className(value)}(${items.length}) `, '[', limited(items, items.length, nested), ']', depth);
   }
   if (value instanceof Map) {
-    const entries = limited(value, value.size, (pair) => `${nested((pair as [unknown, unknown])[0])} => ${nested((pair as [unknown, unknown])[1])}`);
+    const entries = limited(
+      value,
+      value.size,
+      (pair) => `${nested((pair as [unknown, unknown])[0])} => ${nested((pair as [unknown, unknown])[1])}`,
+    );
     return wrap(`Map(${value.size}) `, '{', entries, '}', depth);
   }
   if (value instanceof Set) return wrap(`Set(${value.size}) `, '{', limited(value, value.size, nested), '}', depth);

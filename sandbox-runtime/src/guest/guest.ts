@@ -1,7 +1,7 @@
 import type { RunProp } from '@headwater/shared';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { RunLog } from './console.ts';
+import type { RunLog } from './console.ts';
 import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
 import { applyFunction, parseJson, stringifyJson, whenSettled } from './intrinsics.ts';
@@ -74,8 +74,16 @@ export class Guest {
     try {
       this.#component ??= readComponent(this.#exported);
       const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
-      const instance = makeInstance({ bridge, runs, warn }, this.#component, context, parseJson(props) as Record<string, RunProp>);
-      const result = hook === '' ? applyFunction(this.#component.run, instance, [parseJson(event)]) : callHook(this.#component, hook, instance);
+      const instance = makeInstance(
+        { bridge, runs, warn },
+        this.#component,
+        context,
+        parseJson(props) as Record<string, RunProp>,
+      );
+      const result =
+        hook === ''
+          ? applyFunction(this.#component.run, instance, [parseJson(event)])
+          : callHook(this.#component, hook, instance);
       if (typeof result !== 'object' || result === null) return this.#finish(context);
       whenSettled(
         result,

@@ -1,8 +1,12 @@
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const LINE_BREAKS = /[\0\r\n]/;
 
-export type HeadersInput = GuestHeaders | Iterable<readonly [string, string]> | Record<string, unknown> | undefined | null;
+export type HeadersInput =
+  | GuestHeaders
+  | Iterable<readonly [string, string]>
+  | Record<string, unknown>
+  | undefined
+  | null;
 
 /** `Headers` of the Fetch standard: names in lower case, several values of a name joined, `set-cookie` kept apart. */
 export class GuestHeaders {

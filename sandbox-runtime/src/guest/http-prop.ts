@@ -1,11 +1,10 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { stringifyJson } from './intrinsics.ts';
+import { stringifyJson, toText } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { exact, utf8Length } from './utf8.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const LINE_BREAKS = /[\0\r\n]/;
 
 export interface HttpProp {
@@ -14,7 +13,13 @@ export interface HttpProp {
 }
 
 /** `$.interface.http`. The answer leaves at once; the run goes on. */
-export function makeHttpProp(bridge: Bridge, runs: RunTracker, context: RunContext, endpoint: string, warn: (message: string) => void): HttpProp {
+export function makeHttpProp(
+  bridge: Bridge,
+  runs: RunTracker,
+  context: RunContext,
+  endpoint: string,
+  warn: (message: string) => void,
+): HttpProp {
   return {
     endpoint,
     // Throws before it returns a promise: a caller that does not await must see its mistake too.
@@ -57,7 +62,7 @@ function readHeaders(headers: unknown): [string, string][] {
   const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
   for (const [name, value] of entries as [string, unknown][]) {
     if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    const text = Array.isArray(value) ? value.join(', ') : toText(value);
     if (!HEADER_NAME.test(name)) throw new TypeError(`respond: '${name.slice(0, 100)}' is not a valid header name`);
     if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
     pairs.push([name, text]);
@@ -69,7 +74,8 @@ function readBody(body: unknown, head: ResponseHead): string | Uint8Array {
   if (body === undefined || body === null) return '';
   if (typeof body === 'string') return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
-  if (ArrayBuffer.isView(body)) return exact(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength));
+  if (ArrayBuffer.isView(body))
+    return exact(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength));
   const json = bodyJson(body);
   const named = head.headers.some(([name]) => name.toLowerCase() === 'content-type');
   if (!named) head.headers.push(['content-type', 'application/json']);
@@ -89,5 +95,5 @@ function bodyJson(body: unknown): string {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'object' || typeof value === 'symbol' ? typeof value : String(value);
+  return typeof value === 'object' || typeof value === 'symbol' ? typeof value : toText(value);
 }

@@ -6,8 +6,8 @@ export const stringifyJson = JSON.stringify;
 export const parseJson = JSON.parse as (text: string) => unknown;
 export const applyFunction = Reflect.apply;
 export const now = Date.now;
-export const objectKeys = Object.keys;
-export const isArray = Array.isArray;
+/** What the web's and Node's interfaces do with an argument that should be text: any value is taken. */
+export const toText: (value: unknown) => string = String;
 
 const promiseThen = Promise.prototype.then;
 const promiseResolve = Promise.resolve.bind(Promise);

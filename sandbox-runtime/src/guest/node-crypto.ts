@@ -2,6 +2,7 @@ import { Buffer } from 'buffer';
 import { ASK } from '../protocol/isolate-calls.ts';
 import { joinBytes } from './blob.ts';
 import type { Bridge } from './bridge.ts';
+import { toText } from './intrinsics.ts';
 import { askBytes, equalBytes } from './web-crypto.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
@@ -17,10 +18,11 @@ export function makeNodeCrypto(bridge: Bridge, webCrypto: Record<string, unknown
     return Buffer.from(askBytes(bridge, ASK.random, size).buffer);
   };
   return {
-    createHash: (algorithm: string) => new Digest((data) => askBytes(bridge, ASK.hash, String(algorithm).toLowerCase(), data)),
+    createHash: (algorithm: string) =>
+      new Digest((data) => askBytes(bridge, ASK.hash, toText(algorithm).toLowerCase(), data)),
     createHmac: (algorithm: string, key: Data) => {
       const secret = bytesOf(key);
-      return new Digest((data) => askBytes(bridge, ASK.hmac, String(algorithm).toLowerCase(), secret, data));
+      return new Digest((data) => askBytes(bridge, ASK.hmac, toText(algorithm).toLowerCase(), secret, data));
     },
     hash: (algorithm: string, data: Data, encoding: BufferEncoding = 'hex') =>
       new Digest((bytes) => askBytes(bridge, ASK.hash, algorithm.toLowerCase(), bytes)).update(data).digest(encoding),
@@ -70,7 +72,8 @@ function encodeDigest(bytes: Buffer, encoding: BufferEncoding): string {
 function bytesOf(data: Data, encoding?: BufferEncoding): Uint8Array {
   if (typeof data === 'string') return new Uint8Array(Buffer.from(data, encoding));
   if (data instanceof ArrayBuffer) return new Uint8Array(data.slice(0));
-  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength).slice();
+  if (ArrayBuffer.isView(data))
+    return new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength).slice();
   throw new TypeError('The data must be a string, a Buffer or a typed array');
 }
 

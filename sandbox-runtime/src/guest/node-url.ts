@@ -1,3 +1,5 @@
+import { toText } from './intrinsics.ts';
+
 /** Node's `url` and `querystring`, as far as they are in use beside the URL class. */
 export function makeNodeUrl(querystring: Record<string, unknown>): Record<string, unknown> {
   const parseQuery = querystring['parse'] as (text: string) => unknown;
@@ -35,10 +37,16 @@ function parseUrl(text: string, parseQuery: ((text: string) => unknown) | undefi
 function formatUrl(url: unknown): string {
   if (typeof url === 'string' || url instanceof URL) return String(url);
   const { protocol, host, hostname, port, pathname, search, query, hash } = url as Record<string, unknown>;
-  const authority = host ?? (hostname === undefined || hostname === null ? '' : `${String(hostname)}${port ? `:${String(port)}` : ''}`);
+  const authority =
+    host ?? (hostname === undefined || hostname === null ? '' : `${toText(hostname)}${port ? `:${toText(port)}` : ''}`);
   const scheme = typeof protocol === 'string' ? `${protocol.replace(/:$/, '')}:` : '';
-  const text = typeof search === 'string' ? search : typeof query === 'object' && query !== null ? `?${String(new URLSearchParams(query as Record<string, string>))}` : '';
-  return `${scheme}${authority ? '//' : ''}${String(authority)}${String(pathname ?? '')}${text}${String(hash ?? '')}`;
+  const text =
+    typeof search === 'string'
+      ? search
+      : typeof query === 'object' && query !== null
+        ? `?${String(new URLSearchParams(query as Record<string, string>))}`
+        : '';
+  return `${scheme}${authority ? '//' : ''}${toText(authority)}${toText(pathname ?? '')}${text}${toText(hash ?? '')}`;
 }
 
 function resolveUrl(from: string, to: string): string {
@@ -55,7 +63,14 @@ function hostOf(domain: string): string {
   }
 }
 
-type QueryValue = string | number | boolean | bigint | readonly (string | number | boolean | bigint)[] | null | undefined;
+type QueryValue =
+  | string
+  | number
+  | boolean
+  | bigint
+  | readonly (string | number | boolean | bigint)[]
+  | null
+  | undefined;
 
 export function makeQuerystring(): Record<string, unknown> {
   const escape = (text: unknown): string => encodeURIComponent(String(text)).replaceAll('!', '%21');
@@ -80,7 +95,9 @@ export function makeQuerystring(): Record<string, unknown> {
   };
   const stringify = (values: Record<string, QueryValue> = {}, separator = '&', equals = '='): string =>
     Object.entries(values)
-      .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((item) => `${escape(name)}${equals}${escape(item ?? '')}`))
+      .flatMap(([name, value]) =>
+        (Array.isArray(value) ? value : [value]).map((item) => `${escape(name)}${equals}${escape(item ?? '')}`),
+      )
       .join(separator);
   return { parse, decode: parse, stringify, encode: stringify, escape, unescape };
 }

@@ -1,4 +1,5 @@
 import { formatMessage, formatValue } from './format-value.ts';
+import { toText } from './intrinsics.ts';
 
 const CUSTOM = Symbol.for('nodejs.util.promisify.custom');
 
@@ -7,7 +8,9 @@ type Callback = (error: unknown, value?: unknown) => void;
 /** The part of Node's `util` that components use. */
 export function makeNodeUtil(textClasses: Record<string, unknown>): Record<string, unknown> {
   const promisify = Object.assign(promisifyFunction, { custom: CUSTOM });
-  const inspect = Object.assign((value: unknown) => formatValue(value), { custom: Symbol.for('nodejs.util.inspect.custom') });
+  const inspect = Object.assign((value: unknown) => formatValue(value), {
+    custom: Symbol.for('nodejs.util.inspect.custom'),
+  });
   return {
     inspect,
     format: (...args: unknown[]) => formatMessage(args),
@@ -46,10 +49,12 @@ function promisifyFunction(fn: ((...args: unknown[]) => void) & { [CUSTOM]?: unk
 function callbackify(fn: (...args: unknown[]) => Promise<unknown>): (...args: unknown[]) => void {
   return function callbackified(this: unknown, ...args: unknown[]): void {
     const done = args.pop() as Callback;
+    // oxlint-disable promise/no-callback-in-promise -- turning a promise into a callback is what this is for
     fn.apply(this, args).then(
       (value) => queueMicrotask(() => done(null, value)),
       (error: unknown) => queueMicrotask(() => done(error ?? new Error('The promise was rejected without a reason'))),
     );
+    // oxlint-enable promise/no-callback-in-promise
   };
 }
 
@@ -60,9 +65,11 @@ function deepEqual(first: unknown, second: unknown, seen: [object, object][]): b
   if (seen.some(([a, b]) => a === first && b === second)) return true;
   seen.push([first, second]);
   if (first instanceof Date) return first.getTime() === (second as Date).getTime();
-  if (first instanceof RegExp) return String(first) === String(second);
+  if (first instanceof RegExp) return toText(first) === toText(second);
   if (first instanceof Map || first instanceof Set) return deepEqual([...first], [...(second as Set<unknown>)], seen);
   const keys = Reflect.ownKeys(first);
   if (keys.length !== Reflect.ownKeys(second).length) return false;
-  return keys.every((key) => Object.hasOwn(second, key) && deepEqual(Reflect.get(first, key), Reflect.get(second, key), seen));
+  return keys.every(
+    (key) => Object.hasOwn(second, key) && deepEqual(Reflect.get(first, key), Reflect.get(second, key), seen),
+  );
 }

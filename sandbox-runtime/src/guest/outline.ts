@@ -8,7 +8,9 @@ const MAX_NODES = 50_000;
  * except for a prop's `options`, where true means that the component computes them. Judged outside the isolate.
  */
 export function outlineComponent(exported: unknown): string {
-  if (typeof exported !== 'object' || exported === null) return stringifyJson({ exported: typeof exported });
+  if (typeof exported !== 'object' || exported === null) {
+    return stringifyJson({ exported: exported === null ? 'null' : typeof exported });
+  }
   const { name, key, version, type, description, dedupe, run, hooks, props } = exported as Record<string, unknown>;
   return stringifyJson({
     exported: 'object',
@@ -33,15 +35,17 @@ function plain(value: unknown): unknown {
   let nodes = 0;
   const copy = (item: unknown, depth: number, key: string): unknown => {
     nodes += 1;
-    if (nodes > MAX_NODES || depth > MAX_DEPTH) throw new RangeError('The props of the component are nested too deeply or too large');
+    if (nodes > MAX_NODES || depth > MAX_DEPTH)
+      throw new RangeError('The props of the component are nested too deeply or too large');
     if (typeof item === 'function') return key === 'options' ? true : undefined;
     if (typeof item === 'bigint' || typeof item === 'symbol') return undefined;
     if (typeof item !== 'object' || item === null) return item;
     if (Array.isArray(item)) return item.map((member) => copy(member, depth + 1, '') ?? null);
     const copied: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(item)) {
-      const value = copy(member, depth + 1, name);
-      if (value !== undefined) Object.defineProperty(copied, name, { value, enumerable: true, configurable: true, writable: true });
+      const kept = copy(member, depth + 1, name);
+      if (kept !== undefined)
+        Object.defineProperty(copied, name, { value: kept, enumerable: true, configurable: true, writable: true });
     }
     return copied;
   };

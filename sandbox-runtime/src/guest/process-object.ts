@@ -25,6 +25,7 @@ export function makeProcess(): Record<string, unknown> {
     once: nothing,
     off: nothing,
     removeListener: nothing,
+    // oxlint-disable-next-line no-console -- the guest's console: the log of the run
     emitWarning: (warning: unknown) => console.warn(String(warning)),
   };
   Object.defineProperty(process, Symbol.toStringTag, { value: 'process' });

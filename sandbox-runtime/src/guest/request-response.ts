@@ -1,7 +1,7 @@
 import type { GuestAbortSignal } from './abort.ts';
 import { type BodyTools, GuestBody, readBody } from './body.ts';
 import { GuestHeaders, type HeadersInput } from './headers.ts';
-import { stringifyJson } from './intrinsics.ts';
+import { stringifyJson, toText } from './intrinsics.ts';
 
 export interface RequestInit {
   method?: string;
@@ -53,7 +53,9 @@ export class GuestRequest extends GuestBody {
   }
 }
 
-function keep(content: string | Uint8Array<ArrayBuffer> | undefined): { content: string | Uint8Array<ArrayBuffer>; type?: string } | undefined {
+function keep(
+  content: string | Uint8Array<ArrayBuffer> | undefined,
+): { content: string | Uint8Array<ArrayBuffer>; type?: string } | undefined {
   return content === undefined ? undefined : { content };
 }
 
@@ -65,8 +67,10 @@ function readUrl(input: unknown): string {
   } catch (cause) {
     throw new TypeError(`fetch: '${text.slice(0, 200)}' is not a valid absolute URL`, { cause });
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`fetch: ${url.protocol} URLs are not supported`);
-  if (url.username !== '' || url.password !== '') throw new TypeError('fetch: a URL with credentials is not supported; use a header');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`fetch: ${url.protocol} URLs are not supported`);
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError('fetch: a URL with credentials is not supported; use a header');
   return url.href;
 }
 
@@ -96,7 +100,7 @@ export class GuestResponse extends GuestBody {
     super(tools, read?.content);
     this.#tools = tools;
     this.status = readStatus(init.status ?? 200, origin !== undefined);
-    this.statusText = String(init.statusText ?? '');
+    this.statusText = toText(init.statusText ?? '');
     this.headers = new GuestHeaders(init.headers);
     this.url = origin?.url ?? '';
     this.redirected = origin?.redirected ?? false;
@@ -120,7 +124,8 @@ export class GuestResponse extends GuestBody {
 
 function readStatus(status: unknown, fromHost: boolean): number {
   const code = Number(status);
-  if (!fromHost && (!Number.isInteger(code) || code < 200 || code > 599)) throw new RangeError('Response: status must be from 200 to 599');
+  if (!fromHost && (!Number.isInteger(code) || code < 200 || code > 599))
+    throw new RangeError('Response: status must be from 200 to 599');
   return code;
 }
 
@@ -147,7 +152,7 @@ export function makeFetchClasses(tools: BodyTools): Record<'Request' | 'Response
     }
 
     static redirect(url: string, status = 302): Response {
-      return new Response(null, { status, headers: { location: String(url) } });
+      return new Response(null, { status, headers: { location: toText(url) } });
     }
   }
   // What fetch answers is made by the base class, so `instanceof Response` looks at that one.

@@ -88,7 +88,10 @@ export class RunTracker {
   takeBytes(context: RunContext, bytes: number): void {
     context.bytes += bytes;
     if (context.bytes <= this.limits.maxRunOutputBytes) return;
-    this.exceed(context, `The run put out more than ${this.limits.maxRunOutputBytes} bytes of events, logs and stored values`);
+    this.exceed(
+      context,
+      `The run put out more than ${this.limits.maxRunOutputBytes} bytes of events, logs and stored values`,
+    );
   }
 
   exceed(context: RunContext, message: string): never {

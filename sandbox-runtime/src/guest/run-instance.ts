@@ -22,7 +22,12 @@ export interface InstanceParts {
 }
 
 /** The `this` of one run: props, bound methods and `$emit`. Made anew for each, so nothing put on it survives the run. */
-export function makeInstance(parts: InstanceParts, component: LoadedComponent, context: RunContext, props: Record<string, RunProp>): Record<string, unknown> {
+export function makeInstance(
+  parts: InstanceParts,
+  component: LoadedComponent,
+  context: RunContext,
+  props: Record<string, RunProp>,
+): Record<string, unknown> {
   const { bridge, runs } = parts;
   const instance: Record<string, unknown> = {
     $emit: (event: unknown, options?: unknown): void => emitEvent(bridge, runs, context, event, options),

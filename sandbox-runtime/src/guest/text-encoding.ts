@@ -72,7 +72,8 @@ function fromUnits(bytes: Uint8Array, width: 1 | 2): string {
   for (let at = 0; at + width <= bytes.length; at += 8192) {
     const units: number[] = [];
     const end = Math.min(bytes.length, at + 8192);
-    for (let i = at; i + width <= end; i += width) units.push(width === 1 ? (bytes[i] as number) : (bytes[i] as number) | ((bytes[i + 1] as number) << 8));
+    for (let i = at; i + width <= end; i += width)
+      units.push(width === 1 ? (bytes[i] as number) : (bytes[i] as number) | ((bytes[i + 1] as number) << 8));
     parts.push(String.fromCharCode(...units));
   }
   return parts.join('');

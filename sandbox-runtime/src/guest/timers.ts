@@ -49,8 +49,10 @@ export class GuestTimers {
   globals(): Record<string, (...args: never[]) => unknown> {
     const clear = (timer?: unknown): void => this.clear(timer);
     return {
-      setTimeout: (callback: unknown, delay?: unknown, ...args: unknown[]) => this.#set(callback, delayOf(delay), args, false),
-      setInterval: (callback: unknown, delay?: unknown, ...args: unknown[]) => this.#set(callback, delayOf(delay), args, true),
+      setTimeout: (callback: unknown, delay?: unknown, ...args: unknown[]) =>
+        this.#set(callback, delayOf(delay), args, false),
+      setInterval: (callback: unknown, delay?: unknown, ...args: unknown[]) =>
+        this.#set(callback, delayOf(delay), args, true),
       setImmediate: (callback: unknown, ...args: unknown[]) => this.#set(callback, AT_ONCE, args, false),
       clearTimeout: clear,
       clearInterval: clear,
@@ -65,7 +67,8 @@ export class GuestTimers {
     const context = this.#runs.current();
     if (context === undefined) return new Timeout(id);
     const { maxTimersPerRun } = this.#runs.limits;
-    if (context.timers >= maxTimersPerRun) throw new RangeError(`A run may have at most ${maxTimersPerRun} timers at the same time`);
+    if (context.timers >= maxTimersPerRun)
+      throw new RangeError(`A run may have at most ${maxTimersPerRun} timers at the same time`);
     context.timers += 1;
     this.#pending.set(id, { context, callback: callback as PendingTimer['callback'], args, delayMs, repeats });
     this.#bridge.post(POST.timerSet, context.run, id, delayMs);

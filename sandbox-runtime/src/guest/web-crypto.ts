@@ -3,7 +3,12 @@ import { toBytes } from './blob.ts';
 import type { Bridge } from './bridge.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
-const HASHES: Record<string, string> = { 'SHA-1': 'sha1', 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' };
+const HASHES: Record<string, string> = {
+  'SHA-1': 'sha1',
+  'SHA-256': 'sha256',
+  'SHA-384': 'sha384',
+  'SHA-512': 'sha512',
+};
 
 interface HmacKey {
   type: 'secret';
@@ -13,7 +18,13 @@ interface HmacKey {
 }
 
 /** Asks the process; what comes back as text is the reason why it could not. */
-export function askBytes(bridge: Bridge, kind: number, a: string | number, b?: Uint8Array, c?: Uint8Array): Uint8Array<ArrayBuffer> {
+export function askBytes(
+  bridge: Bridge,
+  kind: number,
+  a: string | number,
+  b?: Uint8Array,
+  c?: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const answer = bridge.ask(kind, a, b, c);
   if (typeof answer === 'string') throw new Error(answer);
   return answer as Uint8Array<ArrayBuffer>;
@@ -25,7 +36,8 @@ export function makeWebCrypto(bridge: Bridge): Record<string, unknown> {
   return {
     getRandomValues<T extends ArrayBufferView>(target: T): T {
       if (!ArrayBuffer.isView(target)) throw new TypeError('getRandomValues takes a typed array');
-      if (target.byteLength > MAX_RANDOM_BYTES) throw new RangeError(`getRandomValues fills at most ${MAX_RANDOM_BYTES} bytes`);
+      if (target.byteLength > MAX_RANDOM_BYTES)
+        throw new RangeError(`getRandomValues fills at most ${MAX_RANDOM_BYTES} bytes`);
       new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(random(target.byteLength));
       return target;
     },
@@ -42,9 +54,17 @@ function makeSubtle(bridge: Bridge): Record<string, unknown> {
     return askBytes(bridge, ASK.hmac, hashName(key.algorithm.hash), secret, toBytes(bridge, data));
   };
   return {
-    digest: async (algorithm: unknown, data: unknown) => askBytes(bridge, ASK.hash, hashName(algorithm), toBytes(bridge, data)).buffer,
-    importKey: async (format: string, data: unknown, algorithm: { name?: string; hash?: unknown }, extractable: boolean, usages: string[]) => {
-      if (format !== 'raw' || algorithm?.name?.toUpperCase() !== 'HMAC') throw new TypeError('importKey takes raw HMAC keys only');
+    digest: async (algorithm: unknown, data: unknown) =>
+      askBytes(bridge, ASK.hash, hashName(algorithm), toBytes(bridge, data)).buffer,
+    importKey: async (
+      format: string,
+      data: unknown,
+      algorithm: { name?: string; hash?: unknown },
+      extractable: boolean,
+      usages: string[],
+    ) => {
+      if (format !== 'raw' || algorithm?.name?.toUpperCase() !== 'HMAC')
+        throw new TypeError('importKey takes raw HMAC keys only');
       const hash = typeof algorithm.hash === 'string' ? { name: algorithm.hash } : (algorithm.hash as { name: string });
       hashName(hash);
       const key: HmacKey = { type: 'secret', extractable, algorithm: { name: 'HMAC', hash }, usages };
@@ -52,7 +72,8 @@ function makeSubtle(bridge: Bridge): Record<string, unknown> {
       return key;
     },
     sign: async (_algorithm: unknown, key: HmacKey, data: unknown) => hmac(key, data).buffer,
-    verify: async (_algorithm: unknown, key: HmacKey, signature: unknown, data: unknown) => equalBytes(hmac(key, data), toBytes(bridge, signature)),
+    verify: async (_algorithm: unknown, key: HmacKey, signature: unknown, data: unknown) =>
+      equalBytes(hmac(key, data), toBytes(bridge, signature)),
   };
 }
 
@@ -76,5 +97,7 @@ function formatUuid(bytes: Uint8Array): string {
     const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
     return marked.toString(16).padStart(2, '0');
   });
-  return [hex.slice(0, 4), hex.slice(4, 6), hex.slice(6, 8), hex.slice(8, 10), hex.slice(10)].map((part) => part.join('')).join('-');
+  return [hex.slice(0, 4), hex.slice(4, 6), hex.slice(6, 8), hex.slice(8, 10), hex.slice(10)]
+    .map((part) => part.join(''))
+    .join('-');
 }

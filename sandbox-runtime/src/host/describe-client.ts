@@ -43,7 +43,11 @@ export class DescribeClient implements ProcessClient {
   }
 
   lose(fault: RunFault): void {
-    if (!this.settled) this.#settle({ ok: false, errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }] });
+    if (!this.settled)
+      this.#settle({
+        ok: false,
+        errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }],
+      });
   }
 
   #settle(outcome: DescribeOutcome): void {
@@ -52,10 +56,15 @@ export class DescribeClient implements ProcessClient {
   }
 
   #failure(outcome: ReportedOutcome): DescribeOutcome {
-    const fault: RunFault = outcome.ok ? { code: 'INTERNAL', message: 'The component could not be read' } : outcome.fault;
+    const fault: RunFault = outcome.ok
+      ? { code: 'INTERNAL', message: 'The component could not be read' }
+      : outcome.fault;
     const place = fault.stack === undefined ? undefined : new StackMapper(this.#bundle.sourceMap).place(fault.stack);
     // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
     const message = fault.message.replace(/ ?\[hw:component:\d+:\d+\]/, '');
-    return { ok: false, errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }] };
+    return {
+      ok: false,
+      errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }],
+    };
   }
 }

@@ -16,7 +16,9 @@ export function judgeOutline(text: string): DescribeOutcome {
   const failure = outline['error'];
   if (isObject(failure)) return refuse(`The component could not be read: ${String(failure['message'])}`);
   if (outline['exported'] !== 'object') {
-    return refuse('The module must export the component as its default export: export default { name, version, run() {} }');
+    return refuse(
+      'The module must export the component as its default export: export default { name, version, run() {} }',
+    );
   }
   const errors: FieldError[] = [];
   const description = describe(outline, errors);
@@ -38,8 +40,10 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
   if (text !== undefined) description.description = text;
   const dedupe = judgeDedupe(outline['dedupe'], type, errors);
   if (dedupe !== undefined) description.dedupe = dedupe;
-  if (outline['run'] === 'undefined') errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
-  else if (outline['run'] !== 'function') errors.push({ path: 'run', message: `run must be a method, not a ${String(outline['run'])}` });
+  if (outline['run'] === 'undefined')
+    errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
+  else if (outline['run'] !== 'function')
+    errors.push({ path: 'run', message: `run must be a method, not a ${String(outline['run'])}` });
   return description;
 }
 
@@ -57,9 +61,11 @@ function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldErro
     return [];
   }
   const names = Object.keys(hooks).filter((name) => hooks[name] !== 'undefined');
-  if (type === 'action' && names.length > 0) errors.push({ path: 'hooks', message: 'an action has no lifecycle hooks' });
+  if (type === 'action' && names.length > 0)
+    errors.push({ path: 'hooks', message: 'an action has no lifecycle hooks' });
   for (const name of names) {
-    if (!HOOKS.some((hook) => hook === name)) errors.push({ path: `hooks.${name}`, message: `is not one of ${HOOKS.join(', ')}` });
+    if (!HOOKS.some((hook) => hook === name))
+      errors.push({ path: `hooks.${name}`, message: `is not one of ${HOOKS.join(', ')}` });
     else if (hooks[name] !== 'function') errors.push({ path: `hooks.${name}`, message: 'must be a method' });
   }
   return HOOKS.filter((hook) => hooks[hook] === 'function');
@@ -68,8 +74,10 @@ function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldErro
 function judgeDedupe(dedupe: unknown, type: 'source' | 'action', errors: FieldError[]): DedupeStrategy | undefined {
   if (dedupe === undefined || dedupe === null) return undefined;
   const strategy = STRATEGIES.find((candidate) => candidate === dedupe);
-  if (strategy === undefined) errors.push({ path: 'dedupe', message: `dedupe must be one of ${STRATEGIES.join(', ')}` });
-  else if (type === 'action') errors.push({ path: 'dedupe', message: 'an action emits nothing that could be deduplicated' });
+  if (strategy === undefined)
+    errors.push({ path: 'dedupe', message: `dedupe must be one of ${STRATEGIES.join(', ')}` });
+  else if (type === 'action')
+    errors.push({ path: 'dedupe', message: 'an action emits nothing that could be deduplicated' });
   return strategy;
 }
 

@@ -7,7 +7,12 @@ const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'any'] 
 const SINGLE_TYPES = ['sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
 const SOURCE_TYPES = ['$.interface.http', '$.interface.timer', '$.service.db'] as const;
 
-const KNOWN = new Set<string>([...ARRAY_TYPES, ...ARRAY_TYPES.map((type) => `${type}[]`), ...SINGLE_TYPES, ...SOURCE_TYPES]);
+const KNOWN = new Set<string>([
+  ...ARRAY_TYPES,
+  ...ARRAY_TYPES.map((type) => `${type}[]`),
+  ...SINGLE_TYPES,
+  ...SOURCE_TYPES,
+]);
 
 /** Names that `this` has itself, or that would change what `this` is. */
 const RESERVED = new Set(['$emit', '__proto__', 'constructor', 'prototype']);
@@ -24,7 +29,12 @@ export function judgeProps(props: unknown, type: 'source' | 'action', errors: Fi
   return entries.slice(0, MAX_PROPS).flatMap(([name, value]) => judgeProp(name, value, type, errors) ?? []);
 }
 
-function judgeProp(name: string, value: unknown, componentType: 'source' | 'action', errors: FieldError[]): PropDefinition | undefined {
+function judgeProp(
+  name: string,
+  value: unknown,
+  componentType: 'source' | 'action',
+  errors: FieldError[],
+): PropDefinition | undefined {
   const path = `props.${name}`;
   if (RESERVED.has(name)) errors.push({ path, message: 'this name is reserved' });
   // The short form: db: '$.service.db'
@@ -43,7 +53,12 @@ function judgeProp(name: string, value: unknown, componentType: 'source' | 'acti
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
-function judgeType(path: string, fields: Record<string, unknown>, componentType: 'source' | 'action', errors: FieldError[]): string | undefined {
+function judgeType(
+  path: string,
+  fields: Record<string, unknown>,
+  componentType: 'source' | 'action',
+  errors: FieldError[],
+): string | undefined {
   const { type } = fields;
   // A prop taken over from an app has its type there.
   if (type === undefined && Array.isArray(fields['propDefinition'])) return 'any';
@@ -52,7 +67,10 @@ function judgeType(path: string, fields: Record<string, unknown>, componentType:
     return undefined;
   }
   if (type === '$.interface.apphook') {
-    errors.push({ path: `${path}.type`, message: `'$.interface.apphook' is not available here: use '$.interface.http' and register its endpoint` });
+    errors.push({
+      path: `${path}.type`,
+      message: `'$.interface.apphook' is not available here: use '$.interface.http' and register its endpoint`,
+    });
     return undefined;
   }
   if (!KNOWN.has(type)) {
@@ -84,7 +102,8 @@ function judgeFields(path: string, fields: Record<string, unknown>, errors: Fiel
     const value = fields[name];
     if (value === undefined) continue;
     if (value === null) delete fields[name];
-    else if (typeof value !== expected) errors.push({ path: `${path}.${name}`, message: `must be a ${expected}, not a ${typeof value}` });
+    else if (typeof value !== expected)
+      errors.push({ path: `${path}.${name}`, message: `must be a ${expected}, not a ${typeof value}` });
   }
 }
 

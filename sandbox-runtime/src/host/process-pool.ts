@@ -64,8 +64,9 @@ export class ProcessPool {
   }
 
   place(placement: Placement): void {
-    if (this.#stopped) return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
-    if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
+    if (this.#stopped)
+      return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
+    if (this.#queue.size === 0 && this.#tryPlace(placement)) return this.#refill();
     this.#queue.add(placement.tenantId, placement);
     this.#dispatch();
   }
@@ -117,7 +118,6 @@ export class ProcessPool {
     fresh.alone = placement.alone;
     if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
     placement.start(fresh);
-    this.#refill();
     return true;
   }
 
@@ -192,7 +192,10 @@ export class ProcessPool {
     this.#booting -= 1;
     this.#failedBoots += 1;
     if (this.#stopped) return;
-    this.#options.process.log('error', 'A sandbox process failed to boot', { error: String(error), failures: this.#failedBoots });
+    this.#options.process.log('error', 'A sandbox process failed to boot', {
+      error: String(error),
+      failures: this.#failedBoots,
+    });
     if (this.#failedBoots >= MAX_FAILED_BOOTS) {
       const fault = { code: 'SANDBOX_CRASHED', message: 'No sandbox process can be started' } as const;
       for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
@@ -219,7 +222,8 @@ export class ProcessPool {
     for (const process of this.#all) {
       process.check(nowMs);
       if (process.tenantId === undefined || process.exited) continue;
-      if (process.tasksServed >= recycleAfterRuns || nowMs - process.startedAtMs > recycleAfterMs) process.draining = true;
+      if (process.tasksServed >= recycleAfterRuns || nowMs - process.startedAtMs > recycleAfterMs)
+        process.draining = true;
       if (process.inFlight === 0 && (process.draining || nowMs - process.idleSinceMs > idleMs)) this.#end(process);
     }
     this.#dispatch();

@@ -77,7 +77,9 @@ export class RunClient implements ProcessClient {
 
   #emit(event: Parameters<RunHost['emit']>[0]): void {
     this.#require(String(event.id ?? '').length <= LIMITS.maxEventIdChars);
-    this.#require((event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars);
+    this.#require(
+      (event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars,
+    );
     this.#require(this.#budget.takeEmit(event.data.length));
     this.#host.emit(event);
   }
@@ -109,14 +111,17 @@ export class RunClient implements ProcessClient {
       this.#fetches.delete(call);
       if (!controller.signal.aborted) send({ kind: 'fetched', run, call, outcome });
     };
-    this.#host.fetch(request, controller.signal).then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
+    this.#host
+      .fetch(request, controller.signal)
+      .then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
   }
 
   #finish(outcome: ReportedOutcome): void {
     this.#over = true;
     if (outcome.ok) return this.#resolve(outcome);
     const { fault } = outcome;
-    const stack = fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
+    const stack =
+      fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
     const mapped: RunFault = { code: fault.code, message: fault.message };
     if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;
     this.#resolve({ ...outcome, fault: mapped });

@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { FrameError, FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { type FromSandbox, readFromSandbox } from '../protocol/guest-to-host.ts';
-import { type EntryLimits, type RunOrder, sendToSandbox, type StartSettings, type ToSandbox } from '../protocol/host-to-guest.ts';
+import {
+  type EntryLimits,
+  type RunOrder,
+  sendToSandbox,
+  type StartSettings,
+  type ToSandbox,
+} from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { childCommand } from './child-command.ts';
@@ -25,6 +31,7 @@ const PAGE_BYTES = 4096;
 
 export interface ProcessOptions {
   settings: StartSettings;
+  processCode: string;
   guestCode: string;
   maxRssMb: number;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
@@ -76,7 +83,14 @@ export class SandboxProcess {
   constructor(options: ProcessOptions) {
     this.#options = options;
     const { command, args } = childCommand();
-    this.#child = spawn(command, args, { detached: true, env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(command, args, {
+      detached: true,
+      env: {},
+      cwd: '/',
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    // A process that ends at once closes its input before it is written; its exit is reported below.
+    this.#child.stdin?.on('error', () => undefined).end(options.processCode);
     const channel = this.#child.stdio[3] as Duplex;
     this.#writer = new FrameWriter((bytes) => this.#write(channel, bytes));
     this.#listen(channel);
@@ -105,10 +119,14 @@ export class SandboxProcess {
   /** Called a few times a second: deadlines, heartbeat, memory. */
   check(nowMs: number): void {
     if (this.exited) return;
-    if (nowMs >= this.#killAtMs) return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+    if (nowMs >= this.#killAtMs)
+      return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
     const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs;
     if ([...this.#tasks.values()].some(isLate)) {
-      return this.kill({ code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' }, (task) => !isLate(task));
+      return this.kill(
+        { code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' },
+        (task) => !isLate(task),
+      );
     }
     if (nowMs - this.#lastPingMs >= HEARTBEAT_MS) this.#beat(nowMs);
     if (nowMs - this.#lastPongMs > HEARTBEAT_LOST_MS) {
@@ -161,7 +179,10 @@ export class SandboxProcess {
         for (const frame of reader.push(chunk)) this.#receive(readFromSandbox(frame));
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
-        this.#options.log('error', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason: error.message });
+        this.#options.log('error', 'A sandbox process broke the protocol and was killed', {
+          pid: this.pid,
+          reason: error.message,
+        });
         this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => this.#isShared());
       }
     });
@@ -178,7 +199,9 @@ export class SandboxProcess {
     if (this.exited) return;
     this.exited = true;
     const lost = this.#inFlight;
-    this.#loseAll({ code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' }, () => this.#isShared());
+    this.#loseAll({ code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' }, () =>
+      this.#isShared(),
+    );
     if (lost > 0 || this.#stderr !== '') {
       this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr: this.#stderr });
     }

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { bundleGuest } from '../build/bundle-guest.ts';
+import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
 import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
 import { DescribeClient } from './describe-client.ts';
@@ -38,9 +39,11 @@ const DESCRIBE_LIMITS = { cpuMs: 2_000, wallMs: 5_000, memoryMb: 64 } as const;
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { maxIsolates = 24, maxWarmHeapMb = 512 } = options;
+  const [guestCode, processCode] = await Promise.all([bundleGuest(), bundleProcess()]);
   const pool = new ProcessPool({
     process: {
-      guestCode: await bundleGuest(),
+      guestCode,
+      processCode,
       settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb },
       maxRssMb: options.maxRssMb ?? 1_536,
       log: options.log ?? (() => undefined),

@@ -33,7 +33,7 @@ export class TenantQueue<T> {
     let served = true;
     while (served && this.#size > 0) {
       served = false;
-      for (const [tenantId, own] of [...this.#waiting]) {
+      for (const [tenantId, own] of Array.from(this.#waiting)) {
         const first = own[0];
         if (first === undefined || !tryServe(first)) continue;
         served = true;

@@ -9,7 +9,7 @@ export const COMPONENT_FILE = 'hw:component';
 
 type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
 
-export interface IsolateHandlers {
+interface IsolateHandlers {
   post(kind: unknown, run: unknown, a: unknown, b: unknown, c: unknown): void;
   /** Resolves with `v` + JSON, `u` or `e` + message; never rejects. */
   dbGet(run: unknown, key: unknown): Promise<string>;

@@ -8,7 +8,8 @@ const MAX_STACK_CHARS = 8_192;
  * appended: only frames of the component are kept.
  */
 export function readThrown(thrown: unknown): { message: string; stack?: string } {
-  if (typeof thrown !== 'object' || thrown === null) return { message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
+  if (typeof thrown !== 'object' || thrown === null)
+    return { message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
   const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
   const text = typeof message === 'string' ? message : 'The component threw a value that is no error';
   // A message may say where, as V8's syntax errors do: `Unexpected token [hw:component:1:9]`.

@@ -18,7 +18,15 @@ export interface PostRoutes {
  * Passes on what a guest posts. Called for every emit and log line, in the order they were made. Types are checked here and
  * not trusted: should guest code ever get hold of the bridge, it gets no further than its own run's output.
  */
-export function routePost(routes: PostRoutes, isolate: ComponentIsolate, kind: unknown, runNumber: unknown, a: unknown, b: unknown, c: unknown): void {
+export function routePost(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  kind: unknown,
+  runNumber: unknown,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+): void {
   const run = isolate.find(runNumber);
   if (run === undefined || isolate.dead) return;
   switch (kind) {
@@ -35,7 +43,15 @@ export function routePost(routes: PostRoutes, isolate: ComponentIsolate, kind: u
   }
 }
 
-function routeOutput(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, kind: unknown, a: unknown, b: unknown, c: unknown): void {
+function routeOutput(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  run: ProcessRun,
+  kind: unknown,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+): void {
   const { reporter } = routes;
   let within = true;
   switch (kind) {

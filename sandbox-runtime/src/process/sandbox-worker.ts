@@ -34,17 +34,22 @@ export class SandboxWorker {
     this.#settings = settings;
     this.#reporter = reporter;
     this.#snapshot = ivm.Isolate.createSnapshot([{ code: guestCode, filename: 'hw:guest' }]);
-    this.#cache = new IsolateCache({ maxIsolates: settings.maxIsolates, maxHeapBytes: settings.maxWarmHeapMb * 2 ** 20 });
+    this.#cache = new IsolateCache({
+      maxIsolates: settings.maxIsolates,
+      maxHeapBytes: settings.maxWarmHeapMb * 2 ** 20,
+    });
     this.#routes = {
       reporter,
       ended: (isolate, run, failure) => this.#ended(isolate, run, failure),
-      overOutput: (isolate, run) => this.#end(isolate, run, { code: 'OUTPUT_LIMIT', message: 'The run put out more than its limit' }),
+      overOutput: (isolate, run) =>
+        this.#end(isolate, run, { code: 'OUTPUT_LIMIT', message: 'The run put out more than its limit' }),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
     };
     this.#watch = watchIsolates(() => [...this.#cache.all(), ...this.#throwAway], {
       overCpu: (isolate, run) => this.#overCpu(isolate, run),
       overWall: (isolate, run) => this.#overWall(isolate, run),
-      stuck: (isolate) => this.#kill(isolate, { code: 'WALL_LIMIT', message: 'The component no longer answered' }, undefined),
+      stuck: (isolate) =>
+        this.#kill(isolate, { code: 'WALL_LIMIT', message: 'The component no longer answered' }, undefined),
       idle: () => this.#cache.shrink(),
     });
   }
@@ -154,7 +159,8 @@ export class SandboxWorker {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
     const { message } = readThrown(error);
-    if (run.budget.takeLogLine(message.length)) this.#reporter.log(run.run, 'error', Date.now(), `Unhandled rejection: ${message}`);
+    if (run.budget.takeLogLine(message.length))
+      this.#reporter.log(run.run, 'error', Date.now(), `Unhandled rejection: ${message}`);
   }
 
   #fetched(message: Extract<ToSandbox, { kind: 'fetched' }>): void {
@@ -230,7 +236,13 @@ export class SandboxWorker {
     if (isolate.dead) return;
     for (const run of isolate.runs.values()) {
       if (run === culprit) this.#end(isolate, run, fault);
-      else this.#end(isolate, run, { code: fault.code, message: `Another run of this component was ended: ${fault.message}` }, true);
+      else
+        this.#end(
+          isolate,
+          run,
+          { code: fault.code, message: `Another run of this component was ended: ${fault.message}` },
+          true,
+        );
     }
     this.#throw(isolate);
     setTimeout(() => {

@@ -4,7 +4,13 @@ import { type Frame, FrameError, type FramePart, type FrameWriter } from './fram
 import { readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 
 /** Faults that a sandbox process may report; any other code from it is a protocol violation. */
-export const SANDBOX_FAULTS = ['COMPONENT_ERROR', 'CPU_LIMIT', 'WALL_LIMIT', 'MEMORY_LIMIT', 'OUTPUT_LIMIT'] as const satisfies readonly ErrorCode[];
+const SANDBOX_FAULTS = [
+  'COMPONENT_ERROR',
+  'CPU_LIMIT',
+  'WALL_LIMIT',
+  'MEMORY_LIMIT',
+  'OUTPUT_LIMIT',
+] as const satisfies readonly ErrorCode[];
 export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
 
 export type ReportedOutcome =

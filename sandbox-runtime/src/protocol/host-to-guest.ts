@@ -47,7 +47,13 @@ export type ToSandbox =
 
 const KIND = { start: 1, bundle: 2, dropBundle: 3, run: 4, describe: 5, dbValue: 6, fetched: 7, ping: 8 } as const;
 
-type RunHead = [isolateKey: string, hash: string, hook: HookName | null, dedupe: DedupeStrategy | null, limits: EntryLimits];
+type RunHead = [
+  isolateKey: string,
+  hash: string,
+  hook: HookName | null,
+  dedupe: DedupeStrategy | null,
+  limits: EntryLimits,
+];
 
 export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   switch (message.kind) {
@@ -90,7 +96,15 @@ export function readToSandbox(frame: Frame): ToSandbox {
       return { kind: 'drop-bundle', hash: text(frame, 0) };
     case KIND.run: {
       const [isolateKey, bundleHash, hook, dedupe, limits] = JSON.parse(text(frame, 0)) as RunHead;
-      const order: RunOrder = { kind: 'run', run, isolateKey, bundleHash, limits, props: text(frame, 1), event: text(frame, 2) };
+      const order: RunOrder = {
+        kind: 'run',
+        run,
+        isolateKey,
+        bundleHash,
+        limits,
+        props: text(frame, 1),
+        event: text(frame, 2),
+      };
       if (hook !== null) order.hook = hook;
       if (dedupe !== null) order.dedupe = dedupe;
       return order;

@@ -10,7 +10,6 @@ import { FrameError } from './frames.ts';
 const MAX_HEAD_CHARS = 256 * 1024;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 /** What may not be in a header value: it would end the line. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const LINE_BREAKS = /[\0\r\n]/;
 
 export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
@@ -40,7 +39,8 @@ export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
   const method = string(head['method'], 'method');
   const redirect = head['redirect'];
   if (!TOKEN.test(method)) throw new FrameError('A request method that is none');
-  if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') throw new FrameError('An unknown redirect mode');
+  if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual')
+    throw new FrameError('An unknown redirect mode');
   return { url: string(head['url'], 'url'), method, redirect, headers: readHeaders(head['headers']) };
 }
 

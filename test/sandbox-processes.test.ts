@@ -1,0 +1,186 @@
+import { startSandbox } from '@headwater/sandbox-runtime';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { bundle, freshKey, runIn, withRun } from './support/sandbox-kit.ts';
+
+type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+const started: Sandbox[] = [];
+async function start(options: Parameters<typeof startSandbox>[0] = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  started.push(sandbox);
+  return sandbox;
+}
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
+});
+
+interface ChildProcess {
+  pid: number;
+  environment: string;
+}
+
+/** Processes that this one has started and that are not gone yet. */
+function children(): ChildProcess[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const isOurs =
+          Number(parent) === process.pid && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('hw-sandbox');
+        return isOurs ? [{ pid: Number(name), environment: readFileSync(`/proc/${name}/environ`, 'utf8') }] : [];
+      } catch {
+        // It ended while it was looked at.
+        return [];
+      }
+    });
+}
+
+const say = withRun(`this.$emit('fine')`);
+const wait = (ms: number): string => withRun(`await new Promise((r) => setTimeout(r, ${ms})); this.$emit('waited')`);
+
+test('stop ends every process, and runs in flight end as innocent', async () => {
+  const sandbox = await start();
+  const runs = ['o_a', 'o_b'].map((tenantId) => runIn(sandbox, wait(20_000), { tenantId, wallMs: 30_000 }));
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(2);
+  expect(children().length).toBeGreaterThanOrEqual(2);
+  await sandbox.stop();
+  for (const { outcome } of await Promise.all(runs)) expect(outcome).toMatchObject({ ok: false, innocent: true });
+  expect(children()).toEqual([]);
+  await sandbox.stop();
+  expect((await runIn(sandbox, say)).outcome).toMatchObject({ ok: false, innocent: true });
+});
+
+test('a process has no environment and cannot be given one by the parent', async () => {
+  process.env['HEADWATER_TEST_SECRET'] = 'do not leak';
+  const sandbox = await start();
+  expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
+  for (const child of children()) expect(child.environment).toBe('');
+});
+
+test('two tenants never share a process, and runs of one do', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  await Promise.all(['o_a', 'o_b', 'o_a', 'o_c'].map((tenantId) => runIn(sandbox, say, { tenantId })));
+  await expect.poll(() => children().length).toBe(3);
+});
+
+test('a process that dies takes only the runs of its tenant along, and the next run gets a new one', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const before = new Set(children().map(({ pid }) => pid));
+  const victim = runIn(sandbox, wait(20_000), { tenantId: 'o_a', wallMs: 30_000 });
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(1);
+  const [pid] = children().map((child) => child.pid);
+  expect(before.has(pid!)).toBe(true);
+  const other = runIn(sandbox, wait(800), { tenantId: 'o_b' });
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(2);
+  process.kill(pid!, 'SIGKILL');
+  expect((await victim).outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'SANDBOX_CRASHED' } });
+  expect((await other).host.data()).toEqual(['waited']);
+  expect((await runIn(sandbox, say, { tenantId: 'o_a' })).host.data()).toEqual(['fine']);
+  expect(sandbox.stats().crashes).toBe(1);
+});
+
+test('when several runs were in flight in a process that dies, each may run again', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const runs = [1, 2].map(() => runIn(sandbox, wait(20_000), { tenantId: 'o_a', wallMs: 30_000 }));
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(2);
+  process.kill(children()[0]!.pid, 'SIGKILL');
+  for (const { outcome } of await Promise.all(runs))
+    expect(outcome).toMatchObject({ ok: false, innocent: true, fault: { code: 'SANDBOX_CRASHED' } });
+});
+
+test('a process that is stopped and answers nothing is killed at the deadline of its run', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const run = runIn(sandbox, wait(20_000), { wallMs: 500 });
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(1);
+  process.kill(children()[0]!.pid, 'SIGSTOP');
+  const { outcome } = await run;
+  expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
+  expect(outcome.wallMs).toBeLessThan(2_500);
+});
+
+test('a process that stops answering while nothing is due is killed by its heartbeat', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const run = runIn(sandbox, wait(60_000), { wallMs: 60_000 });
+  await expect.poll(() => sandbox.stats().runsInFlight).toBe(1);
+  process.kill(children()[0]!.pid, 'SIGSTOP');
+  const { outcome } = await run;
+  expect(outcome).toMatchObject({
+    ok: false,
+    fault: { code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' },
+  });
+  expect(outcome.wallMs).toBeLessThan(9_000);
+}, 15_000);
+
+test('a run alone has a process of its own that ends after it', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const shared = runIn(sandbox, wait(400), { tenantId: 'o_a' });
+  const alone = runIn(sandbox, wait(200), { tenantId: 'o_a', alone: true });
+  await expect.poll(() => children().length).toBe(2);
+  await alone;
+  await expect.poll(() => children().length).toBe(1);
+  expect((await shared).host.data()).toEqual(['waited']);
+});
+
+describe('the bound on processes', () => {
+  test('at the bound, work waits its turn between tenants instead of failing', async () => {
+    const sandbox = await start({ maxProcesses: 2, blankProcesses: 1 });
+    const ended: string[] = [];
+    const component = await bundle(wait(150));
+    const runs = ['o_a', 'o_b', 'o_c', 'o_d', 'o_c'].map(async (tenantId) => {
+      const { outcome } = await runIn(sandbox, component, { tenantId, isolateKey: freshKey() });
+      ended.push(tenantId);
+      return outcome.ok;
+    });
+    await expect.poll(() => sandbox.stats().runsInFlight).toBe(2);
+    expect(children().length).toBeLessThanOrEqual(2);
+    expect(await Promise.all(runs)).toEqual([true, true, true, true, true]);
+    expect(ended.slice(0, 2).sort()).toEqual(['o_a', 'o_b']);
+  });
+
+  test('an idle process of another tenant makes room', async () => {
+    const sandbox = await start({ maxProcesses: 1, blankProcesses: 0 });
+    for (const tenantId of ['o_a', 'o_b', 'o_a']) {
+      expect((await runIn(sandbox, say, { tenantId })).host.data()).toEqual(['fine']);
+      expect(sandbox.stats().processes).toBe(1);
+    }
+  });
+
+  test('runs beyond the bound of one process wait in line', async () => {
+    const sandbox = await start({ maxRunsPerProcess: 2 });
+    const component = await bundle(
+      withRun(
+        `running += 1; const now = running; await new Promise((r) => setTimeout(r, 30)); running -= 1; this.$emit(now)`,
+        'let running = 0;',
+      ),
+    );
+    const isolateKey = freshKey();
+    const ran = await Promise.all(Array.from({ length: 8 }, () => runIn(sandbox, component, { isolateKey })));
+    expect(Math.max(...ran.map(({ host }) => host.data()[0] as number))).toBe(2);
+  });
+});
+
+test('a process is recycled after its runs and when it is idle', async () => {
+  const sandbox = await start({ blankProcesses: 0, recycleAfterRuns: 2, idleMs: 600 });
+  const component = await bundle(withRun(`count += 1; this.$emit(count)`, 'let count = 0;'));
+  const isolateKey = freshKey();
+  const counts: unknown[] = [];
+  for (let i = 0; i < 2; i++) counts.push((await runIn(sandbox, component, { isolateKey })).host.data()[0]);
+  const [first] = children();
+  await expect.poll(() => children().some(({ pid }) => pid === first!.pid)).toBe(false);
+  counts.push((await runIn(sandbox, component, { isolateKey })).host.data()[0]);
+  expect(counts).toEqual([1, 2, 1]);
+  await expect.poll(() => children().length, { timeout: 3_000 }).toBe(0);
+});
+
+test('the warm isolates of a process are bounded', async () => {
+  const sandbox = await start({ maxIsolates: 2 });
+  const component = await bundle(withRun(`count += 1; this.$emit(count)`, 'let count = 0;'));
+  const counts: unknown[] = [];
+  for (const isolateKey of ['dc_1:1', 'dc_2:1', 'dc_3:1', 'dc_3:1', 'dc_1:1']) {
+    counts.push((await runIn(sandbox, component, { isolateKey })).host.data()[0]);
+  }
+  expect(counts).toEqual([1, 1, 1, 2, 1]);
+});
