@@ -66,6 +66,8 @@ test('a signed push reaches the webhook of a subscriber with its payload, and on
   const delivery = randomUUID();
   expect((await send(source, { delivery })).status).toBe(202);
   expect((await send(source, { delivery })).status).toBe(202);
+  // Clients are answered before the commit: the next event comes after these only once they are stored.
+  await hw.untilIdle();
   const next = randomUUID();
   expect((await send(source, { delivery: next })).status).toBe(202);
 
@@ -122,6 +124,7 @@ test('with a channel per event type only subscribers of that channel hear it', a
   const subscription = { emitter_id: source.id, listener_id: webhook.data.id, event_name: 'issues' };
   await hw.api('POST', '/subscriptions', subscription);
   await send(source);
+  await hw.untilIdle();
   const issue = { action: 'opened', issue: { number: 12, title: 'Leak' }, repository: { full_name: 'a/b' } };
   await send(source, { event: 'issues', body: JSON.stringify(issue) });
   const events = await hw.untilEvents(source.id, 2);

@@ -53,7 +53,7 @@ describe('bundling', () => {
       `export default new URL('/etc/hostname', import.meta.url) && require('file:///etc/hostname')`,
       `/** @jsxImportSource /etc */ import a from 'tsconfig.json'; export default a`,
     ];
-    for (const code of tries) expect(await bundleErrors(code), code).not.toEqual([]);
+    for (const code of tries) expect(await bundleErrors(code)).not.toEqual([]);
     const { sourceMap, code } = await bundle(`//# sourceMappingURL=/etc/passwd\nexport default { a: 1 }`);
     expect(sourceMap + code).not.toContain('root:');
   });

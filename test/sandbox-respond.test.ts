@@ -53,7 +53,7 @@ test('the answer leaves before the run ends', async () => {
 
 test('a status that is none is an error at the call, also without await', async () => {
   for (const status of ['99', '600', '200.5', "'200'", 'undefined', 'NaN', '{}']) {
-    expect(await respond(`this.http.respond({ status: ${status} })`), status).toMatch(
+    expect(await respond(`this.http.respond({ status: ${status} })`)).toMatch(
       /^TypeError: respond: status must be an integer from 100 to 599, not /,
     );
   }

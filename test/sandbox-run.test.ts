@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recordingHost, textAnswer } from './support/run-host.ts';
-import { bundle, freshKey, sandboxForFile, withRun } from './support/sandbox-kit.ts';
+import { bundle, freshKey, sandboxForFile, soon, withRun } from './support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
@@ -51,7 +51,8 @@ describe('what a run puts out', () => {
       withRun(`const end = Date.now() + 100; while (Date.now() < end); await new Promise((r) => setTimeout(r, 100))`),
     );
     expect(outcome.cpuMs).toBeGreaterThan(40);
-    expect(outcome.cpuMs).toBeLessThan(190);
+    // The clock behind it counts the time in which the isolate has its thread, so a busy machine adds to both.
+    expect(outcome.wallMs - outcome.cpuMs).toBeGreaterThan(90);
     expect(outcome.wallMs).toBeGreaterThan(190);
   });
 });
@@ -226,7 +227,7 @@ describe('fetch', () => {
     const host = recordingHost({ fetch: () => new Promise(() => undefined) });
     const { outcome } = await sandbox.run(withRun(`fetch('http://a.example/')`), { host });
     expect(outcome.ok).toBe(true);
-    await expect.poll(() => host.aborted).toEqual(['http://a.example/']);
+    await soon(() => host.aborted).toEqual(['http://a.example/']);
   });
 });
 

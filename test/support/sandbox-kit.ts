@@ -8,8 +8,8 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { afterAll, beforeAll } from 'vitest';
-import { type HostParts, type RecordingHost, recordingHost } from './run-host.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type RecordingHost, recordingHost } from './run-host.ts';
 
 export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'>> {
   event?: unknown;
@@ -96,4 +96,7 @@ export function sandboxForFile(options: SandboxOptions = {}): {
   return { get, run: (code, runOptions) => runIn(get(), code, runOptions) };
 }
 
-export type { HostParts };
+/** Waits for a condition; long enough for a busy machine. */
+export function soon<T>(read: () => T): ReturnType<typeof expect.poll<Awaited<T>>> {
+  return expect.poll(read as () => Awaited<T>, { timeout: 10_000 });
+}

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 import type { BenchArguments } from '../arguments.ts';
 import { createRequestTemplate } from '../load/request-bytes.ts';
@@ -12,7 +12,7 @@ export async function measureSignedPosts(url: string, options: BenchArguments, d
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: options.connections, pipelining: 1 });
   const { body: bodyOf } = createRequestTemplate(url, options.bodyBytes, ID_CHARS);
-  const key = randomBytes(32);
+  const key = createSecretKey(randomBytes(32));
   let next = 0;
 
   async function post(): Promise<void> {

@@ -55,7 +55,7 @@ export function summarizeProfile(profile: CpuProfile): ProfileSummary {
     const caller = callers.get(id);
     const name = frame === caller || caller === undefined ? nameOf(frame) : `${nameOf(frame)} for ${nameOf(caller)}`;
     byFunction.set(name, (byFunction.get(name) ?? 0) + ms);
-    const place = caller === undefined ? frame.functionName : groupOf(placeOf(caller.url));
+    const place = caller === undefined ? nativePlaceOf(frame) : groupOf(placeOf(caller.url));
     byPlace.set(place, (byPlace.get(place) ?? 0) + ms);
   }
   return { busyMs, functions: top(byFunction, busyMs), places: top(byPlace, busyMs) };
@@ -85,6 +85,11 @@ function nameOf(frame: CallFrame): string {
 function placeOf(url: string): string {
   if (!url.startsWith('file:')) return url;
   return path.relative(PROJECT_DIR, fileURLToPath(url));
+}
+
+/** Work that no file asked for: the parser's callbacks, streams, timers and promises of Node, and V8's own in brackets. */
+function nativePlaceOf({ functionName }: CallFrame): string {
+  return functionName.startsWith('(') ? functionName : 'Node itself';
 }
 
 /** A package as a whole, our own files one by one. */

@@ -5,7 +5,7 @@ import 'core-js/actual/dom-exception';
 import 'core-js/actual/structured-clone';
 import 'core-js/actual/url';
 import 'core-js/actual/url-search-params';
-import { Buffer } from 'buffer';
+import { Buffer } from 'buffer/';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { GuestAbortController, GuestAbortSignal } from './abort.ts';
 import { makeBlobClasses } from './blob.ts';
@@ -18,7 +18,7 @@ import { GuestFetch } from './fetch.ts';
 import { GuestFormData } from './form-data.ts';
 import { Guest } from './guest.ts';
 import { GuestHeaders } from './headers.ts';
-import { applyFunction, defineGlobal, now, parseJson } from './intrinsics.ts';
+import { applyFunction, defineGlobal, now, parseJson, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
 import { makeProcess } from './process-object.ts';
 import { GuestResponse, makeFetchClasses, type RequestInit } from './request-response.ts';
@@ -81,13 +81,15 @@ function installGlobals(bridge: Bridge, runs: RunTracker, log: RunLog, timers: G
       mark: () => undefined,
       measure: () => undefined,
     },
-    queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
+    queueMicrotask: (callback: () => unknown) => whenSettled(undefined, () => void callback(), ignore),
     global: globalThis,
     [BUILTIN_FUNCTION]: makeBuiltins({ bridge, webCrypto, textClasses, timers: timers.globals(), process }),
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
   return fetches;
 }
+
+function ignore(): void {}
 
 const STATIC_GLOBALS: Record<string, unknown> = {
   AbortController: GuestAbortController,

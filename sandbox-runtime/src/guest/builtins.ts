@@ -1,5 +1,5 @@
-import * as bufferModule from 'buffer';
-import eventsModule from 'events';
+import * as bufferModule from 'buffer/';
+import { EventEmitter } from 'events/';
 import type { Bridge } from './bridge.ts';
 import type { BuiltinName } from './builtin-names.ts';
 import { makeNodeCrypto } from './node-crypto.ts';
@@ -19,7 +19,7 @@ export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
   const makers: Record<BuiltinName, () => unknown> = {
     buffer: () => ({ ...bufferModule, atob, btoa }),
     crypto: () => makeNodeCrypto(parts.bridge, parts.webCrypto),
-    events: () => eventsModule,
+    events: () => EventEmitter,
     process: () => parts.process,
     querystring: makeQuerystring,
     timers: () => parts.timers,

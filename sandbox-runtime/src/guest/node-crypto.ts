@@ -1,4 +1,4 @@
-import { Buffer } from 'buffer';
+import { Buffer } from 'buffer/';
 import { ASK } from '../protocol/isolate-calls.ts';
 import { joinBytes } from './blob.ts';
 import type { Bridge } from './bridge.ts';

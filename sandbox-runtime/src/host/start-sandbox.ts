@@ -4,6 +4,7 @@ import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
 import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
 import { DescribeClient } from './describe-client.ts';
+import { findNetworkPrefix } from './network-namespace.ts';
 import { ProcessPool } from './process-pool.ts';
 import { RunClient } from './run-client.ts';
 import type { TaskOrder } from './sandbox-process.ts';
@@ -39,14 +40,22 @@ const DESCRIBE_LIMITS = { cpuMs: 2_000, wallMs: 5_000, memoryMb: 64 } as const;
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { maxIsolates = 24, maxWarmHeapMb = 512 } = options;
-  const [guestCode, processCode] = await Promise.all([bundleGuest(), bundleProcess()]);
+  const log = options.log ?? (() => undefined);
+  const [guestCode, processCode, networkPrefix] = await Promise.all([
+    bundleGuest(),
+    bundleProcess(),
+    findNetworkPrefix(),
+  ]);
+  if (networkPrefix.length === 0)
+    log('info', 'Sandbox processes share the network of this one: the platform has no unshare', {});
   const pool = new ProcessPool({
     process: {
       guestCode,
       processCode,
+      networkPrefix,
       settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb },
       maxRssMb: options.maxRssMb ?? 1_536,
-      log: options.log ?? (() => undefined),
+      log,
     },
     blankProcesses: options.blankProcesses ?? 1,
     maxProcesses: Math.max(1, options.maxProcesses ?? 32),
