@@ -192,9 +192,9 @@ describe('describing', () => {
     expect(await describeErrors(`for (;;);`)).toMatchObject([
       { message: expect.stringContaining('more than 2000 ms of CPU time') },
     ]);
-    expect(await describeErrors(`const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`)).toMatchObject([
-      { message: expect.stringContaining('MB of memory') },
-    ]);
+    // Which limit a bomb meets first depends on how busy the machine is.
+    const [bomb] = await describeErrors(`const kept = new Map(); for (let i = 0; ; i++) kept.set(i, i)`);
+    expect(bomb?.message).toMatch(/MB of memory|CPU time/);
     expect(await describeErrors(`await new Promise(() => {}); export default {}`)).toMatchObject([
       { message: expect.stringContaining('top-level await') },
     ]);

@@ -93,10 +93,13 @@ export async function assembleEngine(
 }
 
 function egressOf(options: EngineOptions, databaseUrl: string): Egress {
-  const databasePort = Number(new URL(databaseUrl).port || DEFAULT_POSTGRES_PORT);
+  const { hostname, port } = new URL(databaseUrl);
+  const database = { port: Number(port || DEFAULT_POSTGRES_PORT), host: hostname };
+  // The database's port is refused on this machine as well, under whatever name its host is known.
+  const denied = [database, { port: database.port }];
   return createEgress({
     allow: options.egressAllow,
-    deniedPorts: () => [databasePort, ...options.listeningPorts()].map((port) => ({ port })),
+    deniedPorts: () => [...denied, ...options.listeningPorts().map((own) => ({ port: own }))],
   });
 }
 

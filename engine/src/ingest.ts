@@ -20,7 +20,8 @@ export interface IngestCache {
 
 const MAX_CACHED_ROUTES = 50_000;
 const MAX_BATCH = 256;
-const MAX_IN_FLIGHT = 2;
+/** While one commit is under way the next batch fills: two at a time would only make each smaller. */
+const MAX_IN_FLIGHT = 1;
 
 /**
  * Accepts requests: a row leased by this node while it has room, else one that any node's lane picks up. What arrives

@@ -40,14 +40,17 @@ export const LIMITS = {
   summaryEventBytes: 1024,
   /** CPU time of one run. */
   runCpuMs: 10_000,
-  /** Wall time of a run started by HTTP or by hand, by a timer, and the most an operator may set. */
+  /** Wall time of a run started by HTTP, and of one started by a timer or by hand. */
   httpRunWallMs: 30_000,
   timerRunWallMs: 60_000,
-  maxRunWallMs: 750_000,
   /** Wall time of a lifecycle hook. */
   hookWallMs: 60_000,
   /** Heap of one isolate. */
   isolateMemoryMb: 128,
+  /** Loading a component to see what it exports, when it is saved. */
+  describeCpuMs: 2_000,
+  describeWallMs: 5_000,
+  describeMemoryMb: 64,
   maxTimersPerRun: 1_000,
   maxFetchesInFlightPerRun: 32,
   maxFetchesPerRun: 1_000,

@@ -19,7 +19,7 @@ export interface OutcomeRecorder {
 
 const MAX_BATCH = 256;
 /** While one transaction commits the next fills; more at a time would only make each smaller. */
-const MAX_IN_FLIGHT = 2;
+const MAX_IN_FLIGHT = 1;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { type LogFunctionFactory, Logger, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { type LogFunctionFactory, Logger, run, type TaskList, type WorkerEvents, WorkerPreset } from 'graphile-worker';
 import type { Log } from '../log.ts';
 
 export interface JobRunnerOptions {
@@ -18,6 +18,10 @@ export interface JobRunner {
 const CONCURRENCY = 8;
 /** How late a job with a future time may start; jobs for now are announced by NOTIFY and start at once. */
 const POLL_INTERVAL_MS = 250;
+/** Jobs that one fetch takes for all workers of the node: one query a poll instead of one a worker. */
+const LOCAL_QUEUE_SIZE = 64;
+/** Ended jobs are reported together after this long. */
+const COMPLETE_BATCH_MS = 10;
 
 /** Runs graphile-worker in this process. Signals are the process's business. */
 export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunner> {
@@ -25,10 +29,18 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
   events.on('pool:create', ({ workerPool }) => options.onPool(workerPool.id));
   const runner = await run({
     events,
-    connectionString: options.databaseUrl,
+    preset: {
+      extends: [WorkerPreset],
+      worker: {
+        connectionString: options.databaseUrl,
+        concurrentJobs: CONCURRENCY,
+        pollInterval: POLL_INTERVAL_MS,
+        localQueue: { size: LOCAL_QUEUE_SIZE },
+        completeJobBatchDelay: COMPLETE_BATCH_MS,
+        maxPoolSize: CONCURRENCY + 2,
+      },
+    },
     taskList: options.tasks,
-    concurrency: CONCURRENCY,
-    pollInterval: POLL_INTERVAL_MS,
     noHandleSignals: true,
     crontab: '',
     logger: loggerOf(options.log),

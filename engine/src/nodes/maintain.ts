@@ -6,13 +6,14 @@ import { dropUndeployedSource } from '../store/delete-source.ts';
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readAbandonedSources } from '../store/read-abandoned-sources.ts';
 import { readStalledLanes } from '../store/read-stalled-lanes.ts';
+import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
 
-/** How long an invocation may wait without a lane before one is queued anew. */
+/** How long an invocation or a due delivery may wait for its lane before one is queued anew. */
 const STALLED_AFTER_MS = 30_000;
 
 /**
  * Finishes what a node left half done: a deployment that never ended is undone, a change that never ended is closed with
- * the code and props that are stored, and invocations that wait although their source is active get a lane.
+ * the code and props that are stored, and invocations and deliveries that wait for nothing get a lane.
  */
 export async function maintain(sql: Sql, log: Log): Promise<void> {
   for (const source of await readAbandonedSources(sql)) {
@@ -24,4 +25,5 @@ export async function maintain(sql: Sql, log: Log): Promise<void> {
     }
   }
   await addRunLanes(sql, await readStalledLanes(sql, STALLED_AFTER_MS));
+  await requeueStalledDeliveries(sql, STALLED_AFTER_MS);
 }

@@ -1,34 +1,47 @@
 /**
- * Values of `$.service.db` that runs on this node have set but not committed yet, by source and key. A read looks here
- * before Postgres, so that runs of one source that overlap on this node build on each other's values instead of losing
- * them. A value leaves when the run that set it has committed or failed to.
+ * What runs on this node do to `$.service.db`, as long as runs of the source overlap. Reads look here before Postgres, so a
+ * run builds on the value that an overlapping one has set and not committed yet. A value that was set later wins, also
+ * where the run that set it commits first: the earlier run then leaves its own value out.
  */
 export interface DbOverlay {
+  begin(sourceId: string): void;
   set(sourceId: string, key: string, valueJson: string, runId: string): void;
+  /** A value that is set and not committed. */
   get(sourceId: string, key: string): string | undefined;
-  /** Forgets what this run set, unless a later run has overwritten it. */
-  release(sourceId: string, runId: string): void;
+  /** True where another run has set the key after this one did. */
+  isSuperseded(sourceId: string, key: string, runId: string): boolean;
+  /** The run has committed, or failed to: what it set is in Postgres, or nowhere. */
+  end(sourceId: string, runId: string): void;
+}
+
+interface SourceValues {
+  running: number;
+  /** The last to set each key; `valueJson` undefined once its run has ended. */
+  last: Map<string, { runId: string; valueJson: string | undefined }>;
 }
 
 export function createDbOverlay(): DbOverlay {
-  const sources = new Map<string, Map<string, { valueJson: string; runId: string }>>();
+  const sources = new Map<string, SourceValues>();
   return {
-    set(sourceId, key, valueJson, runId) {
-      let values = sources.get(sourceId);
-      if (values === undefined) {
-        values = new Map();
-        sources.set(sourceId, values);
-      }
-      values.set(key, { valueJson, runId });
+    begin(sourceId) {
+      const source = sources.get(sourceId);
+      if (source === undefined) sources.set(sourceId, { running: 1, last: new Map() });
+      else source.running++;
     },
-    get: (sourceId, key) => sources.get(sourceId)?.get(key)?.valueJson,
-    release(sourceId, runId) {
-      const values = sources.get(sourceId);
-      if (values === undefined) return;
-      for (const [key, value] of values) {
-        if (value.runId === runId) values.delete(key);
+    set: (sourceId, key, valueJson, runId) => void sources.get(sourceId)?.last.set(key, { runId, valueJson }),
+    get: (sourceId, key) => sources.get(sourceId)?.last.get(key)?.valueJson,
+    isSuperseded(sourceId, key, runId) {
+      const last = sources.get(sourceId)?.last.get(key);
+      return last !== undefined && last.runId !== runId;
+    },
+    end(sourceId, runId) {
+      const source = sources.get(sourceId);
+      if (source === undefined) return;
+      source.running--;
+      if (source.running === 0) sources.delete(sourceId);
+      else {
+        for (const value of source.last.values()) if (value.runId === runId) value.valueJson = undefined;
       }
-      if (values.size === 0) sources.delete(sourceId);
     },
   };
 }

@@ -21,7 +21,8 @@ export interface RunCommitter {
 }
 
 const MAX_BATCH = 256;
-const MAX_IN_FLIGHT = 2;
+/** While one commit is under way the next batch fills: two at a time would only make each smaller. */
+const MAX_IN_FLIGHT = 1;
 /** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
 const MAX_TRIES = 9;
 const FIRST_PAUSE_MS = 100;

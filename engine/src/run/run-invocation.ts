@@ -1,4 +1,4 @@
-import type { FetchOutcome, FetchRequest, RunEntry, RunLimits, RunOutcome, Sandbox } from '@headwater/sandbox-runtime';
+import type { FetchOutcome, FetchRequest, RunEntry, RunLimits, RunOutcome, RunRequest, Sandbox } from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, newId } from '@headwater/shared';
 import type { RunResponse } from '../contract.ts';
 import { storableText } from '../events/storable-text.ts';
@@ -35,39 +35,43 @@ export type RunResult = { ok: true } | { ok: false; code: string; message: strin
  * own is run again, alone, unless a part of it is already committed.
  */
 export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
-  let alone = false;
   for (let attempt = 1; ; attempt++) {
-    const runId = task.invocation?.id ?? newId('invocation');
-    const startedAtMs = context.nowMs();
-    const progress = { parts: 0 };
-    const outputs = outputsOf(context, task, runId, progress);
-    const outcome = await context.sandbox.run(
-      {
-        tenantId: task.runtime.accountId,
-        isolateKey: task.runtime.isolateKey,
-        runId: attempt === 1 ? runId : `${runId}#${attempt}`,
-        bundle: task.runtime.bundle,
-        entry: task.entry,
-        props: task.runtime.props,
-        ...(task.runtime.dedupe === undefined ? {} : { dedupe: task.runtime.dedupe }),
-        limits: task.limits,
-        alone,
-      },
-      outputs.host,
-    );
-    const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
-    if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) {
-      context.overlay.release(task.runtime.sourceId, runId);
-      alone = true;
-      continue;
-    }
-    try {
-      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs });
-    } finally {
-      context.overlay.release(task.runtime.sourceId, runId);
-    }
-    return resultOf(outcome, outputs);
+    const end = await runOnce(context, task, attempt);
+    if (end !== 'repeat') return end;
   }
+}
+
+async function runOnce(context: RunContext, task: RunTask, attempt: number): Promise<RunResult | 'repeat'> {
+  const runId = task.invocation?.id ?? newId('invocation');
+  const startedAtMs = context.nowMs();
+  const progress = { parts: 0 };
+  const { sourceId } = task.runtime;
+  context.overlay.begin(sourceId);
+  try {
+    const outputs = outputsOf(context, task, runId, progress);
+    const outcome = await context.sandbox.run(requestOf(task, runId, attempt), outputs.host);
+    const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
+    if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
+    await commitEnd(context, task, outputs, { outcome, runId, startedAtMs });
+    return resultOf(outcome, outputs);
+  } finally {
+    context.overlay.end(sourceId, runId);
+  }
+}
+
+function requestOf(task: RunTask, runId: string, attempt: number): RunRequest {
+  const { runtime, entry, limits } = task;
+  return {
+    tenantId: runtime.accountId,
+    isolateKey: runtime.isolateKey,
+    runId: attempt === 1 ? runId : `${runId}#${attempt}`,
+    bundle: runtime.bundle,
+    entry,
+    props: runtime.props,
+    ...(runtime.dedupe === undefined ? {} : { dedupe: runtime.dedupe }),
+    limits,
+    alone: attempt > 1,
+  };
 }
 
 function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
@@ -78,6 +82,7 @@ function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
 
 function outputsOf(context: RunContext, task: RunTask, runId: string, progress: { parts: number }): RunOutputs {
   const { sourceId, accountId } = task.runtime;
+  const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
   const outputs = createRunOutputs({
     readDbValue: async (key) => context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key)),
     fetch: (request, signal) => context.fetch(accountId, request, signal),
@@ -88,7 +93,7 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
         ? undefined
         : async (part) => {
             progress.parts++;
-            const { committed } = await context.commit(commitOf(task, part, { final: false }));
+            const { committed } = await context.commit(commitOf(task, current(part), { final: false }));
             if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
           },
     nowMs: context.nowMs,
@@ -117,7 +122,15 @@ async function commitEnd(context: RunContext, task: RunTask, outputs: RunOutputs
   const failure = outputs.failed();
   if (failure !== undefined) throw failure;
   const record = recordOf(task, outputs, ended, context.nowMs());
-  await context.commit(commitOf(task, rest, { final: true, ...(record === undefined ? {} : { record }) }));
+  const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
+  await context.commit(commitOf(task, part, { final: true, ...(record === undefined ? {} : { record }) }));
+}
+
+/** Leaves out values that an overlapping run has set later: it has committed them, or will. */
+function withoutSuperseded(context: RunContext, sourceId: string, runId: string, part: OutputPart): OutputPart {
+  if (part.dbWrites.size === 0) return part;
+  const kept = [...part.dbWrites].filter(([key]) => !context.overlay.isSuperseded(sourceId, key, runId));
+  return { ...part, dbWrites: new Map(kept) };
 }
 
 function commitOf(task: RunTask, part: OutputPart, end: { final: boolean; record?: RunRow }): RunCommit {

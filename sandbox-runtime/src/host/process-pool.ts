@@ -3,6 +3,7 @@ import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 import { TenantQueue } from './tenant-queue.ts';
 
 const CHECK_MS = 250;
+const REFILL_DELAY_MS = 50;
 /** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
 const MAX_FAILED_BOOTS = 5;
 const FAILED_BOOT_PAUSE_MS = 500;
@@ -44,6 +45,7 @@ export class ProcessPool {
   #crashes = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
@@ -66,7 +68,7 @@ export class ProcessPool {
   place(placement: Placement): void {
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
-    if (this.#queue.size === 0 && this.#tryPlace(placement)) return this.#refill();
+    if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
     this.#queue.add(placement.tenantId, placement);
     this.#dispatch();
   }
@@ -90,6 +92,7 @@ export class ProcessPool {
     this.#stopped = true;
     clearInterval(this.#timer);
     clearTimeout(this.#retry);
+    clearTimeout(this.#refillTimer);
     const fault = { code: 'SANDBOX_CRASHED', message: 'The sandbox was stopped' } as const;
     for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
     const all = [...this.#all];
@@ -112,8 +115,10 @@ export class ProcessPool {
       placement.start(process);
       return true;
     }
-    const fresh = this.#takeBlank();
+    const [fresh] = this.#blank;
     if (fresh === undefined) return false;
+    this.#blank.delete(fresh);
+    this.#refillSoon();
     fresh.tenantId = placement.tenantId;
     fresh.alone = placement.alone;
     if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
@@ -131,11 +136,10 @@ export class ProcessPool {
     return process;
   }
 
-  /** A blank process, or undefined while one is made or room for one is made. */
-  #takeBlank(): SandboxProcess | undefined {
-    const [blank] = this.#blank;
-    if (blank !== undefined) this.#blank.delete(blank);
-    return blank;
+  // Starting a process holds this thread for some milliseconds, which the run that took the blank one need not wait for.
+  #refillSoon(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = setTimeout(() => this.#refill(), REFILL_DELAY_MS);
   }
 
   /** Keeps as many processes booting as waiting work and the stock of blank ones need, within the bound. */

@@ -13,8 +13,7 @@ import {
 } from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
-import { childCommand } from './child-command.ts';
-import type { Prefix } from './network-namespace.ts';
+import type { ChildCommand } from './child-command.ts';
 import type { ProcessClient } from './run-client.ts';
 
 /** A fetch body and its head are the largest message a process has to send. */
@@ -33,7 +32,7 @@ const PAGE_BYTES = 4096;
 export interface ProcessOptions {
   settings: StartSettings;
   processCode: string;
-  networkPrefix: Prefix;
+  command: ChildCommand;
   guestCode: string;
   maxRssMb: number;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
@@ -84,8 +83,7 @@ export class SandboxProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options;
-    const { command, args } = childCommand(options.networkPrefix);
-    this.#child = spawn(command, args, {
+    this.#child = spawn(options.command.program, options.command.args, {
       detached: true,
       env: {},
       cwd: '/',

@@ -3,6 +3,7 @@ import { bundleGuest } from '../build/bundle-guest.ts';
 import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
 import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
+import { childCommand } from './child-command.ts';
 import { DescribeClient } from './describe-client.ts';
 import { findNetworkPrefix } from './network-namespace.ts';
 import { ProcessPool } from './process-pool.ts';
@@ -32,7 +33,11 @@ export interface SandboxOptions {
   maxRssMb?: number;
 }
 
-const DESCRIBE_LIMITS = { cpuMs: 2_000, wallMs: 5_000, memoryMb: 64 } as const;
+const DESCRIBE_LIMITS = {
+  cpuMs: LIMITS.describeCpuMs,
+  wallMs: LIMITS.describeWallMs,
+  memoryMb: LIMITS.describeMemoryMb,
+};
 
 /**
  * Starts the sandbox: bundles the guest, and boots the first blank process to know that processes can be started at all.
@@ -52,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     process: {
       guestCode,
       processCode,
-      networkPrefix,
+      command: childCommand(networkPrefix),
       settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb },
       maxRssMb: options.maxRssMb ?? 1_536,
       log,
