@@ -143,7 +143,7 @@ describe('a commit', () => {
   it('of a neighbour goes through when one run’s data cannot be stored', async () => {
     const good = runOf(await invocation('node_a'), ['good']);
     const bad = { ...runOf(await invocation('node_a'), ['bad']), dbWrites: new Map([['nul\0', '1']]) };
-    const batcher = createBatcher({ maxBatch: 10, maxInFlight: 1, commit, isItemsFault: isDataError });
+    const batcher = createBatcher({ maxBatch: 10, minIntervalMs: 0, commit, isItemsFault: isDataError });
     const results = await Promise.allSettled([batcher.add(bad), batcher.add(good)]);
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
     expect(await storedIds()).toEqual(['good']);

@@ -212,3 +212,8 @@ test('while the database does not answer, outcomes wait and are recorded once it
   await allAre(webhook.id, 'delivered');
   expect(receiver.requests.length).toBe(5);
 });
+
+test('batches are planned for the tables as they are, not as they were when the connection was young', async () => {
+  const [setting] = await world.database.db.sql<{ plan_cache_mode: string }[]>`show plan_cache_mode`;
+  expect(setting?.plan_cache_mode).toBe('force_custom_plan');
+});

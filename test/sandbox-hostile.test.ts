@@ -64,6 +64,71 @@ test('nothing of the process around the isolate can be reached', async () => {
   ]);
 });
 
+test('a stack trace hands out no function and no receiver of the platform', async () => {
+  const { host } = await sandbox.run(
+    withRun(`
+      const seen = [];
+      Error.prepareStackTrace = (error, sites) => {
+        for (const site of sites) {
+          const own = site.getFileName() === 'hw:component';
+          for (const value of [site.getFunction(), site.getThis()]) {
+            if (!own && value !== undefined) seen.push(String(site.getFunctionName()) + ':' + typeof value);
+          }
+        }
+        return '';
+      };
+      const look = () => { new Error('look').stack; return 1 };
+      this.$emit({ toJSON: look });
+      this.db.set('k', { toJSON: look });
+      await Promise.resolve().then(look);
+      await new Promise((resolve) => setTimeout(() => resolve(look()), 1));
+      try { look.caller } catch (e) { seen.push(...(e.name === 'TypeError' ? [] : ['caller'])) }
+      this.$emit(seen);`),
+    { props: { db: { kind: 'db' } } },
+  );
+  expect(host.data()).toEqual([1, []]);
+});
+
+test('a toJSON on every object does not reach what the platform says about a run', async () => {
+  const component = await bundle(
+    withRun(`
+      Object.prototype.toJSON = Array.prototype.toJSON = function () { return 'forged' };
+      this.http.respond({ status: 201, headers: { a: 'b' } });
+      await fetch('http://a.example/').catch(() => {});
+      this.$emit('text', { id: 5, summary: 's' });
+      throw new Error('as it is');`),
+  );
+  const { outcome, host } = await sandbox.run(component, { props: { http: { kind: 'http', endpoint: 'e' } } });
+  expect(outcome).toMatchObject({ ok: false, fault: { code: 'COMPONENT_ERROR', message: 'as it is' } });
+  expect(host.events).toMatchObject([{ data: '"text"', id: 5, summary: 's' }]);
+  expect(host.responses).toMatchObject([{ status: 201, headers: { a: 'b' } }]);
+  expect(host.requests).toHaveLength(1);
+});
+
+// The work of these is done by the process around the isolate, which has to count it.
+const borrowed: [title: string, body: string][] = [
+  ['random numbers', `for (;;) crypto.randomUUID()`],
+  ['hashes', `const data = new Uint8Array(1e6); for (;;) await crypto.subtle.digest('SHA-512', data)`],
+  ['timers', `for (let i = 0; i < 900; i++) setInterval(() => {}, 1); await new Promise(() => {})`],
+];
+test.each(borrowed)('a loop of %s ends at the CPU limit', async (_title, body) => {
+  const { outcome } = await sandbox.run(withRun(body), { cpuMs: 300, wallMs: 15_000 });
+  expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'CPU_LIMIT' } });
+});
+
+test('reads of the store are bounded', async () => {
+  const { outcome, host } = await sandbox.run(
+    withRun(`for (let i = 0; ; i++) { try { this.db.get('x') } catch (e) { this.$emit([i, e.message]); return } }`),
+    {
+      props: { db: { kind: 'db' } },
+      wallMs: 25_000,
+      cpuMs: 20_000,
+    },
+  );
+  expect(outcome.ok).toBe(true);
+  expect(host.data()).toEqual([[10_000, 'A run may read the store at most 10000 times']]);
+});
+
 test('patched intrinsics cannot listen in on the bridge or break another run', async () => {
   const component = await bundle(
     withRun(

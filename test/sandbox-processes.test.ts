@@ -1,9 +1,10 @@
 import { startSandbox } from '@headwater/sandbox-runtime';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
 import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -70,6 +71,15 @@ test('a process has no environment and cannot be given one by the parent', async
   const sandbox = await start();
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
   for (const child of children()) expect(child.environment).toBe('');
+});
+
+test('a process has no network where the platform can take it away', async () => {
+  const prefix = await findNetworkPrefix();
+  const sandbox = await start({ blankProcesses: 0 });
+  expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
+  const own = readlinkSync('/proc/self/ns/net');
+  const isolated = children().map(({ pid }) => readlinkSync(`/proc/${pid}/ns/net`) !== own);
+  expect(isolated).toEqual(isolated.map(() => prefix.length > 0));
 });
 
 test('two tenants never share a process, and runs of one do', async () => {

@@ -20,8 +20,8 @@ export interface IngestCache {
 
 const MAX_CACHED_ROUTES = 50_000;
 const MAX_BATCH = 256;
-/** While one commit is under way the next batch fills: two at a time would only make each smaller. */
-const MAX_IN_FLIGHT = 1;
+/** A client waits for its answer meanwhile. */
+const MIN_INTERVAL_MS = 4;
 
 /**
  * Accepts requests: a row leased by this node while it has room, else one that any node's lane picks up. What arrives
@@ -32,7 +32,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   let forgotten = 0;
   const batcher = createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
-    maxInFlight: MAX_IN_FLIGHT,
+    minIntervalMs: MIN_INTERVAL_MS,
     commit: async (rows) => {
       await insertInvocations(options.sql, rows);
       return rows.map(() => undefined);

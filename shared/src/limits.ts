@@ -15,6 +15,8 @@ export const LIMITS = {
   maxPropValueBytes: 64 * 1024,
   /** One value of `$.service.db`, as JSON. */
   maxDbValueBytes: 60 * 1024,
+  /** Values that one run reads from `$.service.db`: each waits for the database. */
+  maxDbReadsPerRun: 10_000,
   /** A key of `$.service.db`. */
   maxDbKeyBytes: 1024,
   /** One emitted event, as JSON. */

@@ -45,9 +45,12 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
     HEADWATER_PUBLIC_URL: url,
   });
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= endTree(child));
+  // Listed once all of it runs: the embedded Postgres has a session of its own, and if its parent is killed nothing leads to it.
+  let booted: ProcessInfo[] = [];
+  const stop = () => (stopped ??= endTree(child, booted));
   undo.push(stop);
   await untilHealthy(url, child, logFile);
+  booted = listProcessTree(child.pid as number);
   const inspectorUrl = /Debugger listening on (ws:\S+)/.exec(readFileSync(logFile, 'utf8'))?.[1];
   const inspected = inspectorUrl === undefined ? {} : { inspectorUrl };
   return { url, apiKey, ...inspected, processes: () => listProcessTree(child.pid as number), stop };
@@ -84,13 +87,14 @@ async function untilHealthy(url: string, child: ChildProcess, logFile: string): 
   throw new Error(`The server did not become ready:\n${readFileSync(logFile, 'utf8').slice(-SHOWN_LOG_CHARS)}`);
 }
 
-async function endTree(child: ChildProcess): Promise<void> {
-  // Listed now: the embedded Postgres has a session of its own, and once its parent is gone nothing leads to it.
-  const tree = listProcessTree(child.pid as number);
+async function endTree(child: ChildProcess, booted: readonly ProcessInfo[]): Promise<void> {
+  const tree = [...booted, ...listProcessTree(child.pid as number)];
   const isOver = () => (child.exitCode !== null || child.signalCode !== null) && !tree.some(isRunning);
+  // Without the server, which stops it, its Postgres would run for ever.
+  const isLed = () => tree.length === 0 || tree.some((info) => isRunning(info) && !/postgres/.test(info.command));
   signalGroup(child, 'SIGTERM');
   const deadlineMs = performance.now() + STOP_TIMEOUT_MS;
-  while (performance.now() < deadlineMs && !isOver()) await sleep(POLL_MS);
+  while (performance.now() < deadlineMs && !isOver() && isLed()) await sleep(POLL_MS);
   if (isOver()) return;
   signalGroup(child, 'SIGKILL');
   killProcesses(tree);

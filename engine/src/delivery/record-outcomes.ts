@@ -18,8 +18,8 @@ export interface OutcomeRecorder {
 }
 
 const MAX_BATCH = 256;
-/** While one transaction commits the next fills; more at a time would only make each smaller. */
-const MAX_IN_FLIGHT = 1;
+/** Nobody waits: the receiver has the event. */
+const MIN_INTERVAL_MS = 10;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 
@@ -27,7 +27,7 @@ export function createOutcomeRecorder(options: { sql: Sql; nodeId: () => string;
   const { sql, nodeId, log } = options;
   const giveUp = new AbortController();
   const counts = { delivered: 0, retried: 0, failed: 0, lost: 0 };
-  const batcher = createBatcher({ maxBatch: MAX_BATCH, maxInFlight: MAX_IN_FLIGHT, commit });
+  const batcher = createBatcher({ maxBatch: MAX_BATCH, minIntervalMs: MIN_INTERVAL_MS, commit });
 
   async function commit(results: readonly AttemptResult[]): Promise<readonly boolean[]> {
     let batch = results;

@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { LIMITS } from '@headwater/shared';
@@ -13,6 +12,7 @@ import {
   type Resolver,
 } from './guard.ts';
 import { EgressRefused } from './refusal.ts';
+import { createHostResolver } from './resolve-host.ts';
 
 export interface EgressOptions {
   /** Ranges (`10.0.0.0/8`, `fd00::/8`, single addresses) that may be reached although they are not public. */
@@ -22,7 +22,7 @@ export interface EgressOptions {
    * They win over `allow`.
    */
   deniedPorts: () => readonly DeniedPort[];
-  /** Default: the system's resolver, hosts file included. */
+  /** Default: createHostResolver(). */
   resolver?: Resolver;
 }
 
@@ -53,7 +53,7 @@ export function createEgress(options: EgressOptions): Egress {
   const guard: Guard = {
     allowed: parseRanges(options.allow),
     deniedPorts: options.deniedPorts,
-    resolve: options.resolver ?? ((hostname, done) => systemLookup(hostname, { all: true }, done)),
+    resolve: options.resolver ?? createHostResolver(),
   };
   return {
     createAgent: ({ connections, connectTimeoutMs }) =>

@@ -13,7 +13,11 @@ export interface Batcher<T, R> {
 
 export interface BatcherOptions<T, R> {
   maxBatch: number;
-  maxInFlight: number;
+  /**
+   * A batch starts at least this long after the one before, unless it is full. An item that comes alone is committed at
+   * once; under load this is what makes batches, and with them commits, few and large.
+   */
+  minIntervalMs: number;
   /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
   commit: (items: readonly T[]) => Promise<readonly R[]>;
   /**
@@ -29,37 +33,41 @@ interface Waiting<T, R> {
   reject: (error: unknown) => void;
 }
 
+/** One batch is committed at a time: two at once would only make each smaller. */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   let queue: Waiting<T, R>[] = [];
-  let inFlight = 0;
   let committing = 0;
-  let scheduled = false;
+  let lastStartMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
   let idle: (() => void)[] = [];
 
   function schedule(): void {
-    if (scheduled || queue.length === 0 || inFlight >= options.maxInFlight) return;
-    scheduled = true;
+    if (queue.length === 0 || committing > 0 || immediate !== undefined) return;
+    const waitMs = lastStartMs + options.minIntervalMs - performance.now();
+    if (waitMs > 0 && queue.length < options.maxBatch) {
+      timer ??= setTimeout(flush, waitMs);
+      return;
+    }
+    clearTimeout(timer);
     // After the current turn of the event loop: everything that this turn's sockets brought goes along.
-    setImmediate(() => {
-      scheduled = false;
-      void flush();
-    });
+    immediate = setImmediate(flush);
   }
 
-  async function flush(): Promise<void> {
+  function flush(): void {
+    timer = undefined;
+    immediate = undefined;
+    lastStartMs = performance.now();
     const batch = queue.slice(0, options.maxBatch);
     queue = queue.slice(batch.length);
-    inFlight++;
-    committing += batch.length;
-    schedule();
-    await commitBatch(batch);
-    inFlight--;
-    committing -= batch.length;
-    schedule();
-    if (inFlight === 0 && queue.length === 0) {
+    committing = batch.length;
+    void commitBatch(batch).then(() => {
+      committing = 0;
+      schedule();
+      if (committing > 0 || queue.length > 0) return;
       for (const wake of idle) wake();
       idle = [];
-    }
+    });
   }
 
   async function commitBatch(batch: Waiting<T, R>[]): Promise<void> {
@@ -84,7 +92,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     },
     size: () => queue.length + committing,
     drain() {
-      if (inFlight === 0 && queue.length === 0) return Promise.resolve();
+      if (committing === 0 && queue.length === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },
   };

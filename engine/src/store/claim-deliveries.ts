@@ -42,12 +42,14 @@ export async function claimDeliveries(
   });
 }
 
+// leased_by is null in every row and leads the order all the same: it leads the index, which Postgres otherwise does not see
+// to be in order, and sorts the whole backlog for each batch.
 function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<ClaimedRow[]> {
   return tx<ClaimedRow[]>`
     with due as (
       select webhook_id, id from deliveries
       where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
-      order by next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
+      order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
     ), leased as (
       update deliveries d set leased_by = ${nodeId} from due
       where d.webhook_id = due.webhook_id and d.id = due.id

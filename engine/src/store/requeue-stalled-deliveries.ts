@@ -11,11 +11,15 @@ export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): P
   return sql.begin(async (tx) => {
     const rows = await tx<{ webhook_id: string }[]>`
       with recursive waiting(webhook_id) as (
-        select min(webhook_id) from deliveries where status = 'pending' and leased_by is null
+        (
+          select webhook_id from deliveries where status = 'pending' and leased_by is null
+          order by leased_by, webhook_id limit 1
+        )
         union all
         select (
-          select min(d.webhook_id) from deliveries d
+          select d.webhook_id from deliveries d
           where d.status = 'pending' and d.leased_by is null and d.webhook_id > waiting.webhook_id
+          order by d.leased_by, d.webhook_id limit 1
         ) from waiting where waiting.webhook_id is not null
       )
       select webhook_id from waiting where webhook_id is not null and exists (

@@ -19,6 +19,10 @@ export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext
       const name = readKey(key, runs);
       const own = context.written.get(name);
       if (own !== undefined) return parseJson(own);
+      context.reads += 1;
+      if (context.reads > runs.limits.maxDbReadsPerRun) {
+        throw new RangeError(`A run may read the store at most ${runs.limits.maxDbReadsPerRun} times`);
+      }
       const answer = bridge.dbGet(context.run, name);
       if (answer[0] === 'v') return parseJson(answer.slice(1));
       if (answer[0] === 'u') return undefined;

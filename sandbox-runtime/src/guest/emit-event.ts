@@ -1,6 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { now, stringifyJson, toText } from './intrinsics.ts';
+import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8Length } from './utf8.ts';
 
@@ -32,7 +32,7 @@ export function emitEvent(
   if (context.emits > limits.maxEmitsPerRun)
     runs.exceed(context, `A run may emit at most ${limits.maxEmitsPerRun} events`);
   runs.takeBytes(context, bytes);
-  bridge.post(POST.emit, context.run, data, stringifyJson(meta));
+  bridge.post(POST.emit, context.run, data, stringifyOwn(meta));
 }
 
 function eventJson(event: unknown): string {

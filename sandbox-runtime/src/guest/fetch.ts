@@ -1,7 +1,7 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { BodyTools } from './body.ts';
-import { parseJson, stringifyJson } from './intrinsics.ts';
+import { parseJson, stringifyOwn } from './intrinsics.ts';
 import { GuestRequest, GuestResponse, type RequestInit } from './request-response.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8Length } from './utf8.ts';
@@ -36,7 +36,7 @@ export class GuestFetch {
       this.#pending.set(call, { context, resolve, reject });
       signal?.addEventListener('abort', () => this.#abort(call, signal.reason), { once: true });
       const { url, method, redirect } = request;
-      const head = stringifyJson({ url, method, redirect, headers: request.headers.pairs() });
+      const head = stringifyOwn({ url, method, redirect, headers: request.headers.pairs() });
       const body = request.peek();
       if (body === undefined) this.#tools.bridge.post(POST.fetch, context.run, call, head);
       else this.#tools.bridge.post(POST.fetch, context.run, call, head, body);

@@ -4,7 +4,7 @@ import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
 import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
-import { applyFunction, parseJson, stringifyJson, whenSettled } from './intrinsics.ts';
+import { applyFunction, parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
 import { defaultExportOf, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
 import { OutputLimitError, type RunContext, type RunTracker } from './run-context.ts';
@@ -56,7 +56,7 @@ export class Guest {
       this.#exported = defaultExportOf(namespace);
       return undefined;
     } catch (error) {
-      return stringifyJson(describeError(error));
+      return stringifyOwn(describeError(error));
     }
   }
 
@@ -64,7 +64,7 @@ export class Guest {
     try {
       return outlineComponent(this.#exported);
     } catch (error) {
-      return stringifyJson({ error: describeError(error) });
+      return stringifyOwn({ error: describeError(error) });
     }
   }
 
@@ -108,7 +108,7 @@ export class Guest {
     const code = context.outputExceeded ? 'OUTPUT_LIMIT' : 'COMPONENT_ERROR';
     const described = describeError(error);
     this.#close(context);
-    this.#parts.bridge.post(POST.failed, context.run, stringifyJson({ code, ...described }));
+    this.#parts.bridge.post(POST.failed, context.run, stringifyOwn({ code, ...described }));
   }
 
   #end(run: number): undefined {

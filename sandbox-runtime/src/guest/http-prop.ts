@@ -1,6 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { stringifyJson, toText } from './intrinsics.ts';
+import { stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { exact, utf8Length } from './utf8.ts';
 
@@ -32,7 +32,7 @@ export function makeHttpProp(
       }
       runs.takeBytes(context, typeof body === 'string' ? utf8Length(body) : body.byteLength);
       context.responded = true;
-      bridge.post(POST.respond, context.run, stringifyJson(head), body);
+      bridge.post(POST.respond, context.run, stringifyOwn(head), body);
       return Promise.resolve();
     },
   };

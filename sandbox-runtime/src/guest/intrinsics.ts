@@ -6,6 +6,25 @@ export const stringifyJson = JSON.stringify;
 export const parseJson = JSON.parse as (text: string) => unknown;
 export const applyFunction = Reflect.apply;
 export const now = Date.now;
+const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;
+const ownKeys: (target: object) => string[] = Object.keys;
+/**
+ * JSON of the guest's own small structures. A `toJSON` that guest code puts on Object.prototype or Array.prototype would be
+ * called for them too, and what crosses the bridge would be its choice.
+ */
+export function stringifyOwn(value: object): string {
+  return stringifyJson(withoutToJson(value));
+}
+
+function withoutToJson(value: object): object {
+  defineProperty(value, 'toJSON', { __proto__: null, value: undefined });
+  for (const key of ownKeys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (typeof member === 'object' && member !== null) withoutToJson(member);
+  }
+  return value;
+}
+
 /** What the web's and Node's interfaces do with an argument that should be text: any value is taken. */
 export const toText: (value: unknown) => string = String;
 

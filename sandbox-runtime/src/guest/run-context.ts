@@ -13,6 +13,7 @@ export interface RunContext {
   fetches: number;
   fetchesInFlight: number;
   timers: number;
+  reads: number;
   /** Values this run has set, as JSON: it sees its own writes, without asking. */
   readonly written: Map<string, string>;
 }
@@ -53,6 +54,7 @@ export class RunTracker {
       fetches: 0,
       fetchesInFlight: 0,
       timers: 0,
+      reads: 0,
       written: new Map(),
     };
     this.#live.set(run, context);

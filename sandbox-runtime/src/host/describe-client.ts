@@ -9,10 +9,10 @@ import type { ProcessClient } from './run-client.ts';
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
   readonly #bundle: ComponentBundle;
-  readonly #resolve: (outcome: DescribeOutcome) => void;
+  readonly #resolve: (outcome: DescribeOutcome | undefined) => void;
   settled = false;
 
-  constructor(bundle: ComponentBundle, resolve: (outcome: DescribeOutcome) => void) {
+  constructor(bundle: ComponentBundle, resolve: (outcome: DescribeOutcome | undefined) => void) {
     this.#bundle = bundle;
     this.#resolve = resolve;
   }
@@ -42,20 +42,20 @@ export class DescribeClient implements ProcessClient {
     }
   }
 
-  lose(fault: RunFault): void {
-    if (!this.settled)
-      this.#settle({
-        ok: false,
-        errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }],
-      });
+  /** An end that may not be the component's fault says nothing about it: undefined, and the caller tries again. */
+  lose(fault: RunFault, innocent: boolean): void {
+    if (this.settled) return;
+    if (innocent) return this.#settle(undefined);
+    this.#settle({ ok: false, errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }] });
   }
 
-  #settle(outcome: DescribeOutcome): void {
+  #settle(outcome: DescribeOutcome | undefined): void {
     this.settled = true;
     this.#resolve(outcome);
   }
 
-  #failure(outcome: ReportedOutcome): DescribeOutcome {
+  #failure(outcome: ReportedOutcome): DescribeOutcome | undefined {
+    if (!outcome.ok && outcome.innocent) return undefined;
     const fault: RunFault = outcome.ok
       ? { code: 'INTERNAL', message: 'The component could not be read' }
       : outcome.fault;

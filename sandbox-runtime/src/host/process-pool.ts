@@ -3,6 +3,7 @@ import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 import { TenantQueue } from './tenant-queue.ts';
 
 const CHECK_MS = 250;
+const STALL_MS = 3 * CHECK_MS;
 const REFILL_DELAY_MS = 50;
 /** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
 const MAX_FAILED_BOOTS = 5;
@@ -44,6 +45,7 @@ export class ProcessPool {
   #failedBoots = 0;
   #crashes = 0;
   #stopped = false;
+  #checkedAtMs = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -222,6 +224,10 @@ export class ProcessPool {
 
   #check(): void {
     const nowMs = performance.now();
+    const stalled = nowMs - this.#checkedAtMs > STALL_MS;
+    this.#checkedAtMs = nowMs;
+    // This thread was held up: answers that came in time may not have been read yet. They are before the next check.
+    if (stalled) return;
     const { recycleAfterRuns, recycleAfterMs, idleMs } = this.#options;
     for (const process of this.#all) {
       process.check(nowMs);

@@ -25,6 +25,7 @@ export class RunClient implements ProcessClient {
   readonly #fetches = new Map<number, AbortController>();
   readonly #startedAtMs = performance.now();
   #fetchCount = 0;
+  #readCount = 0;
   #over = false;
 
   constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
@@ -85,7 +86,8 @@ export class RunClient implements ProcessClient {
   }
 
   #read(message: Extract<FromSandbox, { kind: 'db-get' }>, send: (message: ToSandbox) => void): void {
-    this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
+    this.#readCount += 1;
+    this.#require(message.key.length <= LIMITS.maxDbKeyBytes && this.#readCount <= LIMITS.maxDbReadsPerRun);
     const { run, call } = message;
     const answer = (text: string): void => {
       if (!this.#over) send({ kind: 'db-value', run, call, answer: text });

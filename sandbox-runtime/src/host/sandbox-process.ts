@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { FrameError, FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { type FromSandbox, readFromSandbox } from '../protocol/guest-to-host.ts';
@@ -14,6 +13,7 @@ import {
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import type { ChildCommand } from './child-command.ts';
+import { readRssMb } from './read-rss.ts';
 import type { ProcessClient } from './run-client.ts';
 
 /** A fetch body and its head are the largest message a process has to send. */
@@ -27,7 +27,6 @@ const HEARTBEAT_MS = 1_000;
 const HEARTBEAT_LOST_MS = 5_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
-const PAGE_BYTES = 4096;
 
 export interface ProcessOptions {
   settings: StartSettings;
@@ -221,10 +220,21 @@ export class SandboxProcess {
         const task = this.#tasks.get(message.run);
         // A task that was ended from this side may still have had something to say.
         if (task === undefined) return;
-        task.client.receive(message, (answer) => this.#send(answer));
+        this.#deliver(task, message);
         if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
         else if (task.over) this.#forget(message.run, task);
       }
+    }
+  }
+
+  #deliver(task: Task, message: FromSandbox): void {
+    try {
+      task.client.receive(message, (answer) => this.#send(answer));
+    } catch (error) {
+      if (error instanceof FrameError) throw error;
+      // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.
+      this.#options.log('error', 'A run could not be recorded', { error: String(error) });
+      task.client.lose({ code: 'INTERNAL', message: 'The run could not be recorded' }, true);
     }
   }
 
@@ -281,16 +291,5 @@ export class SandboxProcess {
     channel.write(bytes);
     if (channel.writableLength <= MAX_UNSENT_BYTES) return;
     this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped reading' }, () => this.#isShared());
-  }
-}
-
-/** Resident memory from /proc; undefined where there is none (macOS), and the isolates' own limits have to do. */
-async function readRssMb(pid: number | undefined): Promise<number | undefined> {
-  try {
-    const pages = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')[1];
-    return (Number(pages) * PAGE_BYTES) / 2 ** 20;
-  } catch {
-    // The process is gone, or the platform has no /proc.
-    return undefined;
   }
 }

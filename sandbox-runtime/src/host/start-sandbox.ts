@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { bundleGuest } from '../build/bundle-guest.ts';
 import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
@@ -8,7 +8,7 @@ import { DescribeClient } from './describe-client.ts';
 import { findNetworkPrefix } from './network-namespace.ts';
 import { ProcessPool } from './process-pool.ts';
 import { RunClient } from './run-client.ts';
-import type { TaskOrder } from './sandbox-process.ts';
+import type { SandboxProcess, TaskOrder } from './sandbox-process.ts';
 
 export interface SandboxOptions {
   /** Where the sandbox says what happened to its processes. Default: nowhere. */
@@ -101,16 +101,28 @@ function orderOf(request: RunRequest): TaskOrder {
   return order;
 }
 
-/** In a process without runs in flight: code that was never seen may take the process with it. */
-function describe(pool: ProcessPool, tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome> {
+/**
+ * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops.
+ */
+async function describe(pool: ProcessPool, tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome> {
+  // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
+  const first = await describeOnce(pool, tenantId, bundle, pool.isBusy(tenantId));
+  const outcome = first ?? (await describeOnce(pool, tenantId, bundle, true));
+  if (outcome === undefined)
+    throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
+  return outcome;
+}
+
+function describeOnce(
+  pool: ProcessPool,
+  tenantId: string,
+  bundle: ComponentBundle,
+  alone: boolean,
+): Promise<DescribeOutcome | undefined> {
   return new Promise((resolve) => {
     const client = new DescribeClient(bundle, resolve);
     const order: TaskOrder = { kind: 'describe', limits: DESCRIBE_LIMITS };
-    pool.place({
-      tenantId,
-      alone: pool.isBusy(tenantId),
-      client,
-      start: (process) => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client),
-    });
+    const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
+    pool.place({ tenantId, alone, client, start });
   });
 }

@@ -4,6 +4,7 @@ import type { ProcessRun } from './process-run.ts';
 /** A warm isolate as the process keeps it: whose it is, who runs in it, who still has something open. */
 export class ComponentIsolate {
   readonly key: string;
+  readonly bundleHash: string;
   readonly guest: GuestIsolate;
   /** In flight. */
   readonly runs = new Map<number, ProcessRun>();
@@ -14,11 +15,11 @@ export class ComponentIsolate {
   loaded = false;
   dead = false;
   served = 0;
-  lastUsedAtMs = 0;
   heapBytes = 0;
 
-  constructor(key: string, guest: GuestIsolate) {
+  constructor(key: string, bundleHash: string, guest: GuestIsolate) {
     this.key = key;
+    this.bundleHash = bundleHash;
     this.guest = guest;
   }
 

@@ -24,6 +24,9 @@ export interface IsolateOptions {
   handlers: IsolateHandlers;
 }
 
+/** What a call costs this process beside the isolate: a loop of timers is to end at its limit as any other. */
+const CALL_OVERHEAD_NS = 5_000;
+
 interface OpenCall {
   owner: ProcessRun;
 }
@@ -46,6 +49,8 @@ export class GuestIsolate {
   readonly #calls: OpenCall[] = [];
   #dispatch: Dispatch | undefined;
   #cpuMarkNs = 0;
+  /** Time that this process worked for the isolate while it waited. */
+  #askedNs = 0;
   #disposed = false;
 
   constructor(options: IsolateOptions) {
@@ -130,10 +135,19 @@ export class GuestIsolate {
     const boot = await context.global.get('__headwaterBoot', { reference: true });
     await context.global.delete('__headwaterBoot');
     const post = new ivm.Callback(handlers.post, { ignored: true });
-    const ask = new ivm.Callback(answerAsk, { sync: true });
+    const ask = new ivm.Callback((...asked: [unknown, unknown, unknown, unknown]) => this.#answer(asked), {
+      sync: true,
+    });
     const dbGet = new ivm.Reference(handlers.dbGet);
     const args = [post, ask, dbGet, JSON.stringify(limits)];
     return (await boot.apply(undefined, args, { result: { reference: true } })) as Dispatch;
+  }
+
+  #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string {
+    const startedAtMs = performance.now();
+    const answer = answerAsk(...asked);
+    this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;
+    return answer;
   }
 
   #open(owner: ProcessRun): OpenCall {
@@ -147,12 +161,12 @@ export class GuestIsolate {
     if (index >= 0) this.#calls.splice(index, 1);
     if (this.#isolate.isDisposed) return;
     const nowNs = this.#cpuNow();
-    call.owner.cpuNs += nowNs - this.#cpuMarkNs;
+    call.owner.cpuNs += nowNs - this.#cpuMarkNs + CALL_OVERHEAD_NS;
     this.#cpuMarkNs = nowNs;
   }
 
   #cpuNow(): number {
-    return this.#isolate.isDisposed ? this.#cpuMarkNs : Number(this.#isolate.cpuTime);
+    return this.#isolate.isDisposed ? this.#cpuMarkNs : Number(this.#isolate.cpuTime) + this.#askedNs;
   }
 }
 

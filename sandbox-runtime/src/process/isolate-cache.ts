@@ -15,9 +15,10 @@ export class IsolateCache {
     this.#bounds = bounds;
   }
 
-  get(key: string): ComponentIsolate | undefined {
+  /** Undefined also where the key is known with other code: `add` then replaces it. */
+  get(key: string, bundleHash: string): ComponentIsolate | undefined {
     const found = this.#byKey.get(key);
-    if (found === undefined) return undefined;
+    if (found === undefined || found.bundleHash !== bundleHash) return undefined;
     this.#byKey.delete(key);
     this.#byKey.set(key, found);
     return found;

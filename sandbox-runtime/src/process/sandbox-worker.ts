@@ -78,7 +78,8 @@ export class SandboxWorker {
   }
 
   #run(order: RunOrder): void {
-    const isolate = this.#cache.get(order.isolateKey) ?? this.#create(order.isolateKey, order.limits.memoryMb);
+    const warm = this.#cache.get(order.isolateKey, order.bundleHash);
+    const isolate = warm ?? this.#create(order.isolateKey, order.bundleHash, order.limits.memoryMb);
     const run = this.#begin(isolate, order.run, order.limits);
     const start = (): void => {
       if (run.over) return;
@@ -87,17 +88,17 @@ export class SandboxWorker {
     if (isolate.loaded) return start();
     if (isolate.served === 1) {
       this.#cache.add(isolate);
-      isolate.ready = this.#load(isolate, order.bundleHash, run);
+      isolate.ready = this.#load(isolate, run);
     }
     isolate.ready.then(start, (error: unknown) => this.#loadFailed(isolate, run, error));
   }
 
   #describe(order: Extract<ToSandbox, { kind: 'describe' }>): void {
-    const isolate = this.#create('', order.limits.memoryMb);
+    const isolate = this.#create('', order.bundleHash, order.limits.memoryMb);
     this.#throwAway.add(isolate);
     const run = this.#begin(isolate, order.run, order.limits);
     const outline = async (): Promise<void> => {
-      await this.#load(isolate, order.bundleHash, run);
+      await this.#load(isolate, run);
       const text = await isolate.guest.call(run, CALL.outline);
       if (run.over || text === undefined) return;
       this.#reporter.described(run.run, text);
@@ -112,14 +113,14 @@ export class SandboxWorker {
     const run = new ProcessRun(number, limits, this.#settings.limits);
     isolate.runs.set(number, run);
     isolate.served += 1;
-    isolate.lastUsedAtMs = run.startedAtMs;
     this.#watch.wake();
     return run;
   }
 
-  #create(key: string, memoryMb: number): ComponentIsolate {
+  #create(key: string, bundleHash: string, memoryMb: number): ComponentIsolate {
     const isolate: ComponentIsolate = new ComponentIsolate(
       key,
+      bundleHash,
       new GuestIsolate({
         snapshot: this.#snapshot,
         memoryMb,
@@ -134,9 +135,9 @@ export class SandboxWorker {
     return isolate;
   }
 
-  async #load(isolate: ComponentIsolate, hash: string, run: ProcessRun): Promise<void> {
-    const code = this.#bundles.get(hash);
-    if (code === undefined) throw new Error(`Bundle ${hash} was never sent`);
+  async #load(isolate: ComponentIsolate, run: ProcessRun): Promise<void> {
+    const code = this.#bundles.get(isolate.bundleHash);
+    if (code === undefined) throw new Error(`Bundle ${isolate.bundleHash} was never sent`);
     await isolate.guest.load(code, run);
     isolate.loaded = true;
   }
@@ -266,6 +267,7 @@ export class SandboxWorker {
   }
 }
 
+// The guest writes it with intrinsics of its own, so it is JSON unless the isolate itself is broken.
 function readFailure(json: string): Fault {
   const { code, message, stack } = JSON.parse(json) as { code: string; message: string; stack?: string };
   const fault: Fault = { code: code === 'OUTPUT_LIMIT' ? 'OUTPUT_LIMIT' : 'COMPONENT_ERROR', message };

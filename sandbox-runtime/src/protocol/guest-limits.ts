@@ -13,6 +13,7 @@ export type GuestLimits = Pick<
   | 'maxSummaryChars'
   | 'maxDbValueBytes'
   | 'maxDbKeyBytes'
+  | 'maxDbReadsPerRun'
   | 'maxTimersPerRun'
   | 'maxFetchesInFlightPerRun'
   | 'maxFetchesPerRun'
@@ -23,7 +24,8 @@ export type GuestLimits = Pick<
 /** Picks them by name, so that a sandbox process is told no more than it needs. */
 export function pickGuestLimits(limits: GuestLimits): GuestLimits {
   const { maxEventBytes, maxRunOutputBytes, maxEmitsPerRun, maxLogLinesPerRun, maxLogLineBytes } = limits;
-  const { maxEventIdChars, maxChannelChars, maxSummaryChars, maxDbValueBytes, maxDbKeyBytes } = limits;
+  const { maxEventIdChars, maxChannelChars, maxSummaryChars, maxDbValueBytes, maxDbKeyBytes, maxDbReadsPerRun } =
+    limits;
   const { maxTimersPerRun, maxFetchesInFlightPerRun, maxFetchesPerRun, maxFetchRequestBytes, maxUrlChars } = limits;
   return {
     maxEventBytes,
@@ -36,6 +38,7 @@ export function pickGuestLimits(limits: GuestLimits): GuestLimits {
     maxSummaryChars,
     maxDbValueBytes,
     maxDbKeyBytes,
+    maxDbReadsPerRun,
     maxTimersPerRun,
     maxFetchesInFlightPerRun,
     maxFetchesPerRun,

@@ -1,0 +1,51 @@
+import { type LookupAddress, lookup, Resolver as DnsResolver } from 'node:dns';
+import type { Resolver } from './guard.ts';
+
+export interface HostResolverOptions {
+  /** DNS servers (`1.1.1.1`, `127.0.0.1:5353`). Default: the system's. */
+  servers?: readonly string[];
+}
+
+const QUERY_TIMEOUT_MS = 2_000;
+const QUERY_TRIES = 2;
+
+/** What DNS says when it does not know a name, or when there is no DNS server at all. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
+
+/**
+ * Resolves names that tenants give. `dns.lookup` alone would do it on two threads shared with the whole process: two names
+ * whose servers never answer, and nobody's connection gets an address. So a domain name is asked of DNS over sockets first;
+ * only where that answers that it knows no such name is the system asked, for its hosts file and search domains. A name
+ * without a dot is the system's own. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
+ */
+export function createHostResolver(options: HostResolverOptions = {}): Resolver {
+  const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (options.servers !== undefined) dns.setServers(options.servers);
+  return (hostname, done) => {
+    if (!hostname.replace(/\.$/, '').includes('.')) {
+      lookup(hostname, { all: true }, done);
+      return;
+    }
+    queryBoth(dns, hostname, (error, addresses) => {
+      if (error !== null && UNKNOWN.has(error.code ?? '')) lookup(hostname, { all: true }, done);
+      else done(error, addresses);
+    });
+  };
+}
+
+function queryBoth(dns: DnsResolver, hostname: string, done: Parameters<Resolver>[1]): void {
+  const found: LookupAddress[][] = [[], []];
+  let failure: NodeJS.ErrnoException | null = null;
+  let waiting = 2;
+  const answer = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: string[] | undefined) => {
+    // Of two failures the one that is no plain "unknown" counts: a server that timed out may know the name.
+    if (error !== null && (failure === null || UNKNOWN.has(failure.code ?? ''))) failure = error;
+    found[family === 4 ? 0 : 1] = (addresses ?? []).map((address) => ({ address, family }));
+    waiting--;
+    if (waiting > 0) return;
+    const all = found.flat();
+    done(all.length > 0 ? null : failure, all);
+  };
+  dns.resolve4(hostname, answer(4));
+  dns.resolve6(hostname, answer(6));
+}
