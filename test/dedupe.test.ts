@@ -1,5 +1,5 @@
 import type { DedupeStrategy, EmittedEvent } from '@headwater/shared';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DedupeState, decideDedupe } from '../engine/src/events/dedupe.ts';
 import { orderEvents } from '../engine/src/events/order-events.ts';
@@ -120,9 +120,9 @@ describe('order', () => {
         const ordered = orderEvents(events);
         const moments = ordered.map((e) => e.ts ?? 3);
         expect(moments).toEqual(moments.toSorted((a, b) => a - b));
-        for (const [i, e] of ordered.entries()) {
-          const next = ordered[i + 1];
-          if (next !== undefined && (next.ts ?? 3) === (e.ts ?? 3)) expect(Number(e.id)).toBeLessThan(Number(next.id));
+        for (const sameMoment of Map.groupBy(ordered, (e) => e.ts ?? 3).values()) {
+          const ids = sameMoment.map((e) => Number(e.id));
+          expect(ids).toEqual(ids.toSorted((a, b) => a - b));
         }
         expect(new Set(ordered)).toEqual(new Set(events));
       }),

@@ -95,6 +95,7 @@ it('what arrives while a source is stopped is not taken, what was taken before i
   const ids = Array.from({ length: 100 }, (_, i) => i);
   await Promise.all(ids.map((id) => post(source.endpoint, { id })));
   await api.api('PUT', `/sources/${source.id}`, { active: false });
+  expect((await post(source.endpoint, { id: 'refused' })).status).toBe(404);
   await api.api('PUT', `/sources/${source.id}`, { active: true });
   await eventually(async () => {
     const rows = await test.db.sql`select 1 from events where emitter_id = ${source.id}`;

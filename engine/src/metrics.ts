@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { RunCommit } from './events/commit-plan.ts';
 import type { CommittedRun } from './store/commit-runs.ts';
 
-export interface WatchedParts {
+interface WatchedParts {
   dispatcher: { stats(): { waiting: number; running: number } };
   deliverer: { stats(): { held: number; inFlight: number } };
   sandbox: { stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number } };

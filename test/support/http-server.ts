@@ -18,13 +18,13 @@ const MADE_AT = new Date('2026-11-20T12:00:00.900Z');
 export const MADE_AT_SECONDS = 1_795_176_000;
 
 /** Calls that reached the engine, in order: what the HTTP side made of a request. */
-export interface EngineCall {
+interface EngineCall {
   name: string;
   args: unknown[];
 }
 
 /** Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it remembers. */
-export function createRecordingEngine() {
+function createRecordingEngine() {
   const calls: EngineCall[] = [];
   const accepted: string[] = [];
   const behaviour: {

@@ -19,7 +19,7 @@ export interface ServerOptions {
   env?: Record<string, string>;
 }
 
-export interface ApiAnswer {
+interface ApiAnswer {
   status: number;
   headers: Headers;
   text: string;

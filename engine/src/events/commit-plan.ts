@@ -49,7 +49,7 @@ export interface Listener {
   format: 'raw' | 'envelope';
 }
 
-export interface EventRow {
+interface EventRow {
   accountId: string;
   emitterId: string;
   position: EventPosition;
@@ -74,7 +74,7 @@ export interface CommitPlan {
   states: Map<string, EmitterState>;
 }
 
-export const ERRORS_CHANNEL = '$errors';
+const ERRORS_CHANNEL = '$errors';
 const DEFAULT_CHANNEL = '';
 
 /**

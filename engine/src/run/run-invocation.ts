@@ -1,4 +1,12 @@
-import type { FetchOutcome, FetchRequest, RunEntry, RunLimits, RunOutcome, RunRequest, Sandbox } from '@headwater/sandbox-runtime';
+import type {
+  FetchOutcome,
+  FetchRequest,
+  RunEntry,
+  RunLimits,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+} from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, newId } from '@headwater/shared';
 import type { RunResponse } from '../contract.ts';
 import { storableText } from '../events/storable-text.ts';

@@ -33,7 +33,7 @@ export function mergeProps(
   stored: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const opened = Object.entries(stored).map(([name, value]) => [
+  const opened = Object.entries(stored).map(([name, value]): [string, unknown] => [
     name,
     isSealed(value) ? JSON.parse(sealer.open(accountId, value.$sealed)) : value,
   ]);
