@@ -42,9 +42,10 @@ export async function assembleEngine(
   const sandbox = await startSandbox({ log: (level, message, fields) => log[level](fields, message) });
   const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql, log) });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
-  const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, log });
-  const propSealer = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const metrics = createEngineMetrics();
+  const onAttempt = metrics.attemptEnded;
+  const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log });
+  const propSealer = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const runParts: RunParts = { sql, node, sandbox, guestFetch, deliverer, opener: propSealer, metrics, log };
   const runs = assembleRuns(runParts);
   const { dispatcher } = runs;

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RunCommit } from './events/commit-plan.ts';
 import type { CommittedRun } from './store/commit-runs.ts';
 
@@ -10,9 +10,12 @@ interface WatchedParts {
 
 export interface EngineMetrics {
   runCommitted(run: RunCommit, committed: CommittedRun): void;
+  attemptEnded(outcome: 'delivered' | 'retried' | 'failed', durationMs: number): void;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;
 }
+
+const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 /** Figures of the engine. Labels are states and outcomes: never an id, a key or a tenant. */
 export function createEngineMetrics(): EngineMetrics {
@@ -28,6 +31,13 @@ export function createEngineMetrics(): EngineMetrics {
     name: 'headwater_events_total',
     help: 'Events: emitted by components, and stored after dedupe.',
     labelNames: ['stage'],
+    registers,
+  });
+  const attempts = new Histogram({
+    name: 'headwater_delivery_attempt_duration_seconds',
+    help: 'Delivery attempts, by what became of them.',
+    labelNames: ['outcome'],
+    buckets: ATTEMPT_BUCKETS_SECONDS,
     registers,
   });
 
@@ -49,6 +59,7 @@ export function createEngineMetrics(): EngineMetrics {
       events.inc({ stage: 'emitted' }, run.emits.length);
       events.inc({ stage: 'stored' }, committed.events);
     },
+    attemptEnded: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1000),
     watch({ dispatcher, deliverer, sandbox }) {
       gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
       gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
