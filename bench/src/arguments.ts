@@ -37,7 +37,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements
-  --profile           profile the server's processes and print where their time goes
+  --profile           e2e: where the time of the server's main thread goes in the closed loop
   --json              one JSON document instead of text`;
 
 /** Throws with what is wrong in one line a fault. */

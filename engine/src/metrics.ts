@@ -3,7 +3,7 @@ import type { RunCommit } from './events/commit-plan.ts';
 import type { CommittedRun } from './store/commit-runs.ts';
 
 interface WatchedParts {
-  dispatcher: { stats(): { waiting: number; running: number } };
+  dispatcher: { stats(): { waiting: number; running: number; committing: number } };
   deliverer: { stats(): { held: number; inFlight: number } };
   sandbox: { stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number } };
 }
@@ -63,6 +63,7 @@ export function createEngineMetrics(): EngineMetrics {
     watch({ dispatcher, deliverer, sandbox }) {
       gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
       gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
+      gauge('headwater_runs_committing', 'Invocations that ran and wait for their commit.', () => dispatcher.stats().committing);
       gauge('headwater_deliveries_held', 'Deliveries held but not started.', () => deliverer.stats().held);
       gauge('headwater_deliveries_in_flight', 'Delivery attempts under way.', () => deliverer.stats().inFlight);
       gauge('headwater_sandbox_processes', 'Sandbox processes.', () => sandbox.stats().processes);

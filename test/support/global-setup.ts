@@ -5,6 +5,7 @@ import postgres from 'postgres';
 import { startEmbeddedPostgres } from '../../engine/src/database/embedded-postgres.ts';
 import { migrate } from '../../engine/src/database/migrate.ts';
 import { testLog } from './logs.ts';
+import { openRunFolder } from './run-folder.ts';
 import { TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
 
 const PREFIX = 'headwater-test-';
@@ -14,6 +15,15 @@ const PREFIX = 'headwater-test-';
  * (any Postgres ≥ 14, as superuser), that one is used.
  */
 export async function setup(): Promise<() => Promise<void>> {
+  const folder = openRunFolder();
+  const stopServer = await startServer();
+  return async () => {
+    folder.close();
+    await stopServer();
+  };
+}
+
+async function startServer(): Promise<() => Promise<void>> {
   const given = process.env[TEST_SERVER_VARIABLE];
   if (given !== undefined) {
     await makeTemplate(given);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { rememberProcess } from './run-folder.ts';
 import { eventually } from './eventually.ts';
 
 export interface ProcessOptions {
@@ -36,11 +37,13 @@ export function startProcess(options: ProcessOptions): TestProcess {
     });
   }
   let over = false;
+  const forget = rememberProcess(child.pid);
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.once('error', reject);
     // `close`, not `exit`: by then all output has arrived.
     child.once('close', (code, signal) => {
       over = true;
+      forget();
       resolve({ code, signal });
     });
   });

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
 import { startProcess, type TestProcess } from './processes.ts';
+import { makeDataDir } from './run-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../api/src/main.ts', import.meta.url));
 
@@ -32,14 +30,14 @@ export interface TestServer {
   dataDir: string;
   process: TestProcess;
   api(method: string, path: string, body?: unknown, key?: string): Promise<ApiAnswer>;
-  /** SIGTERM, and the folder is removed where the test did not name one. */
+  /** SIGTERM. */
   stop(): Promise<void>;
 }
 
 /** The system as a user starts it, in a process of its own. Resolves when /healthz answers 200. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const port = await freePort();
-  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'headwater-server-')));
+  const dataDir = options.dataDir ?? makeDataDir();
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess({
     args: [MAIN, ...(options.role === undefined ? [] : [options.role])],
@@ -63,7 +61,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     api: (method, apiPath, body, key = API_KEY) => callApi(`${url}/v1${apiPath}`, method, body, key),
     async stop() {
       await child.end('SIGTERM');
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -21,6 +21,8 @@ export interface System {
 export interface BootOptions {
   /** Run under the inspector, on a free port of loopback. Default: `npm start`, as a user would. */
   inspect?: boolean;
+  /** Where the server keeps its data; stays. Default: a folder that goes away with the system. */
+  dataDir?: string;
 }
 
 export const PROJECT_DIR = path.resolve(import.meta.dirname, '../../..');
@@ -39,7 +41,7 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
   const logFile = path.join(dataDir, 'bench-server.log');
   const child = start(options, logFile, {
     PORT: String(port),
-    HEADWATER_DATA_DIR: path.join(dataDir, 'data'),
+    HEADWATER_DATA_DIR: options.dataDir ?? path.join(dataDir, 'data'),
     HEADWATER_API_KEY: apiKey,
     HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
     HEADWATER_PUBLIC_URL: url,

@@ -4,8 +4,12 @@ import { createFairQueue } from './fair-queue.ts';
 import type { HeldInvocation } from './invocation.ts';
 
 export interface DispatcherOptions {
-  /** Runs one invocation to its committed end. A rejection means that nothing was committed. */
-  run: (invocation: HeldInvocation) => Promise<void>;
+  /**
+   * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran` is called when the
+   * sandbox is done with it: the next may start while this one waits for its commit, so commits can be larger than what
+   * runs at the same time.
+   */
+  run: (invocation: HeldInvocation, ran: () => void) => Promise<void>;
   /** Gives back invocations that were held but not run. */
   release: (invocations: readonly HeldInvocation[]) => Promise<void>;
   log: Log;
@@ -16,7 +20,7 @@ export interface Dispatcher {
   take(invocations: readonly HeldInvocation[]): void;
   /** How many more this node should lease. */
   capacity(): number;
-  stats(): { waiting: number; running: number };
+  stats(): { waiting: number; running: number; committing: number };
   /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
   stop(): Promise<void>;
 }
@@ -28,7 +32,7 @@ export interface Dispatcher {
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const queue = createFairQueue<HeldInvocation>();
   const running = createRunningCounts();
-  let heldBytes = 0;
+  const held = createHeldCount();
   let stopping: Promise<void> | undefined;
 
   function startWhatMayRun(): void {
@@ -40,27 +44,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function start(invocation: HeldInvocation): Promise<void> {
-    running.started(invocation);
+    const freeSlot = running.start(invocation);
+    const ran = () => {
+      if (freeSlot()) startWhatMayRun();
+    };
     try {
-      await options.run(invocation);
+      await options.run(invocation, ran);
     } catch (error) {
       const { id } = invocation;
       options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
       await giveBack(options, [invocation]);
     }
-    heldBytes -= invocation.event.length;
-    running.ended(invocation);
-    startWhatMayRun();
-  }
-
-  function capacity(): number {
-    if (stopping !== undefined || heldBytes >= LIMITS.maxHeldInvocationBytes) return 0;
-    return LIMITS.maxHeldInvocations - queue.size() - running.total();
+    held.remove([invocation]);
+    ran();
   }
 
   async function drain(): Promise<void> {
-    await giveBack(options, queue.clear());
-    await running.none();
+    const waiting = queue.clear();
+    await giveBack(options, waiting);
+    held.remove(waiting);
+    await held.none();
   }
 
   return {
@@ -69,14 +72,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         void giveBack(options, invocations);
         return;
       }
-      for (const invocation of invocations) {
-        heldBytes += invocation.event.length;
-        queue.push(invocation.accountId, invocation.sourceId, invocation);
-      }
+      held.add(invocations);
+      for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
       startWhatMayRun();
     },
-    capacity,
-    stats: () => ({ waiting: queue.size(), running: running.total() }),
+    capacity() {
+      if (stopping !== undefined || held.bytes() >= LIMITS.maxHeldInvocationBytes) return 0;
+      return LIMITS.maxHeldInvocations - held.size();
+    },
+    stats() {
+      const waiting = queue.size();
+      return { waiting, running: running.total(), committing: held.size() - waiting - running.total() };
+    },
     stop() {
       stopping ??= drain();
       return stopping;
@@ -95,38 +102,71 @@ async function giveBack(options: DispatcherOptions, invocations: readonly HeldIn
 }
 
 interface RunningCounts {
-  started(invocation: HeldInvocation): void;
-  ended(invocation: HeldInvocation): void;
+  /** Takes a slot; the function given back frees it, and answers false where it was free already. */
+  start(invocation: HeldInvocation): () => boolean;
   mayStart(tenant: string, source: string): boolean;
   total(): number;
-  /** Resolves when nothing runs. */
-  none(): Promise<void>;
 }
 
 function createRunningCounts(): RunningCounts {
   const byTenant = new Map<string, number>();
   const bySource = new Map<string, number>();
   let total = 0;
-  let idle: (() => void)[] = [];
 
-  function count(invocation: HeldInvocation, by: 1 | -1): void {
+  function count({ accountId, sourceId }: HeldInvocation, by: 1 | -1): void {
     total += by;
-    add(byTenant, invocation.accountId, by);
-    add(bySource, invocation.sourceId, by);
+    add(byTenant, accountId, by);
+    add(bySource, sourceId, by);
   }
 
   return {
-    started: (invocation) => count(invocation, 1),
-    ended(invocation) {
-      count(invocation, -1);
-      if (total > 0) return;
-      for (const wake of idle) wake();
-      idle = [];
+    start(invocation) {
+      let isTaken = true;
+      count(invocation, 1);
+      return () => {
+        if (!isTaken) return false;
+        isTaken = false;
+        count(invocation, -1);
+        return true;
+      };
     },
     mayStart: (tenant, source) =>
       (byTenant.get(tenant) ?? 0) < LIMITS.maxRunsPerTenant && (bySource.get(source) ?? 0) < LIMITS.maxRunsPerComponent,
     total: () => total,
-    none: () => (total === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
+  };
+}
+
+interface HeldCount {
+  add(invocations: readonly HeldInvocation[]): void;
+  remove(invocations: readonly HeldInvocation[]): void;
+  size(): number;
+  bytes(): number;
+  /** Resolves when nothing is held. */
+  none(): Promise<void>;
+}
+
+/** What this node holds, from its lease to its commit. */
+function createHeldCount(): HeldCount {
+  let size = 0;
+  let bytes = 0;
+  let idle: (() => void)[] = [];
+
+  function count(invocations: readonly HeldInvocation[], by: 1 | -1): void {
+    size += by * invocations.length;
+    for (const invocation of invocations) bytes += by * invocation.event.length;
+  }
+
+  return {
+    add: (invocations) => count(invocations, 1),
+    remove(invocations) {
+      count(invocations, -1);
+      if (size > 0) return;
+      for (const wake of idle) wake();
+      idle = [];
+    },
+    size: () => size,
+    bytes: () => bytes,
+    none: () => (size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
   };
 }
 

@@ -12,8 +12,8 @@ export interface InvocationRunnerOptions extends RunContext {
 /** Takes a held invocation to its committed end, whatever state its source is in by now. */
 export function createInvocationRunner(
   options: InvocationRunnerOptions,
-): (invocation: HeldInvocation) => Promise<void> {
-  return async (invocation) => {
+): (invocation: HeldInvocation, ran: () => void) => Promise<void> {
+  return async (invocation, ran) => {
     const runtime = await options.runtimes.get(invocation.sourceId);
     if (runtime === undefined || runtime.deleted) return drop(options, invocation);
     if (!runtime.active) {
@@ -33,6 +33,7 @@ export function createInvocationRunner(
       limits: limitsOf(invocation.kind),
       invocation,
       respond,
+      ran,
     };
     end(await runTask(options, task));
   };

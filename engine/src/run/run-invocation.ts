@@ -34,6 +34,8 @@ export interface RunTask {
   limits: RunLimits;
   invocation?: HeldInvocation;
   respond?: (response: HttpResponse) => void;
+  /** Called when the sandbox is done, before the commit. */
+  ran?: () => void;
 }
 
 export type RunResult = { ok: true } | { ok: false; code: string; message: string; logs: string[] };
@@ -60,6 +62,7 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
     const outcome = await context.sandbox.run(requestOf(task, runId, attempt), outputs.host);
     const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
     if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
+    task.ran?.();
     await commitEnd(context, task, outputs, { outcome, runId, startedAtMs });
     return resultOf(outcome, outputs);
   } finally {

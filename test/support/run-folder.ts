@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const VARIABLE = 'HEADWATER_TEST_RUN_FOLDER';
+const PIDS = 'pids';
+
+/**
+ * One folder for everything that a test run leaves on disk. A test that fails does not get to end and remove what it
+ * started, and its worker is killed rather than ended: so the run does it, when it is over.
+ */
+export function openRunFolder(): { close(): void } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'headwater-run-'));
+  mkdirSync(path.join(folder, PIDS));
+  process.env[VARIABLE] = folder;
+  return {
+    close() {
+      for (const pid of readdirSync(path.join(folder, PIDS))) killIfAlive(Number(pid));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A new folder for a server's data. */
+export function makeDataDir(): string {
+  return mkdtempSync(path.join(runFolder(), 'data-'));
+}
+
+/** Answers what to call when the process has ended. */
+export function rememberProcess(pid: number | undefined): () => void {
+  const file = path.join(runFolder(), PIDS, String(pid));
+  writeFileSync(file, '');
+  return () => rmSync(file, { force: true });
+}
+
+function runFolder(): string {
+  const folder = process.env[VARIABLE];
+  if (folder === undefined) throw new Error(`${VARIABLE} is not set: test/support/global-setup.ts did not run`);
+  return folder;
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
