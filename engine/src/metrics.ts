@@ -63,7 +63,11 @@ export function createEngineMetrics(): EngineMetrics {
     watch({ dispatcher, deliverer, sandbox }) {
       gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
       gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
-      gauge('headwater_runs_committing', 'Invocations that ran and wait for their commit.', () => dispatcher.stats().committing);
+      gauge(
+        'headwater_runs_committing',
+        'Invocations that ran and wait for their commit.',
+        () => dispatcher.stats().committing,
+      );
       gauge('headwater_deliveries_held', 'Deliveries held but not started.', () => deliverer.stats().held);
       gauge('headwater_deliveries_in_flight', 'Delivery attempts under way.', () => deliverer.stats().inFlight);
       gauge('headwater_sandbox_processes', 'Sandbox processes.', () => sandbox.stats().processes);
