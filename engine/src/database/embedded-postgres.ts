@@ -31,6 +31,8 @@ export interface EmbeddedPostgres {
 }
 
 const RESTORE_RETRY_MS = 1_000;
+const ATTACH_RETRY_MS = 200;
+const MAX_ATTACH_TRIES = 25;
 
 /**
  * Starts the Postgres that comes with the npm packages, or adopts the one that a killed process left running on the same
@@ -50,8 +52,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const plan: ServerPlan = { clusterDir, binaries, identity, settings, log: serverLog };
   const urlOf = (port: number) => `postgres://${CLUSTER_USER}:${password}@127.0.0.1:${port}/postgres`;
   try {
-    const server = await attachServer(plan);
-    const ownership = await ownCluster(urlOf(server.port), clusterDir);
+    const { server, ownership } = await attachAndOwn(plan, urlOf);
     const { pid, port, adopted } = server;
     log.info({ pid, port, adopted, as: identity.name }, 'embedded Postgres is up');
     const keeper = keepRunning({ plan, server, ownership, url: urlOf(port), log });
@@ -60,6 +61,29 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     serverLog.stop();
     throw error;
   }
+}
+
+/** A server that was killed a moment ago may still look alive: it is found, does not answer, and is gone at the next look. */
+async function attachAndOwn(
+  plan: ServerPlan,
+  urlOf: (port: number) => string,
+): Promise<{ server: AttachedServer; ownership: Ownership }> {
+  for (let tries = 1; ; tries++) {
+    const server = await attachServer(plan);
+    try {
+      return { server, ownership: await ownCluster(urlOf(server.port), plan.clusterDir) };
+    } catch (error) {
+      if (!server.adopted || !isUnreachable(error) || tries === MAX_ATTACH_TRIES) throw error;
+      await sleep(ATTACH_RETRY_MS);
+    }
+  }
+}
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', '57P03']);
+
+function isUnreachable(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  return code !== undefined && UNREACHABLE.has(code);
 }
 
 interface Kept {
