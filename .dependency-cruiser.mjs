@@ -1,6 +1,6 @@
 /*
  * Which file may import which. The arrows: shared <- sandbox-runtime <- engine <- api, shared <- cli, shared <- web.
- * test/ and bench/ may import everything; nothing imports them.
+ * test/, bench/ and compat/ may import everything; nothing imports them.
  *
  * TypeScript 7 has no compiler API, so dependency-cruiser reads the files with @swc/core. Without it the .ts files are
  * skipped in silence and every rule holds: test/support/check-rules.ts fails when the graph is empty.
@@ -35,7 +35,7 @@ function onlyIn(name, dependency, paths, why) {
     name,
     comment: why,
     severity: 'error',
-    from: { pathNot: [...paths, '^test/', '^bench/'] },
+    from: { pathNot: [...paths, '^test/', '^bench/', '^compat/'] },
     to: { path: `(^|/)node_modules/(${dependency})/` },
   };
 }
@@ -54,8 +54,8 @@ export default {
       name: 'nothing-imports-tests',
       comment: 'What ships must not need test or bench code.',
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
-      to: { path: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|compat)/' },
+      to: { path: '^(test|bench|compat)/' },
     },
     {
       name: 'through-the-front-door',
@@ -96,7 +96,7 @@ export default {
       comment:
         "A workspace's package.json names every package it imports; hoisting hides a missing one until it is not hoisted.",
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|compat)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'npm-peer', 'npm-optional'] },
     },
     {

@@ -115,3 +115,19 @@ test('the welcome shows a generated key once and a given one never', () => {
   expect(shown('hw_generated')).toContain('API key  hw_generated');
   expect(shown()).toContain('$HEADWATER_API_KEY');
 });
+
+test('the registry of packages is an http or https URL, and of the environment only what leads to a network is passed on', () => {
+  const env = {
+    HEADWATER_NPM_REGISTRY: 'https://packages.example.com/npm/',
+    HTTPS_PROXY: 'http://proxy:8080',
+    SECRET: 'x',
+  };
+  expect(readConfig(env, [])).toMatchObject({
+    config: {
+      npmRegistry: 'https://packages.example.com/npm/',
+      networkEnvironment: { HTTPS_PROXY: 'http://proxy:8080' },
+    },
+  });
+  for (const wrong of ['packages.example.com', 'file:///packages', 'https://user:secret@example.com/'])
+    expect(readConfig({ HEADWATER_NPM_REGISTRY: wrong }, [])).toMatchObject({ ok: false });
+});

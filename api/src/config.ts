@@ -14,6 +14,10 @@ export interface Config {
   publicUrl: string;
   databaseUrl?: string;
   dataDir: string;
+  /** Registry of the packages that components import. */
+  npmRegistry?: string;
+  /** What Node itself reads about proxies and certificates. */
+  networkEnvironment?: Record<string, string>;
   apiKey?: string;
   adminKey?: string;
   encryptionKey?: string;
@@ -55,6 +59,10 @@ const schema = z.object({
     .default('')
     .transform(splitList)
     .refine((ranges) => ranges.every(isRange), 'must be a comma-separated list of CIDR ranges such as 10.0.0.0/8'),
+  HEADWATER_NPM_REGISTRY: z
+    .string()
+    .refine(isHttpUrl, 'must be an http or https URL without a user name, query or fragment')
+    .optional(),
   HEADWATER_PUBLIC_URL: z
     .string()
     .refine(isBaseUrl, 'must be an http or https URL without a path, query or fragment')
@@ -93,7 +101,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ar
   const problems = result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   if (role === undefined) problems.push(`the argument "${argv.join(' ')}" is not a role: all, api or engine`);
   if (!result.success || role === undefined) return { ok: false, problems };
-  return { ok: true, config: toConfig(result.data, role) };
+  return { ok: true, config: { ...toConfig(result.data, role), ...networkEnvironmentOf(set) } };
+}
+
+const NETWORK_VARIABLE = /^(https?_proxy|no_proxy|node_extra_ca_certs|node_use_system_ca|ssl_cert_file)$/i;
+
+function networkEnvironmentOf(env: Readonly<Record<string, string | undefined>>): Pick<Config, 'networkEnvironment'> {
+  const entries = Object.entries(env).filter((entry): entry is [string, string] => NETWORK_VARIABLE.test(entry[0]));
+  return entries.length === 0 ? {} : { networkEnvironment: Object.fromEntries(entries) };
 }
 
 function roleOf(argv: readonly string[], fromEnv: string | undefined): Role | undefined {
@@ -125,6 +140,7 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_API_KEY === undefined ? {} : { apiKey: env.HEADWATER_API_KEY }),
     ...(env.HEADWATER_ADMIN_KEY === undefined ? {} : { adminKey: env.HEADWATER_ADMIN_KEY }),
     ...(env.HEADWATER_ENCRYPTION_KEY === undefined ? {} : { encryptionKey: env.HEADWATER_ENCRYPTION_KEY }),
+    ...(env.HEADWATER_NPM_REGISTRY === undefined ? {} : { npmRegistry: env.HEADWATER_NPM_REGISTRY }),
     ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}
@@ -157,15 +173,13 @@ function isRange(text: string): boolean {
 }
 
 function isBaseUrl(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).pathname === '/';
+}
+
+function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
-  return (
-    /^https?:$/.test(url.protocol) &&
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.hash === '' &&
-    url.username === ''
-  );
+  return /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
 }
 
 function isSchedule(seconds: number[]): boolean {

@@ -30,6 +30,7 @@ export const USAGE = `npm run bench -- <command> [options]
   e2e       request → stored → run in the sandbox → signed receipt, next to raw baselines
   ingest    request → stored → answered, with a source that emits nothing
   run       runs of a component in its sandbox, in process, without database or HTTP
+  isolate   cold start, warm call and memory of an isolate
 
   --events <n>        of the closed loop (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)

@@ -53,6 +53,8 @@ export interface ComponentRecord {
   codeHash: string;
   dedupe?: DedupeStrategy;
   configurableProps: PropDefinition[];
+  /** Packages that the code imports, with the versions that were bundled. */
+  dependencies: Record<string, string>;
   createdAt: Date;
   updatedAt: Date;
 }

@@ -12,6 +12,10 @@ export interface EngineOptions {
   /** A Postgres server of one's own; absent: the embedded one in `dataDir`. */
   databaseUrl?: string;
   dataDir: string;
+  /** Registry of the packages that components import. Default: the one that npm is set to use on this machine. */
+  npmRegistry?: string;
+  /** Variables by which Node finds proxies and certificates, for the processes that fetch packages. Default: none. */
+  networkEnvironment?: Readonly<Record<string, string>>;
   /** Seals secrets at rest; absent: a key kept in `dataDir`. */
   encryptionKey?: string;
   /** The first account's API key; absent: one is made at the first start. */

@@ -1,4 +1,5 @@
-import { bundleComponent, type FetchRequest, startSandbox } from '@headwater/sandbox-runtime';
+import path from 'node:path';
+import { type Builder, createBuilder, type FetchRequest, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from './accounts/accounts.ts';
 import { createComponents } from './components/components.ts';
 import type { Engine, Principal } from './contract.ts';
@@ -7,7 +8,7 @@ import { createRetryPolicy } from './delivery/retry-policy.ts';
 import { createSubscriptions } from './delivery/subscriptions.ts';
 import { createWebhooks } from './delivery/webhooks.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
-import { createGuestFetch } from './egress/guest-fetch.ts';
+import { createGuestFetch, type GuestFetch } from './egress/guest-fetch.ts';
 import { endpointUrls } from './endpoint-urls.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { createIngest } from './ingest.ts';
@@ -52,9 +53,8 @@ export async function assembleEngine(
   metrics.watch({ dispatcher, deliverer, sandbox });
   const ingest = createIngest({ sql, node, dispatcher });
   const changes = await followChanges(sql, runs, ingest);
-  const fetchCode = (who: Principal, request: FetchRequest, signal: AbortSignal) =>
-    guestFetch.fetch(who.accountId, request, signal);
-  const components = createComponents({ db, sandbox, bundle: bundleComponent, fetch: fetchCode });
+  const builder = builderOf(options);
+  const components = createComponents({ db, sandbox, builder, fetch: fetchCode(guestFetch) });
   const lanes =
     role === 'api'
       ? undefined
@@ -80,6 +80,7 @@ export async function assembleEngine(
       // Intake first, then what is under way, then what it needs.
       stopping ??= stopInOrder([
         async () => lanes?.stop(),
+        builder.stop,
         dispatcher.stop,
         runs.committer.drain,
         deliverer.stop,
@@ -91,6 +92,20 @@ export async function assembleEngine(
       return stopping;
     },
   };
+}
+
+function fetchCode(guestFetch: GuestFetch) {
+  return (who: Principal, request: FetchRequest, signal: AbortSignal) =>
+    guestFetch.fetch(who.accountId, request, signal);
+}
+
+function builderOf({ dataDir, npmRegistry, networkEnvironment, log }: EngineOptions): Builder {
+  return createBuilder({
+    cacheDir: path.join(dataDir, 'package-cache'),
+    ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
+    ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
+    log: (level, message, fields) => log[level](fields, message),
+  });
 }
 
 function egressOf(options: EngineOptions, databaseUrl: string): Egress {

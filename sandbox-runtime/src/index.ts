@@ -1,4 +1,8 @@
 export { bundleComponent } from './build/bundle-component.ts';
+export { type Builder, createBuilder } from './build/builder.ts';
+export type { BuildOutcome, Built } from './build/build-outcome.ts';
+export { type ComponentFiles } from './build/component-files.ts';
+export { listMissingFiles, type MissingFile } from './build/list-missing-files.ts';
 export { startSandbox, type SandboxOptions } from './host/start-sandbox.ts';
 export type {
   BundleOutcome,

@@ -11,6 +11,27 @@ export const LIMITS = {
   maxApiBodyBytes: 6 * 1024 * 1024,
   /** Source text of one component. */
   maxComponentCodeBytes: 1024 * 1024,
+  /** Files of one component that is fetched from a URL; together they have at most maxComponentCodeBytes. */
+  maxComponentFiles: 100,
+  /** A component bundled with its packages. */
+  maxBundleBytes: 24 * 1024 * 1024,
+  /** Fetching the packages of a component and bundling it with them. */
+  buildMs: 60_000,
+  /** Builds with packages at the same time on one node, and those of one tenant that wait. */
+  maxConcurrentBuilds: 2,
+  maxQueuedBuildsPerTenant: 32,
+  /** Of one build: packages, their files and bytes unpacked; one tarball; the registry's list of one package's versions. */
+  maxPackagesPerBuild: 1_000,
+  maxUnpackedFiles: 50_000,
+  maxUnpackedBytes: 384 * 1024 * 1024,
+  maxTarballBytes: 64 * 1024 * 1024,
+  maxPackumentBytes: 64 * 1024 * 1024,
+  /** What one node keeps of the registry on disk. */
+  maxPackageCacheBytes: 2 * 1024 * 1024 * 1024,
+  /** How long the registry's word on which versions there are is believed. */
+  packageTrustMs: 600_000,
+  /** How long the bundle of the same code is used again where an import does not name an exact version. */
+  bundleReuseMs: 3_600_000,
   /** One configured prop, as JSON. */
   maxPropValueBytes: 64 * 1024,
   /** One value of `$.service.db`, as JSON. */
@@ -50,9 +71,12 @@ export const LIMITS = {
   /** Heap of one isolate. */
   isolateMemoryMb: 128,
   /** Loading a component to see what it exports, when it is saved. */
-  describeCpuMs: 2_000,
-  describeWallMs: 5_000,
-  describeMemoryMb: 64,
+  describeCpuMs: 4_000,
+  describeWallMs: 10_000,
+  describeMemoryMb: 128,
+  /** Files that one run keeps below /tmp: their bytes together, and files and directories. */
+  maxTmpBytes: 32 * 1024 * 1024,
+  maxTmpEntries: 2_000,
   maxTimersPerRun: 1_000,
   maxFetchesInFlightPerRun: 32,
   maxFetchesPerRun: 1_000,

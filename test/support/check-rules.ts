@@ -4,7 +4,7 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 
 const CONFIG = resolve(import.meta.dirname, '../../.dependency-cruiser.mjs');
-const FOLDERS = ['shared', 'sandbox-runtime', 'engine', 'api', 'cli', 'web', 'bench', 'test'];
+const FOLDERS = ['shared', 'sandbox-runtime', 'engine', 'api', 'cli', 'web', 'bench', 'compat', 'test'];
 
 /** A tree without one import between its own files is not this project: the reader must have failed. */
 const MIN_EDGES = 3;

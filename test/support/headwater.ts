@@ -4,6 +4,7 @@ import path from 'node:path';
 import { startEngine } from '../../engine/src/index.ts';
 import { findFreePort } from '../../engine/src/database/launch-server.ts';
 import { createApp, createHttpMetrics, createIngestHandler, startHttpServer } from '../../api/src/index.ts';
+import { type Config, readConfig } from '../../api/src/config.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
@@ -59,6 +60,7 @@ export async function startHeadwater(): Promise<Headwater> {
     egressAllow: ['127.0.0.0/8'],
     listeningPorts: () => [port],
     publicUrl: url,
+    ...networkEnvironment(),
     log: testLog,
   });
   const metrics = createHttpMetrics();
@@ -96,6 +98,13 @@ export async function startHeadwater(): Promise<Headwater> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** As the main file passes it on: how this machine reaches the registry. */
+function networkEnvironment(): Pick<Config, 'networkEnvironment'> {
+  const outcome = readConfig(process.env, []);
+  const found = outcome.ok ? outcome.config.networkEnvironment : undefined;
+  return found === undefined ? {} : { networkEnvironment: found };
 }
 
 /** The code of `examples/<name>`. */

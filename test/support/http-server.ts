@@ -135,6 +135,7 @@ const component = {
   code: 'export default {}',
   codeHash: 'abc',
   configurableProps: [{ name: 'http', type: '$.interface.http' }],
+  dependencies: { ms: '2.1.3' },
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };

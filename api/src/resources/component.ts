@@ -16,6 +16,10 @@ export const componentSchema = z
     configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
       description: 'The props as the component defines them, each with its `name`; functions are left out.',
     }),
+    dependencies: z.record(z.string(), z.string()).openapi({
+      description: 'The packages that the code imports, with the versions that were bundled.',
+      example: { lodash: '4.17.21' },
+    }),
     created_at: secondsField('When the component was saved.'),
     updated_at: secondsField('When it last changed.'),
   })
@@ -33,6 +37,7 @@ export function presentComponent(component: ComponentRecord): z.output<typeof co
     code_hash: component.codeHash,
     dedupe: component.dedupe ?? null,
     configurable_props: component.configurableProps,
+    dependencies: component.dependencies,
     created_at: epochSeconds(component.createdAt),
     updated_at: epochSeconds(component.updatedAt),
   };

@@ -64,7 +64,7 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     active: row.active,
     deleted: row.deleted,
     isolateKey: `${row.id}:${row.revision}`,
-    bundle: { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.code_hash },
+    bundle: { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.bundle_hash },
     dedupe: row.dedupe ?? undefined,
     hooks: row.hooks,
     props: openProps(opener, {

@@ -43,7 +43,12 @@ function problemOf(definition: PropDefinition, value: unknown): string | undefin
       return undefined;
     case 'app':
       return 'App props need a connected account, which this version cannot hold yet';
+    case '$.interface.timer':
+      break;
     default:
+      if (definition.type.startsWith('$.')) {
+        return `Props of type ${definition.type} are not available; use $.interface.http and register its endpoint`;
+      }
   }
   if (value === undefined || value === null) return definition.optional === true ? undefined : 'A value is required';
   if (definition.type === '$.interface.timer') return checkTimer(value);

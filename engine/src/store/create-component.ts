@@ -12,13 +12,22 @@ export interface NewComponent extends ComponentDescription {
   codeHash: string;
   codeUrl?: string;
   bundle: ComponentBundle;
+  dependencies: Record<string, string>;
+  builtAt: Date;
+  bundleFormat: number;
 }
 
 export async function createComponent(db: Database, component: NewComponent): Promise<ComponentRecord> {
   const { bundle, props, ...rest } = component;
   const rows = await db.orm
     .insert(components)
-    .values({ ...rest, bundle: bundle.code, sourceMap: bundle.sourceMap, configurableProps: props })
+    .values({
+      ...rest,
+      bundle: bundle.code,
+      sourceMap: bundle.sourceMap,
+      bundleHash: bundle.hash,
+      configurableProps: props,
+    })
     .returning();
   return componentRecord(rows[0] as typeof components.$inferSelect);
 }

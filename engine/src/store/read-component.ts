@@ -31,6 +31,7 @@ export function componentRecord(row: typeof components.$inferSelect): ComponentR
     codeHash: row.codeHash,
     ...(row.dedupe === null ? {} : { dedupe: row.dedupe }),
     configurableProps: row.configurableProps,
+    dependencies: row.dependencies,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   };

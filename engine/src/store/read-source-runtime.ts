@@ -12,7 +12,7 @@ export interface SourceRuntimeRow {
   configured_props: Record<string, unknown>;
   bundle: string;
   source_map: string | null;
-  code_hash: string;
+  bundle_hash: string;
   dedupe: DedupeStrategy | null;
   hooks: HookName[];
   configurable_props: PropDefinition[];
@@ -22,7 +22,7 @@ export interface SourceRuntimeRow {
 export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<SourceRuntimeRow | undefined> {
   const rows = await sql<SourceRuntimeRow[]>`
     select s.id, s.account_id, s.name, s.active, s.deleted_at is not null as deleted, s.revision, s.configured_props,
-      c.bundle, c.source_map, c.code_hash, c.dedupe, c.hooks, c.configurable_props,
+      c.bundle, c.source_map, coalesce(c.bundle_hash, c.code_hash) as bundle_hash, c.dedupe, c.hooks, c.configurable_props,
       (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints
     from sources s join components c on c.id = s.component_id
     where s.id = ${sourceId}`;

@@ -56,6 +56,10 @@ export const components = pgTable('components', {
   configurableProps: jsonb('configurable_props').$type<PropDefinition[]>().notNull(),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
+  dependencies: jsonb('dependencies').$type<Record<string, string>>().notNull().default({}),
+  bundleHash: text('bundle_hash'),
+  builtAt: moment('built_at').notNull().defaultNow(),
+  bundleFormat: integer('bundle_format').notNull().default(0),
 });
 
 export const sources = pgTable('sources', {

@@ -1,74 +1,83 @@
 import { type FieldError, LIMITS } from '@headwater/shared';
-import { build, type Loader, type Message } from 'esbuild';
+import { build, type Message } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { LOADED_EXPORT } from '../guest/builtin-names.ts';
-import type { BundleOutcome } from '../sandbox.ts';
-import { resolveBuiltins } from './resolve-builtins.ts';
+import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
+import { COMMON_OPTIONS } from './common-options.ts';
+import { type ComponentFiles, loadOwn } from './component-files.ts';
+import { toFieldError } from './field-errors.ts';
+import { filterSourceMap } from './filter-source-map.ts';
+import { type FoundImports, isForeign, resolveWithoutPackages } from './resolve-builtins.ts';
 
-const MAX_ERRORS = 20;
 const DEFAULT_FILE = 'component.js';
 
+/** A component as far as it goes without its packages. */
+export type PlainOutcome =
+  | { kind: 'bundled'; bundle: ComponentBundle }
+  | { kind: 'needs-packages'; packages: string[]; entryLoader: 'js' | 'ts' }
+  | { kind: 'failed'; errors: FieldError[] };
+
 /**
- * Makes component code ready to load: one self-contained ES module with a source map that leads back to `fileName`
- * (default `component.js`). JavaScript is tried first, then TypeScript; when both fail, the errors of the likelier one are
- * reported, each with file, 1-based line and 0-based column. Never rejects for what the code contains.
+ * Makes component code that imports no packages ready to load: one self-contained ES module with a source map that leads back
+ * to `fileName` (default `component.js`). JavaScript is tried first, then TypeScript; when both fail, the errors of the likelier
+ * one are reported, each with file, 1-based line and 0-based column. Never rejects for what the code contains.
  *
  * Code over LIMITS.maxComponentCodeBytes is refused. Nothing is read from disk, whatever the code says: every import ends in
- * `resolveBuiltins`, and no tsconfig is looked for.
+ * `resolveWithoutPackages`, and no tsconfig is looked for.
  */
 export async function bundleComponent(code: string, fileName: string = DEFAULT_FILE): Promise<BundleOutcome> {
-  const bytes = Buffer.byteLength(code);
-  if (bytes > LIMITS.maxComponentCodeBytes) {
-    const message = `The code is ${bytes} bytes; the limit is ${LIMITS.maxComponentCodeBytes}`;
-    return { ok: false, errors: [{ path: 'component_code', message, file: fileName }] };
+  const outcome = await bundlePlain({ entry: fileName, files: { [fileName]: code } });
+  switch (outcome.kind) {
+    case 'bundled':
+      return { ok: true, bundle: outcome.bundle };
+    case 'failed':
+      return { ok: false, errors: outcome.errors };
+    case 'needs-packages': {
+      const message = `Cannot resolve "${outcome.packages.join('", "')}": packages are imported with a builder`;
+      return { ok: false, errors: [{ path: 'component_code', message, file: fileName }] };
+    }
   }
-  const isTypeScript = /\.[cm]?ts$/.test(fileName);
-  const first = await tryBundle(code, fileName, isTypeScript ? 'ts' : 'js');
-  if (first.ok || isTypeScript) return first;
-  const second = await tryBundle(code, fileName, 'ts');
-  // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is the better message.
-  return second.ok || isOnlyImports(second.errors) ? second : first;
 }
 
-async function tryBundle(code: string, fileName: string, loader: Loader): Promise<BundleOutcome> {
+/** As `bundleComponent`, for a component of one or more files; says which packages are missing where there are any. */
+export async function bundlePlain(component: ComponentFiles): Promise<PlainOutcome> {
+  const { entry, files } = component;
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > LIMITS.maxComponentCodeBytes) {
+    const message = `The code is ${bytes} bytes; the limit is ${LIMITS.maxComponentCodeBytes}`;
+    return { kind: 'failed', errors: [{ path: 'component_code', message, file: entry }] };
+  }
+  const isTypeScript = /\.[cm]?ts$/.test(entry);
+  const first = await tryBundle(component, isTypeScript ? 'ts' : 'js');
+  if (first.kind !== 'failed' || isTypeScript) return first;
+  const second = await tryBundle(component, 'ts');
+  // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is the better message.
+  return second.kind !== 'failed' || isOnlyImports(second.errors) ? second : first;
+}
+
+async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts'): Promise<PlainOutcome> {
+  const found: FoundImports = { packages: new Set() };
   try {
     const result = await build({
-      stdin: { contents: code, loader, sourcefile: fileName },
-      bundle: true,
-      write: false,
-      outfile: 'component.js',
-      format: 'esm',
-      target: 'es2024',
+      ...COMMON_OPTIONS,
+      entryPoints: [component.entry],
       platform: 'neutral',
-      sourcemap: 'external',
-      sourcesContent: false,
-      legalComments: 'none',
-      logLevel: 'silent',
-      logLimit: MAX_ERRORS,
       treeShaking: false,
-      footer: { js: `export const ${LOADED_EXPORT} = true;` },
-      tsconfigRaw: '{}',
       absWorkingDir: '/',
-      plugins: [resolveBuiltins()],
+      plugins: [resolveWithoutPackages(component, found), loadOwn(component, entryLoader)],
     });
+    if (found.packages.size > 0) return { kind: 'needs-packages', packages: [...found.packages], entryLoader };
     const output = result.outputFiles.find((file) => file.path.endsWith('.js'));
     const map = result.outputFiles.find((file) => file.path.endsWith('.map'));
     if (output === undefined || map === undefined) throw new Error('The bundler made no output');
-    const hash = createHash('sha256').update(output.contents).digest('hex');
-    return { ok: true, bundle: { code: output.text, sourceMap: map.text, hash } };
+    return { kind: 'bundled', bundle: makeBundle(output.text, filterSourceMap(map.text, isForeign)) };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
-    return { ok: false, errors: error.errors.map((message) => toFieldError(message, fileName)) };
+    return { kind: 'failed', errors: error.errors.map((message) => toFieldError(message, component.entry)) };
   }
 }
 
-function toFieldError(message: Message, fileName: string): FieldError {
-  const error: FieldError = { path: 'component_code', message: message.text, file: fileName };
-  if (message.location !== null) {
-    error.line = message.location.line;
-    error.column = message.location.column;
-  }
-  return error;
+export function makeBundle(code: string, sourceMap: string): ComponentBundle {
+  return { code, sourceMap, hash: createHash('sha256').update(code).digest('hex') };
 }
 
 function isOnlyImports(errors: readonly FieldError[]): boolean {

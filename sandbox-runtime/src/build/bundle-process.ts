@@ -11,7 +11,8 @@ export async function bundleProcess(): Promise<string> {
     entryPoints: [fileURLToPath(new URL('../process/process-main.ts', import.meta.url))],
     bundle: true,
     write: false,
-    format: 'cjs',
+    // A function around it: the script is evaluated in the global scope, where names such as `crypto` are taken.
+    format: 'iife',
     target: 'node24',
     platform: 'node',
     legalComments: 'none',

@@ -1,37 +1,65 @@
-import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import type { OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from 'esbuild';
+import { builtinModules } from 'node:module';
 import { BUILTIN_FUNCTION, BUILTIN_NAMES } from '../guest/builtin-names.ts';
+import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from './component-files.ts';
+import { parseSpecifier } from './specifier.ts';
 
 const NAMESPACE = 'headwater-builtin';
 
+/** Where the imports lead that a component without packages makes, and which packages it imports. */
+export interface FoundImports {
+  /** Import strings, in the order they were met. */
+  packages: Set<string>;
+}
+
 /**
- * Resolves every import of a component: Node's modules that the guest offers, and nothing else. It answers for every path
- * and namespace, so that esbuild never looks into the file system.
+ * Resolves every import of a component: Node's modules that the guest offers, the author's other files, and nothing else. It
+ * answers for every path and namespace, so that esbuild never looks into the file system. Packages are noted in `found`.
  */
-export function resolveBuiltins(): Plugin {
+export function resolveWithoutPackages(component: ComponentFiles, found: FoundImports): Plugin {
   return {
-    name: 'headwater-builtins',
+    name: 'headwater-imports',
     setup(setup) {
-      setup.onResolve({ filter: /.*/ }, resolve);
-      setup.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
-        contents: `module.exports = ${BUILTIN_FUNCTION}(${JSON.stringify(path)});`,
-        loader: 'js',
-      }));
+      setup.onResolve({ filter: /.*/ }, (args) => {
+        return resolveOwn(component, args) ?? resolveBuiltin(args.path) ?? notePackage(args, found);
+      });
+      loadBuiltin(setup);
       setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: 'Files cannot be imported' }] }));
     },
   };
 }
 
-function resolve({ path, kind }: OnResolveArgs): OnResolveResult | undefined {
-  // The component itself, which is given as text.
-  if (kind === 'entry-point') return undefined;
+/** Undefined for what is no module of Node that the guest offers. */
+export function resolveBuiltin(path: string): OnResolveResult | undefined {
   const name = path.startsWith('node:') ? path.slice(5) : path;
-  if ((BUILTIN_NAMES as readonly string[]).includes(name)) return { path: name, namespace: NAMESPACE };
-  return { errors: [{ text: `Cannot resolve "${path}": ${reason(path)}` }] };
+  const isOffered = (BUILTIN_NAMES as readonly string[]).includes(name);
+  return isOffered ? { path: name, namespace: NAMESPACE } : undefined;
 }
 
-function reason(path: string): string {
-  if (path.startsWith('node:')) return 'this module of Node is not available';
-  if (path.startsWith('.') || path.startsWith('/')) return 'a component is one file and cannot import others';
-  if (/^[a-z]+:\/\//i.test(path)) return 'imports from a URL are not available';
-  return 'package imports are not available yet';
+/** A CommonJS module, so that its exports can be imported by name, as a whole and as the default, and required. */
+export function loadBuiltin(setup: PluginBuild): void {
+  setup.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+    contents: `module.exports = ${BUILTIN_FUNCTION}(${JSON.stringify(path)});`,
+    loader: 'js',
+  }));
+}
+
+/** Whether a source of a map is a package's, or a module that was written here, and not the author's. */
+export function isForeign(source: string): boolean {
+  return source.startsWith('headwater-') || source === '<runtime>';
+}
+
+function notePackage(args: OnResolveArgs, found: FoundImports): OnResolveResult {
+  const { path } = args;
+  if (path.startsWith('node:') || builtinModules.includes(path))
+    return refuse(path, 'this module of Node is not available');
+  if (isRelative(path)) return refuse(path, 'there is no such file beside the component');
+  const parsed = parseSpecifier(path);
+  if (!parsed.ok) return refuse(path, parsed.reason);
+  if (isOwnImport(args)) found.packages.add(path);
+  return { path, external: true };
+}
+
+function refuse(path: string, reason: string): OnResolveResult {
+  return { errors: [{ text: `Cannot resolve "${path}": ${reason}` }] };
 }

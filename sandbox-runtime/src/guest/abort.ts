@@ -1,19 +1,60 @@
-import { GuestEvent, GuestEventTarget } from './event-target.ts';
+import { defineHandler, GuestEvent, GuestEventTarget } from './event-target.ts';
+import { asInterface } from './web-idl.ts';
 
 const MAKE = Symbol('make');
 
+let abortSignal: (signal: GuestAbortSignal, reason: unknown) => void;
+let dependOn: (signal: GuestAbortSignal, sources: Iterable<GuestAbortSignal>) => void;
+let addAlgorithm: (signal: GuestAbortSignal, algorithm: (reason: unknown) => void) => () => void;
+
+/** `AbortSignal` of the DOM standard. */
 export class GuestAbortSignal extends GuestEventTarget {
-  aborted = false;
-  reason: unknown;
-  onabort: ((event: GuestEvent) => unknown) | null = null;
+  declare onabort: ((event: GuestEvent) => unknown) | null;
+  #aborted = false;
+  #reason: unknown;
+  /** Signals that this one was made of; each is aborted by a controller or a clock, never by another signal. */
+  readonly #sources = new Set<GuestAbortSignal>();
+  readonly #dependents = new Set<GuestAbortSignal>();
+  readonly #algorithms = new Set<(reason: unknown) => void>();
 
   constructor(token?: unknown) {
     super();
     if (token !== MAKE) throw new TypeError('Illegal constructor');
   }
 
+  static {
+    abortSignal = (signal, reason) => {
+      if (signal.#aborted) return;
+      const given = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
+      const followers = [...signal.#dependents].filter((follower) => !follower.#aborted);
+      // All of them are aborted before any listener runs.
+      for (const aborted of [signal, ...followers]) aborted.#set(given);
+      for (const aborted of [signal, ...followers]) aborted.#tell();
+    };
+    dependOn = (signal, sources) => {
+      for (const source of sources) {
+        for (const root of source.#sources.size === 0 ? [source] : source.#sources) {
+          signal.#sources.add(root);
+          root.#dependents.add(signal);
+        }
+      }
+    };
+    addAlgorithm = (signal, algorithm) => {
+      signal.#algorithms.add(algorithm);
+      return () => void signal.#algorithms.delete(algorithm);
+    };
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
   throwIfAborted(): void {
-    if (this.aborted) throw this.reason;
+    if (this.#aborted) throw this.#reason;
   }
 
   static abort(reason?: unknown): GuestAbortSignal {
@@ -23,42 +64,63 @@ export class GuestAbortSignal extends GuestEventTarget {
   }
 
   static timeout(delayMs: number): GuestAbortSignal {
+    const delay = Math.trunc(delayMs);
+    if (!Number.isSafeInteger(delay) || delay < 0) throw new TypeError('A timeout must be a number of milliseconds');
     const signal = makeSignal();
-    setTimeout(
-      () => abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
-      delayMs,
-    );
+    const expire = (): void =>
+      abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    setTimeout(expire, delay);
     return signal;
   }
 
   static any(signals: Iterable<GuestAbortSignal>): GuestAbortSignal {
+    const sources = [...signals];
+    for (const source of sources)
+      if (!(source instanceof GuestAbortSignal)) throw new TypeError('AbortSignal.any takes AbortSignals');
     const combined = makeSignal();
-    for (const signal of signals) {
-      if (signal.aborted) {
-        abortSignal(combined, signal.reason);
-        break;
-      }
-      signal.addEventListener('abort', () => abortSignal(combined, signal.reason), { once: true });
-    }
+    const aborted = sources.find((source) => source.#aborted);
+    if (aborted === undefined) dependOn(combined, sources);
+    else combined.#set(aborted.#reason);
     return combined;
   }
-}
 
-export class GuestAbortController {
-  readonly signal = makeSignal();
+  #set(reason: unknown): void {
+    this.#aborted = true;
+    this.#reason = reason;
+  }
 
-  abort(reason?: unknown): void {
-    abortSignal(this.signal, reason);
+  #tell(): void {
+    for (const algorithm of this.#algorithms) algorithm(this.#reason);
+    this.#algorithms.clear();
+    this.dispatchEvent(new GuestEvent('abort'));
   }
 }
+defineHandler(GuestAbortSignal, 'abort');
+asInterface(GuestAbortSignal, 'AbortSignal');
+
+export class GuestAbortController {
+  readonly #signal = makeSignal();
+
+  get signal(): GuestAbortSignal {
+    return this.#signal;
+  }
+
+  abort(reason?: unknown): void {
+    abortSignal(this.#signal, reason);
+  }
+}
+asInterface(GuestAbortController, 'AbortController');
 
 function makeSignal(): GuestAbortSignal {
   return new GuestAbortSignal(MAKE);
 }
 
-function abortSignal(signal: GuestAbortSignal, reason: unknown): void {
-  if (signal.aborted) return;
-  signal.aborted = true;
-  signal.reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
-  signal.dispatchEvent(new GuestEvent('abort'));
+/** A signal of its own that is aborted with the other one. */
+export function followSignal(source: GuestAbortSignal | undefined): GuestAbortSignal {
+  return GuestAbortSignal.any(source === undefined ? [] : [source]);
+}
+
+/** Runs before the listeners of the signal; the result takes it back. The signal must not be aborted yet. */
+export function onAbort(signal: GuestAbortSignal, algorithm: (reason: unknown) => void): () => void {
+  return addAlgorithm(signal, algorithm);
 }

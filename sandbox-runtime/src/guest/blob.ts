@@ -1,86 +1,132 @@
 import type { Bridge } from './bridge.ts';
-import { toText } from './intrinsics.ts';
+import { theBridge } from './bridge-slot.ts';
+import { now, toText } from './intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { asInterface, requireArguments, toDictionary, toInteger, toRounded, toUsv } from './web-idl.ts';
+import { type GuestStream, streamOf } from './web-streams.ts';
 
-type BlobPart = string | ArrayBuffer | ArrayBufferView | BlobLike;
+const PLAIN = /^[\x20-\x7e]*$/;
 
-export interface BlobLike {
-  readonly size: number;
-  readonly type: string;
-  arrayBuffer(): Promise<ArrayBuffer>;
-  bytes(): Promise<Uint8Array<ArrayBuffer>>;
-  text(): Promise<string>;
-  slice(start?: number, end?: number, type?: string): BlobLike;
-}
+let bytesInside: (blob: GuestBlob) => Uint8Array<ArrayBuffer>;
 
-export interface BlobClasses {
-  Blob: new (parts?: Iterable<BlobPart>, options?: { type?: string }) => BlobLike;
-  File: new (
-    parts: Iterable<BlobPart>,
-    name: string,
-    options?: { type?: string; lastModified?: number },
-  ) => BlobLike & { name: string };
-  /** The bytes of a blob, without the promise. */
-  bytesOf(blob: unknown): Uint8Array<ArrayBuffer> | undefined;
-}
+/** `Blob` of the File API. The bytes are held in memory. */
+export class GuestBlob {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #type: string;
 
-/** Blob and File that hold their bytes in memory: no streams. */
-export function makeBlobClasses(bridge: Bridge): BlobClasses {
-  const contents = new WeakMap<object, Uint8Array<ArrayBuffer>>();
-  const bytesOf = (blob: unknown): Uint8Array<ArrayBuffer> | undefined =>
-    typeof blob === 'object' && blob !== null ? contents.get(blob) : undefined;
-
-  class GuestBlob implements BlobLike {
-    readonly type: string;
-
-    constructor(parts: Iterable<BlobPart> = [], options: { type?: string } = {}) {
-      contents.set(this, joinBytes([...parts].map((part) => bytesOf(part) ?? toBytes(bridge, part))));
-      this.type = toText(options.type ?? '').toLowerCase();
-    }
-
-    get size(): number {
-      return this.#bytes().length;
-    }
-
-    arrayBuffer(): Promise<ArrayBuffer> {
-      return Promise.resolve(this.#bytes().slice().buffer);
-    }
-
-    bytes(): Promise<Uint8Array<ArrayBuffer>> {
-      return Promise.resolve(this.#bytes().slice());
-    }
-
-    text(): Promise<string> {
-      return Promise.resolve(decodeUtf8(bridge, this.#bytes()));
-    }
-
-    slice(start?: number, end?: number, type?: string): BlobLike {
-      return new GuestBlob([this.#bytes().slice(start, end)], type === undefined ? {} : { type });
-    }
-
-    #bytes(): Uint8Array<ArrayBuffer> {
-      return contents.get(this) as Uint8Array<ArrayBuffer>;
-    }
+  constructor(parts?: unknown, options?: { type?: string; endings?: string }) {
+    const { endings, type } = readOptions(options);
+    this.#bytes = joinBytes(readParts(parts).map((part) => bytesOfPart(part, endings === 'native')));
+    this.#type = PLAIN.test(type) ? type.toLowerCase() : '';
   }
 
-  class GuestFile extends GuestBlob {
-    readonly name: string;
-    readonly lastModified: number;
-
-    constructor(parts: Iterable<BlobPart>, name: string, options: { type?: string; lastModified?: number } = {}) {
-      super(parts, options);
-      this.name = toText(name);
-      this.lastModified = options.lastModified ?? Date.now();
-    }
+  static {
+    bytesInside = (blob) => blob.#bytes;
   }
 
-  Object.defineProperty(GuestBlob, 'name', { value: 'Blob' });
-  Object.defineProperty(GuestFile, 'name', { value: 'File' });
-  return { Blob: GuestBlob, File: GuestFile, bytesOf };
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  get type(): string {
+    return this.#type;
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#bytes.slice().buffer;
+  }
+
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#bytes.slice();
+  }
+
+  async text(): Promise<string> {
+    const text = decodeUtf8(theBridge(), this.#bytes);
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+
+  stream(): GuestStream {
+    return streamOf(() => this.#bytes.slice()).stream;
+  }
+
+  slice(start?: number, end?: number, type?: string): GuestBlob {
+    const size = this.#bytes.length;
+    const from = start === undefined ? 0 : toRounded(start);
+    const to = end === undefined ? size : toRounded(end);
+    return new GuestBlob([this.#bytes.slice(from, to)], { type: type === undefined ? '' : toText(type) });
+  }
+}
+asInterface(GuestBlob, 'Blob');
+
+export class GuestFile extends GuestBlob {
+  readonly #name: string;
+  readonly #lastModified: number;
+
+  constructor(parts: unknown, name: string, options?: { type?: string; endings?: string; lastModified?: number }) {
+    requireArguments(2, arguments.length, 'File');
+    super(requireParts(parts), options);
+    this.#name = toUsv(name);
+    const { lastModified } = toDictionary(options, 'The options of a File');
+    this.#lastModified = lastModified === undefined ? now() : toInteger(lastModified);
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  get lastModified(): number {
+    return this.#lastModified;
+  }
+
+  get webkitRelativePath(): string {
+    return '';
+  }
+}
+asInterface(GuestFile, 'File');
+
+/** The bytes of a blob, without the promise and without a copy. */
+export function blobBytes(blob: GuestBlob): Uint8Array<ArrayBuffer> {
+  return bytesInside(blob);
 }
 
+function requireParts(parts: unknown): unknown {
+  if (parts === undefined) throw new TypeError('A File needs a list of parts');
+  return parts;
+}
+
+function readParts(parts: unknown): unknown[] {
+  if (parts === undefined) return [];
+  const iterator =
+    typeof parts === 'object' && parts !== null ? (parts as Iterable<unknown>)[Symbol.iterator] : undefined;
+  if (typeof iterator !== 'function') throw new TypeError('The parts of a Blob must be a list');
+  // Strings are made of the parts while the list is read, before anything else is done with them.
+  return Array.from(parts as Iterable<unknown>, (part) => (isBinary(part) ? part : toUsv(part)));
+}
+
+function readOptions(options: unknown): { endings: string; type: string } {
+  const read = toDictionary(options, 'The options of a Blob');
+  const endings = read['endings'] === undefined ? 'transparent' : toText(read['endings']);
+  if (endings !== 'transparent' && endings !== 'native')
+    throw new TypeError(`The line endings of a Blob are 'transparent' or 'native', not '${endings}'`);
+  return { endings, type: read['type'] === undefined ? '' : toText(read['type']) };
+}
+
+function isBinary(part: unknown): boolean {
+  return part instanceof GuestBlob || isBuffer(part) || ArrayBuffer.isView(part);
+}
+
+function bytesOfPart(part: unknown, nativeEndings: boolean): Uint8Array {
+  if (part instanceof GuestBlob) return bytesInside(part);
+  return toBytes(theBridge(), typeof part === 'string' && nativeEndings ? part.replace(/\r\n?/g, '\n') : part);
+}
+
+function isBuffer(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer;
+}
+
+/** A copy of the bytes of a buffer or view; anything else is taken as text. */
 export function toBytes(bridge: Bridge, part: unknown): Uint8Array<ArrayBuffer> {
-  if (part instanceof ArrayBuffer) return new Uint8Array(part.slice(0));
+  if (isBuffer(part)) return new Uint8Array(part.slice(0));
   if (ArrayBuffer.isView(part))
     return new Uint8Array(part.buffer as ArrayBuffer, part.byteOffset, part.byteLength).slice();
   return encodeUtf8(bridge, toText(part));

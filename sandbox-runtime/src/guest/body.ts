@@ -1,104 +1,202 @@
-import type { BlobClasses, BlobLike } from './blob.ts';
-import { toBytes } from './blob.ts';
-import type { Bridge } from './bridge.ts';
+import { blobBytes, GuestBlob, joinBytes, toBytes } from './blob.ts';
+import { theBridge } from './bridge-slot.ts';
 import { encodeForm, GuestFormData } from './form-data.ts';
-import { toText } from './intrinsics.ts';
+import { parseJson } from './intrinsics.ts';
+import { mimeEssence, mimeParameter } from './mime-type.ts';
+import { readMultipart } from './read-multipart.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { asInterface, toUsv } from './web-idl.ts';
+import { type GuestStream, isDisturbed, isStream, readToEnd, STREAM_CLASSES, streamOf } from './web-streams.ts';
 
-/** A body as it was given: text stays text, because the process encodes it faster than the guest. */
-export interface BodyContent {
-  content: string | Uint8Array<ArrayBuffer>;
+type Source = string | Uint8Array<ArrayBuffer>;
+
+/**
+ * A body: a stream, or what it would give (`source`), for which a stream is made when somebody asks for it. Text stays text,
+ * because the process encodes it faster than the guest.
+ */
+export interface BodyState {
+  source?: Source;
+  stream?: GuestStream;
+  /** Read without a stream. */
+  used: boolean;
+  /** Ends the stream that was made of the source. */
+  fail?: (reason: unknown) => void;
+  failure?: { reason: unknown };
+}
+
+export interface ReadBody {
+  state: BodyState;
+  /** The content type that belongs to it. */
   type?: string;
 }
 
-export interface BodyTools {
-  bridge: Bridge;
-  blobs: BlobClasses;
-}
-
-/** What `fetch`, Request and Response take as a body, with the content type that belongs to it. */
-export function readBody(tools: BodyTools, body: unknown): BodyContent | undefined {
-  const { bridge, blobs } = tools;
+/** What `fetch`, Request and Response take as a body. */
+export function readBody(body: unknown): ReadBody | undefined {
   if (body === undefined || body === null) return undefined;
-  if (typeof body === 'string') return { content: body, type: 'text/plain;charset=UTF-8' };
-  if (body instanceof URLSearchParams) {
-    return { content: body.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+  if (isStream(body)) {
+    if (body.locked || isDisturbed(body)) throw new TypeError('The body is a stream that is locked or was read from');
+    return { state: { stream: body, used: false } };
   }
+  if (body instanceof GuestBlob) return from(blobBytes(body), body.type === '' ? undefined : body.type);
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return from(toBytes(theBridge(), body));
   if (body instanceof GuestFormData) {
     const boundary = `----form${crypto.randomUUID().replaceAll('-', '')}`;
-    return { content: encodeForm(bridge, blobs, body, boundary), type: `multipart/form-data; boundary=${boundary}` };
+    return from(encodeForm(body, boundary), `multipart/form-data; boundary=${boundary}`);
   }
-  const blob = blobs.bytesOf(body);
-  if (blob !== undefined) {
-    const { type } = body as BlobLike;
-    return type === '' ? { content: blob } : { content: blob, type };
-  }
-  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return { content: toBytes(bridge, body) };
-  return { content: toText(body), type: 'text/plain;charset=UTF-8' };
+  if (body instanceof URLSearchParams) return from(body.toString(), 'application/x-www-form-urlencoded;charset=UTF-8');
+  if (isAsyncIterable(body)) return { state: { stream: streamOfChunks(body), used: false } };
+  return from(toUsv(body), 'text/plain;charset=UTF-8');
 }
 
-/** The reading half of Request and Response. The whole body is in memory; it can be read once. */
-export class GuestBody {
-  readonly #tools: BodyTools;
-  readonly #content: string | Uint8Array<ArrayBuffer> | undefined;
-  #used = false;
+function from(source: Source, type?: string): ReadBody {
+  return type === undefined ? { state: { source, used: false } } : { state: { source, used: false }, type };
+}
 
-  constructor(tools: BodyTools, content: string | Uint8Array<ArrayBuffer> | undefined) {
-    this.#tools = tools;
-    this.#content = content;
+// As Node's fetch does: streams of packages come as async iterables of buffers and text.
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function streamOfChunks(chunks: AsyncIterable<unknown>): GuestStream {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new STREAM_CLASSES.ReadableStream({
+    async pull(controller) {
+      const next = await iterator.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(toBytes(theBridge(), next.value));
+    },
+    async cancel(reason) {
+      await iterator.return?.(reason);
+    },
+  });
+}
+
+function isUsed(state: BodyState | undefined): boolean {
+  return state !== undefined && (state.used || (state.stream !== undefined && isDisturbed(state.stream)));
+}
+
+/** Throws TypeError when the body was read, or is being read. */
+export function requireUnused(state: BodyState | undefined): void {
+  if (isUsed(state)) throw new TypeError('The body has already been read');
+  if (state?.stream?.locked === true) throw new TypeError('The body is a stream that is locked');
+}
+
+/** Two bodies of one; the given one goes on as the first of them. */
+export function cloneBody(state: BodyState | undefined): BodyState | undefined {
+  if (state === undefined) return undefined;
+  if (state.stream === undefined) return { ...state };
+  const [first, second] = state.stream.tee() as [GuestStream, GuestStream];
+  state.stream = first;
+  return { stream: second.pipeThrough(copyChunks()), used: false };
+}
+
+/** What one reader does to its chunks is not to be seen by the other. */
+function copyChunks(): InstanceType<typeof STREAM_CLASSES.TransformStream> {
+  return new STREAM_CLASSES.TransformStream({
+    transform: (chunk, controller) => controller.enqueue(structuredClone(chunk)),
+  });
+}
+
+/** Hands the body over: the given one counts as read from now on. */
+export function takeBody(state: BodyState | undefined): BodyState | undefined {
+  if (state === undefined) return undefined;
+  requireUnused(state);
+  const taken: BodyState = state.stream === undefined ? { ...state } : { used: false, stream: passOn(state.stream) };
+  state.used = true;
+  return taken;
+}
+
+function passOn(stream: GuestStream): GuestStream {
+  return stream.pipeThrough(new STREAM_CLASSES.TransformStream());
+}
+
+/** What an unread body ends with, for those who read it later: the request was aborted. */
+export function failBody(state: BodyState | undefined, reason: unknown): void {
+  if (state === undefined || state.used) return;
+  state.failure = { reason };
+  state.fail?.(reason);
+}
+
+/** The whole content. At once where it is there already. */
+export function consumeBody(state: BodyState | undefined): Source | Promise<Source> {
+  if (state === undefined) return '';
+  requireUnused(state);
+  if (state.failure !== undefined) throw state.failure.reason;
+  state.used = true;
+  return state.stream === undefined ? (state.source ?? '') : readToEnd(state.stream).then(joinBytes);
+}
+
+/** The reading half of Request and Response. */
+export abstract class GuestBody {
+  protected abstract bodyState(): BodyState | undefined;
+  protected abstract contentType(): string;
+
+  get body(): GuestStream | null {
+    const state = this.bodyState();
+    if (state === undefined) return null;
+    if (state.stream === undefined) openStream(state);
+    return state.stream ?? null;
   }
 
   get bodyUsed(): boolean {
-    return this.#used;
+    return isUsed(this.bodyState());
   }
 
   async text(): Promise<string> {
-    const content = this.#take();
-    if (typeof content === 'string') return content;
-    const text = decodeUtf8(this.#tools.bridge, content);
-    // A byte order mark is part of the encoding, not of the text.
-    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    return toText(await consumeBody(this.bodyState()));
   }
 
   async json(): Promise<unknown> {
-    return JSON.parse(await this.text()) as unknown;
+    return parseJson(toText(await consumeBody(this.bodyState())));
   }
 
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    const content = this.#take();
-    return typeof content === 'string' ? encodeUtf8(this.#tools.bridge, content) : content.slice();
+    return toOwnBytes(await consumeBody(this.bodyState()));
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
-    return (await this.bytes()).buffer;
+    return toOwnBytes(await consumeBody(this.bodyState())).buffer;
   }
 
-  async blob(): Promise<BlobLike> {
-    return new this.#tools.blobs.Blob([await this.bytes()], { type: this.contentType() });
+  async blob(): Promise<GuestBlob> {
+    const content = await consumeBody(this.bodyState());
+    return new GuestBlob([content], { type: this.contentType() });
   }
 
   async formData(): Promise<GuestFormData> {
-    if (!this.contentType().startsWith('application/x-www-form-urlencoded')) {
-      throw new TypeError('formData() reads application/x-www-form-urlencoded bodies only');
+    const content = await consumeBody(this.bodyState());
+    const type = this.contentType();
+    const essence = mimeEssence(type);
+    if (essence === 'multipart/form-data') {
+      const boundary = mimeParameter(type, 'boundary');
+      if (boundary === undefined) throw new TypeError('The content type names no boundary');
+      return readMultipart(toOwnBytes(content), boundary);
     }
+    if (essence !== 'application/x-www-form-urlencoded')
+      throw new TypeError(`formData() reads multipart and urlencoded bodies, not '${essence}'`);
     const form = new GuestFormData();
-    for (const [name, value] of new URLSearchParams(await this.text())) form.append(name, value);
+    for (const [name, value] of new URLSearchParams(toText(content))) form.append(name, value);
     return form;
   }
+}
+asInterface(GuestBody, 'Body');
 
-  /** For a clone and for sending: does not count as reading. */
-  peek(): string | Uint8Array<ArrayBuffer> | undefined {
-    if (this.#used) throw new TypeError('The body has already been read');
-    return this.#content;
-  }
+function openStream(state: BodyState): void {
+  const { stream, fail } = streamOf(() => toOwnBytes(state.source ?? ''));
+  state.stream = stream;
+  state.fail = fail;
+  if (state.failure !== undefined) fail(state.failure.reason);
+  // It was read without a stream: the one that is asked for now is as if a reader had emptied it.
+  if (state.used) void stream.getReader().cancel();
+}
 
-  protected contentType(): string {
-    return '';
-  }
+function toText(content: Source): string {
+  if (typeof content === 'string') return content;
+  const text = decodeUtf8(theBridge(), content);
+  // A byte order mark is part of the encoding, not of the text.
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
 
-  #take(): string | Uint8Array<ArrayBuffer> {
-    if (this.#used) throw new TypeError('The body has already been read');
-    if (this.#content !== undefined) this.#used = true;
-    return this.#content ?? '';
-  }
+function toOwnBytes(content: Source): Uint8Array<ArrayBuffer> {
+  return typeof content === 'string' ? encodeUtf8(theBridge(), content) : content.slice();
 }

@@ -1,31 +1,32 @@
 // oxlint-disable import/no-unassigned-import -- core-js installs what its modules are named after
+import './complete-symbols.ts';
 import 'core-js/actual/atob';
 import 'core-js/actual/btoa';
 import 'core-js/actual/dom-exception';
 import 'core-js/actual/structured-clone';
-import 'core-js/actual/url';
-import 'core-js/actual/url-search-params';
 import { Buffer } from 'buffer/';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
-import { GuestAbortController, GuestAbortSignal } from './abort.ts';
-import { makeBlobClasses } from './blob.ts';
 import type { BlockingReference, Bridge } from './bridge.ts';
+import { connectBridge } from './bridge-slot.ts';
 import { BUILTIN_FUNCTION } from './builtin-names.ts';
 import { makeBuiltins } from './builtins.ts';
 import { makeConsole, RunLog } from './console.ts';
-import { GuestEvent, GuestEventTarget } from './event-target.ts';
 import { GuestFetch } from './fetch.ts';
-import { GuestFormData } from './form-data.ts';
-import { Guest } from './guest.ts';
-import { GuestHeaders } from './headers.ts';
+import { Guest, type GuestParts } from './guest.ts';
+import { HostCalls } from './host-calls.ts';
 import { applyFunction, defineGlobal, now, parseJson, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
+import { GuestPerformance } from './performance.ts';
+import { completeBuffer, speedUpBuffer } from './node/buffer.ts';
+import { completeEvents } from './node/events.ts';
+import { completeStreams } from './node/stream.ts';
 import { makeProcess } from './process-object.ts';
-import { GuestResponse, makeFetchClasses, type RequestInit } from './request-response.ts';
+import { RawRequests } from './raw-requests.ts';
+import type { RequestInit } from './request.ts';
 import { RunTracker } from './run-context.ts';
-import { makeTextClasses } from './text-encoding.ts';
 import { GuestTimers } from './timers.ts';
 import { makeWebCrypto } from './web-crypto.ts';
+import { WEB_CLASSES } from './web-globals.ts';
 
 /*
  * Evaluated once per sandbox process into a V8 snapshot; every isolate starts from it and calls the function below. Only
@@ -49,61 +50,60 @@ function bootGuest(post: Bridge['post'], ask: Bridge['ask'], dbGet: BlockingRefe
   const runs = new RunTracker(parseJson(limitsJson) as GuestLimits);
   const log = new RunLog(bridge, runs);
   const timers = new GuestTimers(bridge, runs);
-  const fetches = installGlobals(bridge, runs, log, timers);
-  const guest = new Guest({ bridge, runs, log, timers, fetches });
+  connectBridge(bridge);
+  const fetches = new GuestFetch(bridge, runs);
+  const calls = new HostCalls(bridge, runs);
+  const requests = new RawRequests(bridge, runs);
+  const parts = { bridge, runs, log, timers, fetches, calls, requests };
+  const guest = new Guest(parts);
+  installGlobals(parts, guest);
+  speedUpBuffer(bridge);
   return (kind, run, a, b, c, d) => {
     guarded.reset();
     return guest.dispatch(kind, run, a, b, c, d);
   };
 }
 
-function installGlobals(bridge: Bridge, runs: RunTracker, log: RunLog, timers: GuestTimers): GuestFetch {
-  const blobs = makeBlobClasses(bridge);
-  const tools = { bridge, blobs };
-  const fetches = new GuestFetch(tools, runs);
-  const textClasses = makeTextClasses(bridge);
-  const webCrypto = makeWebCrypto(bridge);
-  const process = makeProcess();
-  const startedAt = now();
+function installGlobals({ bridge, runs, log, timers, fetches, calls, requests }: GuestParts, guest: Guest): void {
+  const webCrypto = makeWebCrypto((head, bytes) => calls.call(head, bytes));
+  const timerGlobals = timers.globals();
+  const getBuiltin = makeBuiltins({
+    bridge,
+    runs,
+    requests,
+    webCrypto,
+    textClasses: { TextEncoder: WEB_CLASSES['TextEncoder'], TextDecoder: WEB_CLASSES['TextDecoder'] },
+    timers: timerGlobals,
+    process: () => process,
+  });
+  const process = makeProcess({
+    nextTick: (callback, ...args) => whenSettled(undefined, () => guest.runCallback(callback, args), ignore),
+    getBuiltin,
+  });
   const globals: Record<string, unknown> = {
     console: makeConsole(log, runs),
-    ...timers.globals(),
+    ...timerGlobals,
     fetch: (input: unknown, init?: RequestInit) => fetches.fetch(input, init),
-    ...makeFetchClasses(tools),
-    Blob: blobs.Blob,
-    File: blobs.File,
-    ...textClasses,
     crypto: webCrypto,
     process,
-    performance: {
-      now: () => now() - startedAt,
-      timeOrigin: startedAt,
-      mark: () => undefined,
-      measure: () => undefined,
-    },
-    queueMicrotask: (callback: () => unknown) => whenSettled(undefined, () => void callback(), ignore),
+    performance: new GuestPerformance(now()),
+    queueMicrotask: (callback: () => unknown) => queueTask(guest, callback),
     global: globalThis,
-    [BUILTIN_FUNCTION]: makeBuiltins({ bridge, webCrypto, textClasses, timers: timers.globals(), process }),
+    [BUILTIN_FUNCTION]: getBuiltin,
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
-  return fetches;
+}
+
+function queueTask(guest: Guest, callback: unknown): void {
+  if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
+  whenSettled(undefined, () => guest.runCallback(callback as () => unknown, []), ignore);
 }
 
 function ignore(): void {}
 
-const STATIC_GLOBALS: Record<string, unknown> = {
-  AbortController: GuestAbortController,
-  AbortSignal: GuestAbortSignal,
-  Buffer,
-  Event: GuestEvent,
-  EventTarget: GuestEventTarget,
-  FormData: GuestFormData,
-  Headers: GuestHeaders,
-};
-for (const name of Object.keys(STATIC_GLOBALS)) {
-  const value = STATIC_GLOBALS[name];
-  Object.defineProperty(value, 'name', { value: name, configurable: true });
-  defineGlobal(name, value);
-}
-Object.defineProperty(GuestResponse, 'name', { value: 'Response', configurable: true });
+for (const name of Object.keys(WEB_CLASSES)) defineGlobal(name, WEB_CLASSES[name]);
+completeEvents();
+completeStreams();
+completeBuffer();
+defineGlobal('Buffer', Buffer);
 defineGlobal('__headwaterBoot', bootGuest);

@@ -1,35 +1,134 @@
-import * as bufferModule from 'buffer/';
-import { EventEmitter } from 'events/';
+import punycode from 'unenv/node/punycode';
+import * as querystring from 'unenv/node/querystring';
+import { StringDecoder } from 'string_decoder/';
+import { loadLegacyUrl } from './node/legacy-url.ts';
+import { NODE_FACTS } from './node/node-facts.ts';
 import type { Bridge } from './bridge.ts';
-import type { BuiltinName } from './builtin-names.ts';
-import { makeNodeCrypto } from './node-crypto.ts';
-import { makeNodeUrl, makeQuerystring } from './node-url.ts';
-import { makeNodeUtil } from './node-util.ts';
+import { type AvailableName, UNAVAILABLE_NAMES, type UnavailableName } from './builtin-names.ts';
+import { makeAssert } from './node/assert.ts';
+import { makeAsyncHooks } from './node/async-hooks.ts';
+import { makeBufferModule } from './node/buffer.ts';
+import { makeCrypto } from './node/crypto/crypto.ts';
+import { makeDiagnosticsChannel } from './node/diagnostics-channel.ts';
+import { codedError } from './node/errors.ts';
+import { EventEmitter } from 'events/';
+import { makeFs } from './node/fs/fs.ts';
+import { Volume } from './node/fs/volume.ts';
+import { makeHttp } from './node/http/http.ts';
+import { posix, win32 } from './node/path.ts';
+import * as small from './node/small-modules.ts';
+import { makeStreamConsumers, makeStreamModule, makeStreamWeb } from './node/stream.ts';
+import { makeTimers } from './node/timers.ts';
+import { makeTls } from './node/tls.ts';
+import { makeUnavailable } from './node/unavailable.ts';
+import { types } from './node/util-types.ts';
+import { makeUtil } from './node/util.ts';
+import { makeZlib } from './node/zlib.ts';
+import type { RawRequests } from './raw-requests.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+
+const { cryptoConstants: CRYPTO_CONSTANTS, fsConstants: FS_CONSTANTS, osConstants: OS_CONSTANTS } = NODE_FACTS;
 
 export interface BuiltinParts {
   bridge: Bridge;
-  webCrypto: Record<string, unknown>;
+  runs: RunTracker;
+  requests: RawRequests;
+  webCrypto: Parameters<typeof makeCrypto>[1];
   textClasses: Record<string, unknown>;
-  timers: Record<string, unknown>;
-  process: Record<string, unknown>;
+  timers: Parameters<typeof makeTimers>[0];
+  process(): unknown;
 }
+
+type Module = Record<string, unknown>;
 
 /** Hands out Node's modules by name, each made when it is first asked for and kept for the isolate's life. */
 export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
-  const makers: Record<BuiltinName, () => unknown> = {
-    buffer: () => ({ ...bufferModule, atob, btoa }),
-    crypto: () => makeNodeCrypto(parts.bridge, parts.webCrypto),
-    events: () => EventEmitter,
-    process: () => parts.process,
-    querystring: makeQuerystring,
-    timers: () => parts.timers,
-    url: () => makeNodeUrl(makeQuerystring()),
-    util: () => makeNodeUtil(parts.textClasses),
-  };
   const made = new Map<string, unknown>();
-  return (name) => {
-    if (!Object.hasOwn(makers, name)) throw new Error(`There is no builtin module '${name}'`);
-    if (!made.has(name)) made.set(name, makers[name as BuiltinName]());
+  const get = (given: string): unknown => {
+    const name = given.startsWith('node:') ? given.slice(5) : given;
+    if (!made.has(name)) made.set(name, makeOne(name));
     return made.get(name);
+  };
+  const makers = { ...webModules(parts), ...makersOf(get) };
+  const makeOne = (name: string): unknown => {
+    if (Object.hasOwn(makers, name)) return makers[name as AvailableName]();
+    if ((UNAVAILABLE_NAMES as readonly string[]).includes(name)) return makeUnavailable(name as UnavailableName);
+    throw codedError('ERR_UNKNOWN_BUILTIN_MODULE', `No such built-in module: ${name}`);
+  };
+  return get;
+}
+
+type MadeOverBridge = 'crypto' | 'zlib' | 'fs' | 'http' | 'https' | 'buffer' | 'timers' | 'process' | 'util';
+
+/** Modules that need the bridge or the globals of this isolate. */
+function webModules(parts: BuiltinParts): Record<MadeOverBridge, () => unknown> {
+  const { bridge, runs, requests } = parts;
+  return {
+    buffer: makeBufferModule,
+    crypto: () => makeCrypto(bridge, parts.webCrypto),
+    fs: () => makeFs(makeVolumes(runs)),
+    http: () => makeHttp(requests, 'http:'),
+    https: () => makeHttp(requests, 'https:'),
+    process: () => parts.process(),
+    timers: () => makeTimers(parts.timers),
+    util: () => makeUtil(parts.textClasses),
+    zlib: () => makeZlib(bridge),
+  };
+}
+
+function makersOf(get: (name: string) => unknown): Record<Exclude<AvailableName, MadeOverBridge>, () => unknown> {
+  const of = (name: string): Module => get(name) as Module;
+  return {
+    assert: makeAssert,
+    'assert/strict': () => of('assert')['strict'],
+    async_hooks: makeAsyncHooks,
+    cluster: small.makeCluster,
+    console: small.makeConsoleModule,
+    constants: () => small.joinConstants(...Object.values(OS_CONSTANTS), FS_CONSTANTS, CRYPTO_CONSTANTS),
+    diagnostics_channel: makeDiagnosticsChannel,
+    dns: small.makeDns,
+    'dns/promises': () => of('dns')['promises'],
+    events: () => EventEmitter,
+    'fs/promises': () => of('fs')['promises'],
+    module: () => small.makeModule(get),
+    net: small.makeNet,
+    os: small.makeOs,
+    path: () => posix,
+    'path/posix': () => posix,
+    'path/win32': () => win32,
+    perf_hooks: small.makePerfHooks,
+    punycode: () => punycode as unknown,
+    querystring: () => ({ ...querystring }),
+    stream: makeStreamModule,
+    'stream/consumers': makeStreamConsumers,
+    'stream/promises': () => of('stream')['promises'],
+    'stream/web': makeStreamWeb,
+    string_decoder: () => ({ StringDecoder }),
+    sys: () => get('util'),
+    'timers/promises': () => of('timers')['promises'],
+    tls: makeTls,
+    tty: small.makeTty,
+    url: makeUrl,
+    'util/types': () => types,
+    v8: small.makeV8,
+    vm: small.makeVm,
+    worker_threads: small.makeWorkerThreads,
+  };
+}
+
+function makeUrl(): Module {
+  const { default: _, ...functions } = loadLegacyUrl();
+  return { ...functions, URL, URLSearchParams };
+}
+
+/** The files of the run that asks. They go with it: nobody else has ever seen them. */
+function makeVolumes(runs: RunTracker): () => Volume {
+  const volumes = new WeakMap<RunContext, Volume>();
+  return () => {
+    const context = runs.current();
+    if (context === undefined) throw new Error('Files can be used during a run only');
+    const volume = volumes.get(context) ?? new Volume(runs.limits);
+    volumes.set(context, volume);
+    return volume;
   };
 }

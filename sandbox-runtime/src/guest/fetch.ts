@@ -1,45 +1,70 @@
 import { POST } from '../protocol/isolate-calls.ts';
-import type { FetchOutcome } from '../sandbox.ts';
-import type { BodyTools } from './body.ts';
-import { parseJson, stringifyOwn } from './intrinsics.ts';
-import { GuestRequest, GuestResponse, type RequestInit } from './request-response.ts';
+import { onAbort } from './abort.ts';
+import { type BodyState, consumeBody, failBody } from './body.ts';
+import type { Bridge } from './bridge.ts';
+import { headerPairs } from './headers.ts';
+import { parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
+import { readDataUrl } from './read-data-url.ts';
+import { GuestRequest, requestBody, type RequestInit } from './request.ts';
+import { type GuestResponse, makeNetworkResponse } from './response.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8Length } from './utf8.ts';
 
+type Content = string | Uint8Array<ArrayBuffer>;
+
+type FetchHead =
+  | {
+      ok: true;
+      status: number;
+      statusText: string;
+      headers: [string, string][];
+      url: string;
+      redirected: boolean;
+    }
+  | { ok: false; message: string };
+
 interface PendingFetch {
   context: RunContext;
-  resolve(response: GuestResponse): void;
-  reject(reason: unknown): void;
+  request: GuestRequest;
+  sent: boolean;
+  forget: () => void;
+  resolve: (response: GuestResponse) => void;
+  reject: (reason: unknown) => void;
 }
 
-type FetchHead = Omit<Extract<FetchOutcome, { ok: true }>, 'body'> | Extract<FetchOutcome, { ok: false }>;
+/** Worded as Node words a request that could not be made. */
+function failure(message: string): TypeError {
+  return new TypeError(`fetch failed: ${message}`);
+}
 
-/** `fetch`: the request is made outside, by the host of the run; bodies are whole in both directions. */
+/**
+ * `fetch` of the runs. The request is made outside of the isolate, after the egress guard has agreed. Bodies cross whole, in
+ * both directions: a stream as body is read to its end before the request leaves.
+ */
 export class GuestFetch {
-  readonly #tools: BodyTools;
+  readonly #bridge: Bridge;
   readonly #runs: RunTracker;
   readonly #pending = new Map<number, PendingFetch>();
   #nextCall = 1;
 
-  constructor(tools: BodyTools, runs: RunTracker) {
-    this.#tools = tools;
+  constructor(bridge: Bridge, runs: RunTracker) {
+    this.#bridge = bridge;
     this.#runs = runs;
   }
 
   fetch(input: unknown, init?: RequestInit): Promise<GuestResponse> {
     return new Promise((resolve, reject) => {
-      const request = new GuestRequest(this.#tools, input, init);
-      const { signal } = request;
-      if (signal?.aborted === true) throw signal.reason;
-      const context = this.#take(request);
+      const request = new GuestRequest(input, init);
+      const { signal, url } = request;
+      if (signal.aborted) throw signal.reason;
+      if (url.startsWith('data:')) return resolve(makeNetworkResponse(readDataUrl(url)));
+      if (!/^https?:/.test(url)) throw failure(`${new URL(url).protocol} URLs are not supported`);
+      if (url.length > this.#runs.limits.maxUrlChars * 8) throw failure('the URL is too long');
+      const context = this.#take();
       const call = this.#nextCall++;
-      this.#pending.set(call, { context, resolve, reject });
-      signal?.addEventListener('abort', () => this.#abort(call, signal.reason), { once: true });
-      const { url, method, redirect } = request;
-      const head = stringifyOwn({ url, method, redirect, headers: request.headers.pairs() });
-      const body = request.peek();
-      if (body === undefined) this.#tools.bridge.post(POST.fetch, context.run, call, head);
-      else this.#tools.bridge.post(POST.fetch, context.run, call, head, body);
+      const forget = onAbort(signal, (reason) => this.#abort(call, reason));
+      this.#pending.set(call, { context, request, sent: false, forget, resolve, reject });
+      this.#read(call, requestBody(request));
     });
   }
 
@@ -51,40 +76,77 @@ export class GuestFetch {
     const pending = this.#forget(call);
     if (pending === undefined) return;
     const head = parseJson(headJson) as FetchHead;
-    if (!head.ok) return pending.reject(new TypeError(`fetch failed: ${head.message}`));
+    if (!head.ok) return pending.reject(failure(head.message));
     const { status, statusText, headers, url, redirected } = head;
-    const content = body.length === 0 ? null : body;
-    pending.resolve(new GuestResponse(this.#tools, content, { status, statusText, headers }, { url, redirected }));
+    const hasBody = body.length > 0 || (pending.request.method !== 'HEAD' && status !== 204 && status !== 304);
+    const state: BodyState | undefined = hasBody ? { source: body, used: false } : undefined;
+    const { signal } = pending.request;
+    onAbort(signal, (reason) => failBody(state, reason));
+    pending.resolve(makeNetworkResponse({ status, statusText, headers, url, redirected, body: state }));
   }
 
   dropAll(): void {
     this.#pending.clear();
   }
 
-  #take(request: GuestRequest): RunContext {
+  #take(): RunContext {
     const context = this.#runs.current();
-    if (context === undefined)
-      throw new TypeError('fetch failed: requests can be made during a run only, not while the component loads');
-    const { maxFetchesInFlightPerRun, maxFetchesPerRun, maxFetchRequestBytes, maxUrlChars } = this.#runs.limits;
-    const body = request.peek() ?? '';
-    const bytes = typeof body === 'string' ? utf8Length(body) : body.byteLength;
-    if (bytes > maxFetchRequestBytes)
-      throw new TypeError(`fetch failed: the body is ${bytes} bytes; the limit is ${maxFetchRequestBytes}`);
-    if (request.url.length > maxUrlChars * 8) throw new TypeError('fetch failed: the URL is too long');
-    if (context.fetchesInFlight >= maxFetchesInFlightPerRun) {
-      throw new TypeError(`fetch failed: a run may have at most ${maxFetchesInFlightPerRun} requests in flight`);
-    }
-    if (context.fetches >= maxFetchesPerRun)
-      throw new TypeError(`fetch failed: a run may make at most ${maxFetchesPerRun} requests`);
+    if (context === undefined) throw failure('requests can be made during a run only, not while the component loads');
+    const { maxFetchesInFlightPerRun, maxFetchesPerRun } = this.#runs.limits;
+    if (context.fetchesInFlight >= maxFetchesInFlightPerRun)
+      throw failure(`a run may have at most ${maxFetchesInFlightPerRun} requests in flight`);
+    if (context.fetches >= maxFetchesPerRun) throw failure(`a run may make at most ${maxFetchesPerRun} requests`);
     context.fetches += 1;
     context.fetchesInFlight += 1;
     return context;
   }
 
+  /** Sends at once what is there already: only a stream is waited for. */
+  #read(call: number, body: BodyState | undefined): void {
+    try {
+      const content = body === undefined ? undefined : consumeBody(body);
+      if (content === undefined || typeof content === 'string' || content instanceof Uint8Array)
+        return this.#send(call, content);
+      whenSettled(
+        content,
+        (read) => this.#sendRead(call, read as Content),
+        (reason) => this.#fail(call, reason),
+      );
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #sendRead(call: number, content: Content): void {
+    try {
+      this.#send(call, content);
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #send(call: number, content: Content | undefined): void {
+    const pending = this.#pending.get(call);
+    if (pending === undefined) return;
+    const { maxFetchRequestBytes } = this.#runs.limits;
+    const bytes = typeof content === 'string' ? utf8Length(content) : (content?.byteLength ?? 0);
+    if (bytes > maxFetchRequestBytes) throw failure(`the body is ${bytes} bytes; the limit is ${maxFetchRequestBytes}`);
+    const { url, method, redirect, headers } = pending.request;
+    const head = stringifyOwn({ url: url.replace(/#.*$/s, ''), method, redirect, headers: headerPairs(headers) });
+    pending.sent = true;
+    const { run } = pending.context;
+    if (content === undefined) this.#bridge.post(POST.fetch, run, call, head);
+    else this.#bridge.post(POST.fetch, run, call, head, content);
+  }
+
+  #fail(call: number, reason: unknown): void {
+    this.#forget(call)?.reject(reason);
+  }
+
   #abort(call: number, reason: unknown): void {
     const pending = this.#forget(call);
     if (pending === undefined) return;
-    this.#tools.bridge.post(POST.fetchAbort, pending.context.run, call);
+    if (pending.sent) this.#bridge.post(POST.fetchAbort, pending.context.run, call);
     pending.reject(reason);
   }
 
@@ -92,6 +154,7 @@ export class GuestFetch {
     const pending = this.#pending.get(call);
     if (pending === undefined) return undefined;
     this.#pending.delete(call);
+    pending.forget();
     pending.context.fetchesInFlight -= 1;
     return pending;
   }

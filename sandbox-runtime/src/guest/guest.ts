@@ -4,9 +4,11 @@ import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
 import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
+import type { HostCalls } from './host-calls.ts';
 import { applyFunction, parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
 import { defaultExportOf, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
+import type { RawRequests } from './raw-requests.ts';
 import { OutputLimitError, type RunContext, type RunTracker } from './run-context.ts';
 import { type ComponentFunction, type LoadedComponent, makeInstance } from './run-instance.ts';
 import type { GuestTimers } from './timers.ts';
@@ -17,6 +19,8 @@ export interface GuestParts {
   log: RunLog;
   timers: GuestTimers;
   fetches: GuestFetch;
+  calls: HostCalls;
+  requests: RawRequests;
 }
 
 /** One isolate's side of the seam: every entry from the process comes through `dispatch`. */
@@ -42,12 +46,26 @@ export class Guest {
         return this.#fireTimer(a as number);
       case CALL.fetched:
         return this.#settleFetch(a as number, b as string, c as Uint8Array<ArrayBuffer>);
+      case CALL.answered:
+        return this.#settleCall(a as number, b as string, c as Uint8Array);
       case CALL.outline:
         return this.#outline();
       case CALL.end:
         return this.#end(run);
       default:
         return undefined;
+    }
+  }
+
+  /** Calls back what has waited for its turn within an entry; what it throws is the end of its run, as in a timer. */
+  runCallback(callback: (...args: unknown[]) => unknown, args: unknown[]): void {
+    const { runs } = this.#parts;
+    const owner = runs.current();
+    try {
+      applyFunction(callback, undefined, args);
+    } catch (error) {
+      if (owner === undefined) throw error;
+      this.#fail(owner, error);
     }
   }
 
@@ -117,11 +135,13 @@ export class Guest {
   }
 
   #close(context: RunContext): void {
-    const { runs, timers, fetches } = this.#parts;
+    const { runs, timers, fetches, calls, requests } = this.#parts;
     runs.end(context);
     if (runs.isIdle()) {
       timers.dropAll();
       fetches.dropAll();
+      calls.dropAll();
+      requests.dropAll();
     }
   }
 
@@ -138,9 +158,16 @@ export class Guest {
   }
 
   #settleFetch(call: number, head: string, body: Uint8Array<ArrayBuffer>): undefined {
-    const { runs, fetches } = this.#parts;
-    runs.enter(fetches.ownerOf(call));
-    fetches.settle(call, head, body);
+    const { runs, fetches, requests } = this.#parts;
+    const sender = requests.owns(call) ? requests : fetches;
+    runs.enter(sender.ownerOf(call));
+    sender.settle(call, head, body);
+  }
+
+  #settleCall(call: number, head: string, bytes: Uint8Array): undefined {
+    const { runs, calls } = this.#parts;
+    runs.enter(calls.ownerOf(call));
+    calls.settle(call, head, bytes);
   }
 }
 

@@ -5,7 +5,8 @@ const MAX_NODES = 50_000;
 
 /**
  * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
- * except for a prop's `options`, where true means that the component computes them. Judged outside the isolate.
+ * except for a prop's `options`, where true means that the component computes them. A prop with a `propDefinition` of an
+ * app has what the app says of it, under what it says itself. Judged outside the isolate.
  */
 export function outlineComponent(exported: unknown): string {
   if (typeof exported !== 'object' || exported === null) {
@@ -22,8 +23,31 @@ export function outlineComponent(exported: unknown): string {
     dedupe: plain(dedupe),
     run: typeof run,
     hooks: typeofEach(hooks),
-    props: plain(props),
+    props: plain(resolveProps(props)),
   });
+}
+
+function resolveProps(props: unknown): unknown {
+  if (typeof props !== 'object' || props === null || Array.isArray(props)) return props;
+  return Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, resolveProp(prop)]));
+}
+
+/** The app itself is replaced by its slug: with dozens of props that take theirs from it, it would be shown dozens of times. */
+function resolveProp(prop: unknown): unknown {
+  if (typeof prop !== 'object' || prop === null) return prop;
+  const [app, definitionName] = asArray((prop as Record<string, unknown>)['propDefinition']);
+  if (typeof app !== 'object' || app === null || typeof definitionName !== 'string') return prop;
+  const { app: slug, propDefinitions } = app as Record<string, unknown>;
+  const known = typeof propDefinitions === 'object' && propDefinitions !== null ? propDefinitions : {};
+  const definition: unknown = Object.hasOwn(known, definitionName)
+    ? (known as Record<string, unknown>)[definitionName]
+    : undefined;
+  const inherited = typeof definition === 'string' ? { type: definition } : (definition as object | undefined);
+  return { ...inherited, ...prop, propDefinition: [slug, definitionName] };
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function typeofEach(value: unknown): unknown {

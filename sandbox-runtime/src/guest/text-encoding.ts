@@ -1,105 +1,132 @@
-import type { Bridge } from './bridge.ts';
-import { toBytes } from './blob.ts';
-import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { ASK } from '../protocol/isolate-calls.ts';
+import { joinBytes, toBytes } from './blob.ts';
+import { theBridge } from './bridge-slot.ts';
+import { toText } from './intrinsics.ts';
+import { askText } from './ask-text.ts';
+import { decodeUtf8, encodeUtf8, exact } from './utf8.ts';
+import { incompleteTail } from './utf8-tail.ts';
+import { asInterface, toDictionary, toUsv } from './web-idl.ts';
 
-const UTF8 = ['utf-8', 'utf8', 'unicode-1-1-utf-8'];
-const LATIN1 = ['latin1', 'iso-8859-1', 'ascii', 'us-ascii', 'windows-1252'];
-const UTF16 = ['utf-16', 'utf-16le', 'ucs-2'];
+const EMPTY = new Uint8Array(0);
 
-/** TextEncoder and TextDecoder for UTF-8; the decoder also reads UTF-16LE and Latin-1. */
-export function makeTextClasses(bridge: Bridge): Record<'TextEncoder' | 'TextDecoder', unknown> {
-  class TextEncoder {
-    readonly encoding = 'utf-8';
+/** Encodings whose state between chunks is no more than the bytes of an incomplete character. */
+const SIMPLE = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'];
 
-    encode(text: unknown = ''): Uint8Array {
-      return encodeUtf8(bridge, String(text));
-    }
-
-    encodeInto(text: string, target: Uint8Array): { read: number; written: number } {
-      const bytes = encodeUtf8(bridge, text);
-      let written = Math.min(bytes.length, target.length);
-      // Never half a character.
-      while (written < bytes.length && written > 0 && ((bytes[written] as number) & 0xc0) === 0x80) written -= 1;
-      target.set(bytes.subarray(0, written));
-      return { read: decodeUtf8(bridge, bytes.subarray(0, written)).length, written };
-    }
+export class GuestTextEncoder {
+  get encoding(): string {
+    return 'utf-8';
   }
 
-  class TextDecoder {
-    readonly encoding: string;
-    readonly fatal: boolean;
-    readonly ignoreBOM: boolean;
-    #rest: Uint8Array = new Uint8Array(0);
-
-    constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-      this.encoding = readLabel(String(label));
-      this.fatal = options.fatal === true;
-      this.ignoreBOM = options.ignoreBOM === true;
-    }
-
-    decode(input?: unknown, options: { stream?: boolean } = {}): string {
-      const given = input === undefined ? new Uint8Array(0) : toBytes(bridge, input);
-      const bytes = this.#rest.length === 0 ? given : joinTwo(this.#rest, given);
-      const end = options.stream === true ? wholeEnd(bytes, this.encoding) : bytes.length;
-      this.#rest = bytes.slice(end);
-      const text = this.#decode(bytes.subarray(0, end));
-      return !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-    }
-
-    #decode(bytes: Uint8Array): string {
-      if (this.encoding === 'windows-1252') return fromUnits(bytes, 1);
-      if (this.encoding === 'utf-16le') return fromUnits(bytes, 2);
-      const text = decodeUtf8(bridge, bytes);
-      if (this.fatal && text.includes('\ufffd') && !sameBytes(encodeUtf8(bridge, text), bytes)) {
-        throw new TypeError('The encoded data was not valid for encoding utf-8');
-      }
-      return text;
-    }
+  encode(text: unknown = ''): Uint8Array<ArrayBuffer> {
+    return encodeUtf8(theBridge(), toUsv(text));
   }
-  return { TextEncoder, TextDecoder };
+
+  encodeInto(text: string, target: Uint8Array): { read: number; written: number } {
+    if (!(target instanceof Uint8Array)) throw new TypeError('encodeInto fills a Uint8Array');
+    const source = toText(text);
+    // No more than fits can be needed: each UTF-16 unit is at least one byte.
+    const bytes = encodeUtf8(theBridge(), source.slice(0, target.length).toWellFormed());
+    let written = Math.min(bytes.length, target.length);
+    // Never half a character.
+    while (written < bytes.length && written > 0 && ((bytes[written] as number) & 0xc0) === 0x80) written -= 1;
+    target.set(bytes.subarray(0, written));
+    return { read: unitsOf(bytes.subarray(0, written)), written };
+  }
 }
+asInterface(GuestTextEncoder, 'TextEncoder');
+
+/** UTF-16 units that some whole characters in UTF-8 stand for. */
+function unitsOf(bytes: Uint8Array): number {
+  let units = 0;
+  for (const byte of bytes) if ((byte & 0xc0) !== 0x80) units += byte >= 0xf0 ? 2 : 1;
+  return units;
+}
+
+/** `TextDecoder`: UTF-8 of short ASCII text in the isolate, everything else by the process's own decoder. */
+export class GuestTextDecoder {
+  readonly #encoding: string;
+  readonly #fatal: boolean;
+  readonly #ignoreBom: boolean;
+  /** Bytes of the stream that are not decoded yet; for encodings with more state, all of its bytes. */
+  #kept: Uint8Array<ArrayBuffer> = EMPTY;
+  #given = 0;
+  #begun = false;
+
+  constructor(label: unknown = 'utf-8', options?: { fatal?: boolean; ignoreBOM?: boolean }) {
+    const { fatal, ignoreBOM } = toDictionary(options, 'The options of a TextDecoder');
+    this.#encoding = readLabel(toText(label));
+    this.#fatal = Boolean(fatal);
+    this.#ignoreBom = Boolean(ignoreBOM);
+  }
+
+  get encoding(): string {
+    return this.#encoding;
+  }
+
+  get fatal(): boolean {
+    return this.#fatal;
+  }
+
+  get ignoreBOM(): boolean {
+    return this.#ignoreBom;
+  }
+
+  decode(input?: unknown, options?: { stream?: boolean }): string {
+    if (input !== undefined && !(input instanceof ArrayBuffer) && !ArrayBuffer.isView(input))
+      throw new TypeError('decode takes an ArrayBuffer or a view of one');
+    const stream = Boolean(toDictionary(options, 'The options of decode')['stream']);
+    const chunk = input === undefined ? EMPTY : toBytes(theBridge(), input);
+    const bytes = this.#kept.length === 0 ? chunk : joinBytes([this.#kept, chunk]);
+    try {
+      return SIMPLE.includes(this.#encoding) ? this.#decodeSimple(bytes, stream) : this.#decodeAgain(bytes, stream);
+    } catch (error) {
+      this.#reset();
+      throw error;
+    }
+  }
+
+  #decodeSimple(bytes: Uint8Array<ArrayBuffer>, stream: boolean): string {
+    const end = bytes.length - (stream ? incompleteTail(bytes, this.#encoding) : 0);
+    const text = this.#ask(bytes.subarray(0, end), false);
+    this.#kept = bytes.slice(end);
+    const atStart = !this.#begun;
+    this.#begun = stream && (this.#begun || text.length > 0);
+    const strip = atStart && !this.#ignoreBom && this.#encoding !== 'windows-1252' && text.charCodeAt(0) === 0xfeff;
+    return strip ? text.slice(1) : text;
+  }
+
+  // No state crosses the bridge: the stream is decoded from its start, and what was given out before is cut off.
+  #decodeAgain(bytes: Uint8Array<ArrayBuffer>, stream: boolean): string {
+    const text = this.#ask(bytes, stream);
+    const fresh = text.slice(this.#given);
+    if (stream) {
+      this.#kept = bytes;
+      this.#given = text.length;
+    } else this.#reset();
+    return fresh;
+  }
+
+  #ask(bytes: Uint8Array, stream: boolean): string {
+    if (this.#encoding === 'utf-8' && !this.#fatal) return decodeUtf8(theBridge(), bytes);
+    const label = `${this.#fatal ? 'f' : '-'}${stream ? 's' : '-'}${this.#encoding}`;
+    return askText(ASK.decodeText, label, exact(bytes));
+  }
+
+  #reset(): void {
+    this.#kept = EMPTY;
+    this.#given = 0;
+    this.#begun = false;
+  }
+}
+asInterface(GuestTextDecoder, 'TextDecoder');
 
 function readLabel(label: string): string {
-  const name = label.trim().toLowerCase();
-  if (UTF8.includes(name)) return 'utf-8';
-  if (LATIN1.includes(name)) return 'windows-1252';
-  if (UTF16.includes(name)) return 'utf-16le';
-  throw new RangeError(`The encoding '${label}' is not supported`);
-}
-
-function fromUnits(bytes: Uint8Array, width: 1 | 2): string {
-  const parts: string[] = [];
-  for (let at = 0; at + width <= bytes.length; at += 8192) {
-    const units: number[] = [];
-    const end = Math.min(bytes.length, at + 8192);
-    for (let i = at; i + width <= end; i += width)
-      units.push(width === 1 ? (bytes[i] as number) : (bytes[i] as number) | ((bytes[i + 1] as number) << 8));
-    parts.push(String.fromCharCode(...units));
+  const name = label.toLowerCase();
+  if (name === 'utf-8' || name === 'utf8') return 'utf-8';
+  try {
+    return askText(ASK.encodingName, label);
+  } catch {
+    // What the process says is about its own decoder; the standard wants this type of error.
+    throw new RangeError(`The encoding '${label.slice(0, 100)}' is not supported`);
   }
-  return parts.join('');
-}
-
-/** Where the last whole character ends: what follows waits for the next chunk of a stream. */
-function wholeEnd(bytes: Uint8Array, encoding: string): number {
-  if (encoding === 'windows-1252') return bytes.length;
-  if (encoding === 'utf-16le') return bytes.length - (bytes.length % 2);
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
-    if (byte < 0x80) return bytes.length;
-    if (byte < 0xc0) continue;
-    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return size > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-function joinTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
-}
-
-function sameBytes(first: Uint8Array, second: Uint8Array): boolean {
-  return first.length === second.length && first.every((byte, index) => byte === second[index]);
 }

@@ -5,3 +5,14 @@ declare module 'core-js/actual/*';
 declare module 'events/' {
   export { EventEmitter } from 'node:events';
 }
+declare module 'string_decoder/' {
+  export { StringDecoder } from 'node:string_decoder';
+}
+declare module 'readable-stream/lib/stream.js' {
+  import stream from 'node:stream';
+  export default stream;
+}
+declare module 'path-browserify' {
+  import path from 'node:path';
+  export default path;
+}

@@ -32,14 +32,15 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
     version: requiredText(outline, 'version', LIMITS.maxNameChars, errors),
     type,
     hooks: judgeHooks(outline['hooks'], type, errors),
-    props: judgeProps(outline['props'], type, errors),
+    props: judgeProps(outline['props'], errors),
   };
   const key = optionalText(outline, 'key', LIMITS.maxNameChars, errors);
   if (key !== undefined) description.key = key;
   const text = optionalText(outline, 'description', LIMITS.maxDescriptionChars, errors);
   if (text !== undefined) description.description = text;
-  const dedupe = judgeDedupe(outline['dedupe'], type, errors);
-  if (dedupe !== undefined) description.dedupe = dedupe;
+  const dedupe = judgeDedupe(outline['dedupe'], errors);
+  // Real actions share their definition with a source; they emit nothing that could be deduplicated.
+  if (dedupe !== undefined && type === 'source') description.dedupe = dedupe;
   if (outline['run'] === 'undefined')
     errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
   else if (outline['run'] !== 'function')
@@ -71,13 +72,11 @@ function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldErro
   return HOOKS.filter((hook) => hooks[hook] === 'function');
 }
 
-function judgeDedupe(dedupe: unknown, type: 'source' | 'action', errors: FieldError[]): DedupeStrategy | undefined {
+function judgeDedupe(dedupe: unknown, errors: FieldError[]): DedupeStrategy | undefined {
   if (dedupe === undefined || dedupe === null) return undefined;
   const strategy = STRATEGIES.find((candidate) => candidate === dedupe);
   if (strategy === undefined)
     errors.push({ path: 'dedupe', message: `dedupe must be one of ${STRATEGIES.join(', ')}` });
-  else if (type === 'action')
-    errors.push({ path: 'dedupe', message: 'an action emits nothing that could be deduplicated' });
   return strategy;
 }
 

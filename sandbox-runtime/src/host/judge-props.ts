@@ -7,6 +7,9 @@ const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'any'] 
 const SINGLE_TYPES = ['sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
 const SOURCE_TYPES = ['$.interface.http', '$.interface.timer', '$.service.db'] as const;
 
+/** Interfaces that belong to one app, such as `$.interface.apphook`: real components have them, and are saved and shown. */
+const APP_INTERFACE = /^\$(\.[a-z_][a-z0-9_]{0,63}){2,4}(\[\])?$/i;
+
 const KNOWN = new Set<string>([
   ...ARRAY_TYPES,
   ...ARRAY_TYPES.map((type) => `${type}[]`),
@@ -17,8 +20,11 @@ const KNOWN = new Set<string>([
 /** Names that `this` has itself, or that would change what `this` is. */
 const RESERVED = new Set(['$emit', '__proto__', 'constructor', 'prototype']);
 
-/** `props` of a component as a list of plain data, in the author's order. */
-export function judgeProps(props: unknown, type: 'source' | 'action', errors: FieldError[]): PropDefinition[] {
+/**
+ * `props` of a component as a list of plain data, in the author's order. An action may have the interfaces of sources: real
+ * ones share their props with a source, and nothing comes of it.
+ */
+export function judgeProps(props: unknown, errors: FieldError[]): PropDefinition[] {
   if (props === undefined || props === null) return [];
   if (typeof props !== 'object' || Array.isArray(props)) {
     errors.push({ path: 'props', message: 'props must be an object of prop definitions' });
@@ -26,15 +32,10 @@ export function judgeProps(props: unknown, type: 'source' | 'action', errors: Fi
   }
   const entries = Object.entries(props);
   if (entries.length > MAX_PROPS) errors.push({ path: 'props', message: `a component has at most ${MAX_PROPS} props` });
-  return entries.slice(0, MAX_PROPS).flatMap(([name, value]) => judgeProp(name, value, type, errors) ?? []);
+  return entries.slice(0, MAX_PROPS).flatMap(([name, value]) => judgeProp(name, value, errors) ?? []);
 }
 
-function judgeProp(
-  name: string,
-  value: unknown,
-  componentType: 'source' | 'action',
-  errors: FieldError[],
-): PropDefinition | undefined {
+function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefinition | undefined {
   const path = `props.${name}`;
   if (RESERVED.has(name)) errors.push({ path, message: 'this name is reserved' });
   // The short form: db: '$.service.db'
@@ -48,17 +49,12 @@ function judgeProp(
     return undefined;
   }
   const fields = definition as Record<string, unknown>;
-  const type = judgeType(path, fields, componentType, errors);
+  const type = judgeType(path, fields, errors);
   judgeFields(path, fields, errors);
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
-function judgeType(
-  path: string,
-  fields: Record<string, unknown>,
-  componentType: 'source' | 'action',
-  errors: FieldError[],
-): string | undefined {
+function judgeType(path: string, fields: Record<string, unknown>, errors: FieldError[]): string | undefined {
   const { type } = fields;
   // A prop taken over from an app has its type there.
   if (type === undefined && Array.isArray(fields['propDefinition'])) return 'any';
@@ -66,19 +62,9 @@ function judgeType(
     errors.push({ path: `${path}.type`, message: type === undefined ? 'type is missing' : 'type must be a string' });
     return undefined;
   }
-  if (type === '$.interface.apphook') {
-    errors.push({
-      path: `${path}.type`,
-      message: `'$.interface.apphook' is not available here: use '$.interface.http' and register its endpoint`,
-    });
-    return undefined;
-  }
-  if (!KNOWN.has(type)) {
+  if (!KNOWN.has(type) && !APP_INTERFACE.test(type)) {
     errors.push({ path: `${path}.type`, message: `'${type.slice(0, 100)}' is not a prop type` });
     return undefined;
-  }
-  if (componentType === 'action' && SOURCE_TYPES.some((known) => known === type)) {
-    errors.push({ path: `${path}.type`, message: `'${type}' is for sources only` });
   }
   return type;
 }

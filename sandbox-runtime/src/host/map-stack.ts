@@ -47,7 +47,9 @@ export class StackMapper {
 
   #place(line: number, column: number): SourcePlace | undefined {
     const entry = this.#map?.findEntry(line - 1, column - 1);
-    if (entry === undefined || !('originalSource' in entry)) return undefined;
+    // An entry without a source is code of a package.
+    if (entry === undefined || !('originalSource' in entry) || typeof entry.originalSource !== 'string')
+      return undefined;
     return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn };
   }
 }

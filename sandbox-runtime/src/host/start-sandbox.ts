@@ -58,7 +58,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       guestCode,
       processCode,
       command: childCommand(networkPrefix),
-      settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb },
+      settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb, spareMemoryMb: LIMITS.isolateMemoryMb },
       maxRssMb: options.maxRssMb ?? 1_536,
       log,
     },

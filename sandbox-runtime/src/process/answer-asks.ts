@@ -1,10 +1,14 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto';
 import { ASK } from '../protocol/isolate-calls.ts';
+import { answerNodeCrypto } from './ask-crypto.ts';
+import { AskError, describeAskError } from './ask-error.ts';
+import { answerZlib } from './ask-zlib.ts';
+import { answerWebAsk } from './answer-web-asks.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
 /** This thread serves every isolate of the process; hashing this much takes it some 30 ms. */
 const MAX_DATA_BYTES = 32 * 1024 * 1024;
-const HASHES = new Set(['md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
+const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
 
 /**
  * Answers what a guest asks for while it waits. Never throws: an error that crosses into an isolate would carry the stack
@@ -23,16 +27,16 @@ export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Ui
         return Buffer.from(data(b).buffer).toString('utf8');
       case ASK.encodeUtf8:
         return own(Buffer.from(String(a), 'utf8'));
+      case ASK.zlib:
+        return answerZlib(a, data(b));
+      case ASK.nodeCrypto:
+        return answerNodeCrypto(a, optional(b), optional(c));
       default:
-        return 'This is not supported';
+        return answerWebAsk(kind, a, b) ?? 'This is not supported';
     }
   } catch (error) {
-    return error instanceof AskError ? error.message : 'The operation failed';
+    return describeAskError(error);
   }
-}
-
-class AskError extends Error {
-  override readonly name = 'AskError';
 }
 
 function random(size: unknown): Uint8Array {
@@ -51,6 +55,10 @@ function data(value: unknown): Uint8Array<ArrayBuffer> {
   if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
   if (value.byteLength > MAX_DATA_BYTES) throw new AskError(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
   return value as Uint8Array<ArrayBuffer>;
+}
+
+function optional(value: unknown): Uint8Array<ArrayBuffer> {
+  return value === undefined ? new Uint8Array(0) : data(value);
 }
 
 // Small buffers of Node share one memory block, and the whole block would be copied into the isolate.

@@ -9,12 +9,18 @@ export const COMPONENT_FILE = 'hw:component';
 
 type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
 
-interface IsolateHandlers {
+export interface IsolateHandlers {
   post(kind: unknown, run: unknown, a: unknown, b: unknown, c: unknown): void;
   /** Resolves with `v` + JSON, `u` or `e` + message; never rejects. */
   dbGet(run: unknown, key: unknown): Promise<string>;
   /** V8 gave up on this isolate: its thread sleeps for good, and the process has to be ended. */
   catastrophe(): void;
+}
+
+/** A component's code as the process keeps it, with what V8 made of it when it was first compiled. */
+export interface LoadedBundle {
+  code: string;
+  compiled: ivm.ExternalCopy<ArrayBuffer> | undefined;
 }
 
 export interface IsolateOptions {
@@ -52,6 +58,7 @@ export class GuestIsolate {
   /** Time that this process worked for the isolate while it waited. */
   #askedNs = 0;
   #disposed = false;
+  readonly #booted: Promise<ivm.Context>;
 
   constructor(options: IsolateOptions) {
     this.#options = options;
@@ -60,6 +67,9 @@ export class GuestIsolate {
       snapshot: options.snapshot,
       onCatastrophicError: () => options.handlers.catastrophe(),
     });
+    this.#booted = this.#start();
+    // Whoever loads a component finds out; a spare isolate may be disposed before anybody does.
+    this.#booted.catch(() => undefined);
   }
 
   get openCalls(): number {
@@ -72,14 +82,13 @@ export class GuestIsolate {
   }
 
   /** Evaluates the component. Throws LoadError, or what the library throws for an isolate that ended. */
-  async load(code: string, owner: ProcessRun): Promise<void> {
+  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<void> {
     const call = this.#open(owner);
     try {
-      const context = await this.#isolate.createContext();
-      this.#dispatch = await this.#boot(context);
-      await this.#dispatch.apply(undefined, [CALL.loading, owner.run]);
-      const module = await compile(this.#isolate, context, code);
-      const failure = await this.#dispatch.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
+      const context = await this.#booted;
+      await this.#dispatch?.apply(undefined, [CALL.loading, owner.run]);
+      const module = await compile(this.#isolate, context, bundle);
+      const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
       if (failure !== undefined) throw new LoadError('The component failed to load', { cause: JSON.parse(failure) });
     } finally {
       this.#close(call);
@@ -130,6 +139,14 @@ export class GuestIsolate {
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 
+  async #start(): Promise<ivm.Context> {
+    const context = await this.#isolate.createContext();
+    this.#dispatch = await this.#boot(context);
+    // What was done before there was a run is charged to none.
+    if (this.#calls.length === 0) this.#cpuMarkNs = this.#cpuNow();
+    return context;
+  }
+
   async #boot(context: ivm.Context): Promise<Dispatch> {
     const { handlers, limits } = this.#options;
     const boot = await context.global.get('__headwaterBoot', { reference: true });
@@ -170,9 +187,15 @@ export class GuestIsolate {
   }
 }
 
-async function compile(isolate: ivm.Isolate, context: ivm.Context, code: string): Promise<ivm.Module> {
+async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: LoadedBundle): Promise<ivm.Module> {
   try {
-    const module = await isolate.compileModule(code, { filename: COMPONENT_FILE });
+    const cache = bundle.compiled === undefined ? { produceCachedData: true } : { cachedData: bundle.compiled };
+    const module: ivm.Module & ivm.CachedDataResult = await isolate.compileModule(bundle.code, {
+      filename: COMPONENT_FILE,
+      ...cache,
+    });
+    // Made before any of the component's code has run in this isolate: nothing but V8 had a hand in it.
+    bundle.compiled ??= module.cachedData;
     await module.instantiate(context, () => {
       throw new Error('A bundle imports nothing');
     });

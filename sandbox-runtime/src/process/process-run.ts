@@ -2,6 +2,9 @@ import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { EntryLimits } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
 
+/** Pieces of work beside the isolate that a run may have waiting. */
+const MAX_OPEN_CALLS = 1_000;
+
 /** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
 export class ProcessRun {
   readonly run: number;
@@ -13,6 +16,8 @@ export class ProcessRun {
   readonly fetches = new Set<number>();
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
+  #lastCall: Promise<unknown> = Promise.resolve();
+  #openCalls = 0;
   cpuNs = 0;
   over = false;
 
@@ -43,6 +48,26 @@ export class ProcessRun {
   failReads(): void {
     for (const resolve of this.#reads.values()) resolve('ethe run is over');
     this.#reads.clear();
+  }
+
+  /**
+   * Does work for the run beside its isolate, one piece after another, and counts its time as the run's: so the time is that
+   * of one thread. Rejects with what the work throws, and over the limit of pieces that wait.
+   */
+  async workBeside<Result>(work: () => Promise<Result> | undefined): Promise<Result | undefined> {
+    if (this.#openCalls >= MAX_OPEN_CALLS) throw new Error(`At most ${MAX_OPEN_CALLS} calls of crypto.subtle can wait`);
+    this.#openCalls += 1;
+    const done = this.#lastCall.then(async () => {
+      const startedAtMs = performance.now();
+      const result = await work();
+      this.cpuNs += (performance.now() - startedAtMs) * 1e6;
+      return result;
+    });
+    // The next piece is done whatever became of this one.
+    this.#lastCall = done.catch(() => undefined);
+    return await done.finally(() => {
+      this.#openCalls -= 1;
+    });
   }
 
   clearTimers(): void {

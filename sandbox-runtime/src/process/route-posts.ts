@@ -12,6 +12,7 @@ export interface PostRoutes {
   ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void;
   overOutput(isolate: ComponentIsolate, run: ProcessRun): void;
   enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, a: number): void;
+  webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void;
 }
 
 /**
@@ -77,6 +78,10 @@ function routeOutput(
       if (typeof a !== 'number' || typeof b !== 'string') return;
       run.fetches.add(a);
       return reporter.fetch(run.run, a, b, isContent(c) ? c : undefined);
+    case POST.webCrypto:
+      if (typeof a === 'number' && typeof b === 'string' && c instanceof Uint8Array)
+        routes.webCrypto(isolate, run, a, b, c);
+      return;
     case POST.done:
       return routes.ended(isolate, run, undefined);
     case POST.failed:

@@ -2,12 +2,14 @@ import ivm from 'isolated-vm';
 import type { SandboxFault, SandboxReporter } from '../protocol/guest-to-host.ts';
 import type { RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import { CALL } from '../protocol/isolate-calls.ts';
+import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate } from './component-isolate.ts';
-import { GuestIsolate, LoadError } from './guest-isolate.ts';
+import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ProcessRun } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
 import { type PostRoutes, routePost } from './route-posts.ts';
+import { SpareIsolates } from './spare-isolates.ts';
 import { watchIsolates } from './watch-isolates.ts';
 
 /** How long a disposed isolate may take to give its thread back before the whole process is given up. */
@@ -23,8 +25,8 @@ interface Fault {
 export class SandboxWorker {
   readonly #reporter: SandboxReporter;
   readonly #settings: StartSettings;
-  readonly #snapshot: ivm.ExternalCopy<ArrayBuffer>;
-  readonly #bundles = new Map<string, string>();
+  readonly #spares: SpareIsolates;
+  readonly #bundles = new Map<string, LoadedBundle>();
   readonly #cache: IsolateCache;
   readonly #throwAway = new Set<ComponentIsolate>();
   readonly #routes: PostRoutes;
@@ -33,7 +35,11 @@ export class SandboxWorker {
   constructor(settings: StartSettings, guestCode: string, reporter: SandboxReporter) {
     this.#settings = settings;
     this.#reporter = reporter;
-    this.#snapshot = ivm.Isolate.createSnapshot([{ code: guestCode, filename: 'hw:guest' }]);
+    this.#spares = new SpareIsolates({
+      snapshot: ivm.Isolate.createSnapshot([{ code: guestCode, filename: 'hw:guest' }]),
+      memoryMb: settings.spareMemoryMb,
+      limits: settings.limits,
+    });
     this.#cache = new IsolateCache({
       maxIsolates: settings.maxIsolates,
       maxHeapBytes: settings.maxWarmHeapMb * 2 ** 20,
@@ -44,6 +50,7 @@ export class SandboxWorker {
       overOutput: (isolate, run) =>
         this.#end(isolate, run, { code: 'OUTPUT_LIMIT', message: 'The run put out more than its limit' }),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
+      webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
     };
     this.#watch = watchIsolates(() => [...this.#cache.all(), ...this.#throwAway], {
       overCpu: (isolate, run) => this.#overCpu(isolate, run),
@@ -59,7 +66,7 @@ export class SandboxWorker {
       case 'start':
         return;
       case 'bundle':
-        this.#bundles.set(message.hash, message.code);
+        this.#bundles.set(message.hash, { code: message.code, compiled: undefined });
         return;
       case 'drop-bundle':
         this.#bundles.delete(message.hash);
@@ -121,24 +128,19 @@ export class SandboxWorker {
     const isolate: ComponentIsolate = new ComponentIsolate(
       key,
       bundleHash,
-      new GuestIsolate({
-        snapshot: this.#snapshot,
-        memoryMb,
-        limits: this.#settings.limits,
-        handlers: {
-          post: (kind, run, a, b, c) => routePost(this.#routes, isolate, kind, run, a, b, c),
-          dbGet: (run, name) => this.#read(isolate, run, name),
-          catastrophe: () => this.#catastrophe(isolate),
-        },
+      this.#spares.take(memoryMb, {
+        post: (kind, run, a, b, c) => routePost(this.#routes, isolate, kind, run, a, b, c),
+        dbGet: (run, name) => this.#read(isolate, run, name),
+        catastrophe: () => this.#catastrophe(isolate),
       }),
     );
     return isolate;
   }
 
   async #load(isolate: ComponentIsolate, run: ProcessRun): Promise<void> {
-    const code = this.#bundles.get(isolate.bundleHash);
-    if (code === undefined) throw new Error(`Bundle ${isolate.bundleHash} was never sent`);
-    await isolate.guest.load(code, run);
+    const bundle = this.#bundles.get(isolate.bundleHash);
+    if (bundle === undefined) throw new Error(`Bundle ${isolate.bundleHash} was never sent`);
+    await isolate.guest.load(bundle, run);
     isolate.loaded = true;
   }
 
@@ -173,6 +175,16 @@ export class SandboxWorker {
     isolate.guest
       .callWithBytes(run, CALL.fetched, message.call, JSON.stringify(head), body)
       .catch((error: unknown) => this.#callFailed(isolate, run, error));
+  }
+
+  #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
+    const answer = run.workBeside(() => (run.over ? undefined : answerWebCrypto(head, bytes)));
+    const answered = answer.then((given) => {
+      if (given === undefined || isolate.dead) return;
+      if (isolate.guest.cpuMsOf(run) > run.limits.cpuMs) return this.#overCpu(isolate, run);
+      return isolate.guest.callWithBytes(run, CALL.answered, call, given.head, given.bytes);
+    });
+    answered.catch((error: unknown) => this.#callFailed(isolate, run, error));
   }
 
   #read(isolate: ComponentIsolate, number: unknown, key: unknown): Promise<string> {

@@ -19,6 +19,8 @@ export type GuestLimits = Pick<
   | 'maxFetchesPerRun'
   | 'maxFetchRequestBytes'
   | 'maxUrlChars'
+  | 'maxTmpBytes'
+  | 'maxTmpEntries'
 >;
 
 /** Picks them by name, so that a sandbox process is told no more than it needs. */
@@ -27,6 +29,7 @@ export function pickGuestLimits(limits: GuestLimits): GuestLimits {
   const { maxEventIdChars, maxChannelChars, maxSummaryChars, maxDbValueBytes, maxDbKeyBytes, maxDbReadsPerRun } =
     limits;
   const { maxTimersPerRun, maxFetchesInFlightPerRun, maxFetchesPerRun, maxFetchRequestBytes, maxUrlChars } = limits;
+  const { maxTmpBytes, maxTmpEntries } = limits;
   return {
     maxEventBytes,
     maxRunOutputBytes,
@@ -44,5 +47,7 @@ export function pickGuestLimits(limits: GuestLimits): GuestLimits {
     maxFetchesPerRun,
     maxFetchRequestBytes,
     maxUrlChars,
+    maxTmpBytes,
+    maxTmpEntries,
   };
 }

@@ -9,6 +9,8 @@ export interface StartSettings {
   /** Warm isolates it keeps at most, and how much heap they may hold together. */
   maxIsolates: number;
   maxWarmHeapMb: number;
+  /** Memory limit of the isolate that is kept booted for a component without one. */
+  spareMemoryMb: number;
 }
 
 /** What loading and running a component in an isolate may cost. */

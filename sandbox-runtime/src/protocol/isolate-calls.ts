@@ -25,6 +25,8 @@ export const POST = {
   done: 9,
   /** The run threw. a: JSON of code, message, stack. */
   failed: 10,
+  /** a: call, b: JSON of a call of `crypto.subtle`, c: its bytes. */
+  webCrypto: 40,
 } as const;
 
 /** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
@@ -43,6 +45,8 @@ export const CALL = {
   outline: 5,
   /** The run is over from outside: whatever it still does is ignored. */
   end: 6,
+  /** The answer to POST.webCrypto. a: call, b: JSON, c: bytes. */
+  answered: 40,
 } as const;
 
 /** What the guest asks for and gets at once, `ask(kind, …)`. An answer of the other type than expected is an error message. */
@@ -57,4 +61,16 @@ export const ASK = {
   decodeUtf8: 4,
   /** a: string → Uint8Array. */
   encodeUtf8: 5,
+  /** a: `f` (fatal) or `-`, `s` (a stream goes on) or `-`, the encoding; b: bytes → `v` + text. */
+  decodeText: 40,
+  /** a: a label of an encoding → `v` + its name. */
+  encodingName: 41,
+  /** a: `c`, `d` or `p` and the format of a CompressionStream; b: data → Uint8Array; see process/answer-web-asks.ts. */
+  compress: 42,
+  /** a: JSON of an operation on a URL → `v` + JSON of its parts, or `v` for none; see process/answer-web-asks.ts. */
+  url: 43,
+  /** a: JSON of method and options, b: data → Uint8Array; see process/ask-zlib.ts. */
+  zlib: 30,
+  /** a: JSON of operation and arguments, b: data, c: key or second data → Uint8Array; see process/ask-crypto.ts. */
+  nodeCrypto: 31,
 } as const;

@@ -1,0 +1,114 @@
+import {
+  type ComponentFiles,
+  type FetchOutcome,
+  type FetchRequest,
+  listMissingFiles,
+} from '@headwater/sandbox-runtime';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+
+export type FetchCode = (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+
+const DEFAULT_FILE_NAME = 'component.mjs';
+/** A chain of imports longer than this is given up. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Fetches a component from a URL with the files that it imports by relative paths, and those that they import, all of one
+ * origin. File names are the paths of their URLs below the folder that they share. Throws INVALID_REQUEST with what could not
+ * be fetched.
+ *
+ * https only, but for this machine, which the egress guard has to allow.
+ */
+export async function fetchComponent(fetchCode: FetchCode, url: string): Promise<ComponentFiles> {
+  const signal = AbortSignal.timeout(LIMITS.fetchTimeoutMs);
+  const main = await fetchText(fetchCode, checkUrl(url), signal);
+  if (main === undefined) throw refuse('There is no such file');
+  const entry = pathOf(main.url);
+  const files: Record<string, string> = { [entry]: main.text };
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const missing = await listMissingFiles({ entry, files });
+    if (missing.length === 0) return shorten({ entry, files });
+    if (Object.keys(files).length + missing.length > LIMITS.maxComponentFiles)
+      throw refuse(`The component has more than ${LIMITS.maxComponentFiles} files`);
+    for (const { path, importer, candidates } of missing) {
+      const found = await fetchFirst(fetchCode, main.url.origin, candidates, signal);
+      if (found === undefined) throw refuse(`Cannot resolve "${path}", imported by ${importer}: there is no such file`);
+      files[found.name] = found.text;
+      checkSize(files);
+    }
+  }
+  throw refuse(`The imports are more than ${MAX_ROUNDS} files deep`);
+}
+
+/** The name under which the code of one file is shown in stacks and errors. */
+export function fileNameOf(url: string | undefined): string {
+  if (url === undefined || !URL.canParse(url)) return DEFAULT_FILE_NAME;
+  const name = new URL(url).pathname.split('/').at(-1) ?? '';
+  return /^[\w.-]{1,100}\.(m?[jt]s)$/.test(name) ? name : DEFAULT_FILE_NAME;
+}
+
+function checkUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw refuse('Must be an http or https URL');
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
+    throw refuse('Must be an https URL: code that came unprotected could be anybody’s');
+  return url;
+}
+
+async function fetchFirst(
+  fetchCode: FetchCode,
+  origin: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<{ name: string; text: string } | undefined> {
+  for (const name of names) {
+    const found = await fetchText(fetchCode, new URL(`${origin}/${name}`), signal);
+    if (found === undefined) continue;
+    if (found.url.origin !== origin) throw refuse(`${name} is on another origin, ${found.url.origin}`);
+    return { name, text: found.text };
+  }
+  return undefined;
+}
+
+/** Undefined where the server has no such file. */
+async function fetchText(
+  fetchCode: FetchCode,
+  url: URL,
+  signal: AbortSignal,
+): Promise<{ url: URL; text: string } | undefined> {
+  const outcome = await fetchCode({ url: url.href, method: 'GET', headers: [], redirect: 'follow' }, signal);
+  if (!outcome.ok) throw refuse(outcome.message);
+  if (outcome.status === 404) return undefined;
+  if (outcome.status !== 200) throw refuse(`Answered with status ${outcome.status}`);
+  return { url: checkUrl(outcome.url), text: Buffer.from(outcome.body).toString('utf8') };
+}
+
+function checkSize(files: Readonly<Record<string, string>>): void {
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > LIMITS.maxComponentCodeBytes)
+    throw refuse(`The files have more than ${LIMITS.maxComponentCodeBytes} bytes together`);
+}
+
+function pathOf(url: URL): string {
+  return url.pathname.replace(/^\/+/, '') || DEFAULT_FILE_NAME;
+}
+
+function shorten({ entry, files }: ComponentFiles): ComponentFiles {
+  const names = Object.keys(files);
+  if (names.length === 1) {
+    const name = fileNameOf(`https://host/${entry}`);
+    return { entry: name, files: { [name]: files[entry] ?? '' } };
+  }
+  const [first = '', ...others] = names.map((name) => name.slice(0, name.lastIndexOf('/') + 1));
+  let shared = first;
+  while (!others.every((dir) => dir.startsWith(shared)))
+    shared = shared.slice(0, shared.lastIndexOf('/', shared.length - 2) + 1);
+  const short = (name: string): string => name.slice(shared.length);
+  return { entry: short(entry), files: Object.fromEntries(names.map((name) => [short(name), files[name] ?? ''])) };
+}
+
+function refuse(message: string): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', `component_url: ${message}`, {
+    fields: [{ path: 'component_url', message }],
+  });
+}

@@ -1,0 +1,21 @@
+import type { BuildOptions } from 'esbuild';
+import { LOADED_EXPORT } from '../guest/builtin-names.ts';
+
+const MAX_ERRORS = 20;
+
+/** What every bundle of a component has in common, with packages or without. */
+export const COMMON_OPTIONS = {
+  bundle: true,
+  write: false,
+  outfile: '/component.js',
+  format: 'esm',
+  target: 'es2024',
+  sourcemap: 'external',
+  sourcesContent: false,
+  legalComments: 'none',
+  logLevel: 'silent',
+  logLimit: MAX_ERRORS,
+  footer: { js: `export const ${LOADED_EXPORT} = true;` },
+  // No tsconfig.json is looked for.
+  tsconfigRaw: '{}',
+} as const satisfies BuildOptions;

@@ -1,0 +1,59 @@
+import { build, type Loader } from 'esbuild';
+import { COMMON_OPTIONS } from './common-options.ts';
+import {
+  candidatesOf,
+  type ComponentFiles,
+  isOwnImport,
+  isRelative,
+  loadOwn,
+  loaderOf,
+  ownName,
+  resolveOwn,
+} from './component-files.ts';
+
+export interface MissingFile {
+  /** As it is written, `./common.mjs`. */
+  path: string;
+  importer: string;
+  /** File names that it may stand for, the likeliest first; empty when the path leads out of the top folder. */
+  candidates: string[];
+}
+
+/** The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read. */
+export async function listMissingFiles(component: ComponentFiles): Promise<MissingFile[]> {
+  const missing = new Map<string, MissingFile>();
+  const loaders: Loader[] = loaderOf(component.entry) === 'ts' ? ['ts'] : ['js', 'ts'];
+  for (const loader of loaders) {
+    const isRead = await build({
+      ...COMMON_OPTIONS,
+      entryPoints: [component.entry],
+      platform: 'neutral',
+      treeShaking: false,
+      absWorkingDir: '/',
+      plugins: [
+        {
+          name: 'headwater-missing-files',
+          setup(setup) {
+            setup.onResolve({ filter: /.*/ }, (args) => {
+              const { path, importer } = args;
+              const own = resolveOwn(component, args);
+              if (own !== undefined) return own;
+              if (isOwnImport(args) && isRelative(path)) {
+                const name = ownName(importer);
+                missing.set(`${name}\0${path}`, { path, importer: name, candidates: candidatesOf(name, path) });
+              }
+              return { path, external: true };
+            });
+          },
+        },
+        loadOwn(component, loader),
+      ],
+    }).then(
+      () => true,
+      // What is wrong with the code is said when it is bundled.
+      () => false,
+    );
+    if (isRead) break;
+  }
+  return [...missing.values()];
+}

@@ -1,0 +1,68 @@
+import { build, type BuildOptions, type Message, type Plugin } from 'esbuild';
+import { type ComponentFiles, loadOwn } from '../component-files.ts';
+import { COMMON_OPTIONS } from '../common-options.ts';
+import { packagePathOf, resolvePackages } from './resolve-packages.ts';
+import type { PackageTree } from './resolve-tree.ts';
+import type { UnpackedPackages } from './unpacked-packages.ts';
+
+export type TreeBundle = { ok: true; code: string; sourceMap: string } | { ok: false; messages: Message[] };
+
+/** Stand-ins for what Node gives a module about its own place: a bundle is nowhere. */
+const DEFINES: NonNullable<BuildOptions['define']> = {
+  'process.env.NODE_ENV': '"production"',
+  __dirname: '"/"',
+  __filename: '"/component.js"',
+  'import.meta.url': '"file:///component.js"',
+  'import.meta.dirname': '"/"',
+  'import.meta.filename': '"/component.js"',
+};
+
+/** Bundles a component with its packages. */
+export async function bundleTree(
+  component: ComponentFiles,
+  entryLoader: 'js' | 'ts',
+  tree: PackageTree,
+  packages: UnpackedPackages,
+): Promise<TreeBundle> {
+  const sloppy = new Set<string>();
+  for (;;) {
+    const bundle = await tryBundle(component, entryLoader, resolvePackages(component, tree, packages, sloppy));
+    if (bundle.ok) return bundle;
+    const found = bundle.messages.flatMap(sloppyFileOf).filter((file) => !sloppy.has(file));
+    if (found.length === 0) return bundle;
+    // Each round shows at least one more of finitely many files.
+    for (const file of found) sloppy.add(file);
+  }
+}
+
+/** The file of a package that is no code for an ES module, if that is what is wrong. */
+function sloppyFileOf({ text, location }: Message): string[] {
+  const isSloppy = text.endsWith('cannot be used with the "esm" output format due to strict mode');
+  const path = isSloppy ? packagePathOf(location?.file ?? '') : undefined;
+  return path === undefined ? [] : [path];
+}
+
+async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts', resolver: Plugin): Promise<TreeBundle> {
+  try {
+    const result = await build({
+      ...COMMON_OPTIONS,
+      entryPoints: [component.entry],
+      absWorkingDir: '/',
+      platform: 'neutral',
+      treeShaking: true,
+      keepNames: true,
+      minifyWhitespace: true,
+      minifySyntax: true,
+      define: DEFINES,
+      plugins: [resolver, loadOwn(component, entryLoader)],
+    });
+    const code = result.outputFiles?.find((file) => file.path.endsWith('.js'));
+    const map = result.outputFiles?.find((file) => file.path.endsWith('.map'));
+    if (code === undefined || map === undefined) throw new Error('The bundler made no output');
+    return { ok: true, code: code.text, sourceMap: map.text };
+  } catch (error) {
+    const messages = (error as { errors?: Message[] }).errors;
+    if (!Array.isArray(messages)) throw error;
+    return { ok: false, messages };
+  }
+}

@@ -1,0 +1,26 @@
+import semver from 'semver';
+import { PackageError } from './build-order.ts';
+import type { Manifest, Packument } from './manifest.ts';
+
+/**
+ * The version that npm would take: what a tag points at; the one tagged `latest` where it is in the range; else the highest
+ * in the range, deprecated ones only where there is nothing else. Throws PackageError, naming what there is.
+ */
+export function pickVersion(packument: Packument, range: string): Manifest {
+  const { tags, versions } = packument;
+  if (Object.keys(versions).length === 0) throw new PackageError('it has no versions in the registry');
+  const exact = semver.clean(range, { loose: true }) ?? '';
+  const named = versions[exact] ?? versions[tags[range === '' ? 'latest' : range] ?? ''];
+  if (named !== undefined) return named;
+  const options = { loose: true };
+  const latest = versions[tags['latest'] ?? ''];
+  if (latest !== undefined && semver.satisfies(latest.version, range, options)) return latest;
+  const fitting = Object.values(versions).filter(({ version }) => semver.satisfies(version, range, options));
+  const preferred = fitting.filter(({ deprecated }) => !deprecated);
+  const [best] = (preferred.length > 0 ? preferred : fitting).toSorted((a, b) =>
+    semver.rcompare(a.version, b.version, options),
+  );
+  if (best !== undefined) return best;
+  const hint = latest === undefined ? '' : `; the latest is ${latest.version}`;
+  throw new PackageError(`the registry has no version that fits ${JSON.stringify(range)}${hint}`);
+}

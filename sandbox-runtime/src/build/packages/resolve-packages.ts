@@ -1,0 +1,144 @@
+import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import { builtinModules } from 'node:module';
+import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from '../component-files.ts';
+import { loadBuiltin, resolveBuiltin } from '../resolve-builtins.ts';
+import { parseSpecifier } from '../specifier.ts';
+import type { PackageTree } from './resolve-tree.ts';
+import { sloppyModule } from './sloppy-module.ts';
+import type { FoundFile, ImportKind, UnpackedPackages } from './unpacked-packages.ts';
+
+/** Files of packages. */
+const PACKAGE_NAMESPACE = 'headwater-package';
+/** Modules that throw when they are evaluated: what a package asks for and is not there. */
+const ABSENT_NAMESPACE = 'headwater-absent';
+
+/**
+ * Resolves and loads everything that a component and its packages import, from memory. The bundler never looks into the file
+ * system: this answers for every path and every namespace. `sloppy` has the files, as `packagePathOf` names them, that are no
+ * code for strict mode.
+ */
+export function resolvePackages(
+  component: ComponentFiles,
+  tree: PackageTree,
+  packages: UnpackedPackages,
+  sloppy: ReadonlySet<string>,
+): Plugin {
+  const files = new Map<string, FoundFile>();
+  const toFile = (found: FoundFile): OnResolveResult => {
+    const path = pathOf(found);
+    files.set(path, found);
+    return { path, namespace: PACKAGE_NAMESPACE, sideEffects: found.sideEffects };
+  };
+  return {
+    name: 'headwater-packages',
+    setup(setup) {
+      setup.onResolve({ filter: /.*/ }, (args) => {
+        const resolved = resolveOwn(component, args) ?? resolveBuiltin(args.path);
+        if (resolved !== undefined) return resolved;
+        const found = isOwnImport(args) ? findRoot(args, tree, packages) : findWithin(args, packages);
+        return 'id' in found ? toFile(found) : found;
+      });
+      loadBuiltin(setup);
+      setup.onLoad({ filter: /.*/, namespace: ABSENT_NAMESPACE }, ({ path }) => absentModule(path));
+      setup.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, ({ path }) =>
+        loadFile(files.get(path), sloppy.has(path)),
+      );
+      setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: 'Files cannot be imported' }] }));
+    },
+  };
+}
+
+function findRoot(
+  { path, kind }: OnResolveArgs,
+  tree: PackageTree,
+  packages: UnpackedPackages,
+): FoundFile | OnResolveResult {
+  const root = tree.roots[path];
+  if (root === undefined) return { errors: [{ text: `Cannot resolve "${path}"` }] };
+  if (!root.ok) return { errors: [{ text: `Cannot resolve "${path}": ${root.reason}` }] };
+  // Nothing was unpacked; what is asked is only which imports are wrong.
+  if (Object.values(tree.roots).some(({ ok }) => !ok)) return { path, external: true };
+  const parsed = parseSpecifier(path);
+  const subpath = parsed.ok ? parsed.specifier.subpath : '';
+  const found = packages.resolveName(root.from, root.name + subpath, kindOf(kind));
+  if (found !== undefined) return found;
+  const reason = `${root.name}@${root.version} has ${subpath === '' ? 'no file to import' : `no "${subpath.slice(1)}"`}`;
+  return { errors: [{ text: `Cannot resolve "${path}": ${reason}` }] };
+}
+
+// As in Node, a package learns that something is missing when it asks for it: many ask in a `try`, or never.
+function findWithin({ path, kind, importer }: OnResolveArgs, packages: UnpackedPackages): FoundFile | OnResolveResult {
+  if (kind === 'require-resolve') return { path, external: true };
+  const isModuleOfNode = path.startsWith('node:') || builtinModules.includes(path);
+  const found = isModuleOfNode ? undefined : packages.resolveFrom(idOf(importer), path, kindOf(kind));
+  if (found !== undefined) return found;
+  const what = isModuleOfNode ? `The module ${path} is not available in the sandbox` : `Cannot find module '${path}'`;
+  const where = isRelative(path) ? ` in ${nameOf(importer)}` : `, imported by ${nameOf(importer)}`;
+  return { path: what + where, namespace: ABSENT_NAMESPACE };
+}
+
+function kindOf(kind: OnResolveArgs['kind']): ImportKind {
+  return kind === 'require-call' ? 'require' : 'import';
+}
+
+/** The name of a package's file in here, of the one that a message of the bundler is about; undefined for other files. */
+export function packagePathOf(file: string): string | undefined {
+  return file.startsWith(`${PACKAGE_NAMESPACE}:`) ? file.slice(PACKAGE_NAMESPACE.length + 1) : undefined;
+}
+
+/** The bundler tells from the end of a path whether a file is an ES module. */
+function pathOf({ id, type }: FoundFile): string {
+  if (/\.[mc]js$/.test(id)) return id;
+  return `${id}!${type === undefined ? '.js' : type === 'module' ? '.mjs' : '.cjs'}`;
+}
+
+function idOf(path: string): string {
+  return path.replace(/!\.[mc]?js$/, '');
+}
+
+function nameOf(path: string): string {
+  const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
+  return name ?? 'a package';
+}
+
+const LOADERS: Record<string, Loader> = {
+  json: 'json',
+  ts: 'ts',
+  mts: 'ts',
+  cts: 'ts',
+  tsx: 'tsx',
+  jsx: 'jsx',
+  txt: 'text',
+  css: 'empty',
+};
+
+function loadFile(file: FoundFile | undefined, isSloppy: boolean): OnLoadResult {
+  if (file === undefined) return { errors: [{ text: 'There is no such file' }] };
+  const extension = /\.(\w+)$/.exec(file.id)?.[1] ?? '';
+  if (extension === 'node' || extension === 'wasm') {
+    const what = extension === 'node' ? 'Native addons' : 'WebAssembly modules';
+    return absentModule(`${what} are not available in the sandbox, and ${nameOf(file.id)} needs one`);
+  }
+  if (isSloppy) return { contents: sloppyModule(file.contents.toString('utf8')), loader: 'js' };
+  return { contents: prepareText(file.contents), loader: LOADERS[extension] ?? 'js' };
+}
+
+const OWN_FOLDER = /\brequire\(\s*__dirname\s*\+\s*(['"])(\/[^'"\\\n]+)\1\s*\)/g;
+
+function prepareText(contents: Buffer): Buffer | string {
+  const hasMap = contents.includes('sourceMappingURL=data:');
+  if (!hasMap && !contents.includes('__dirname')) return contents;
+  return (
+    contents
+      .toString('utf8')
+      // A map inside of a package would name files that cannot be told from the author's.
+      .replaceAll('sourceMappingURL=data:', 'sourceMappingURL-data:')
+      // A bundle has no folders; what is required beside the file is found all the same.
+      .replace(OWN_FOLDER, 'require($1.$2$1)')
+  );
+}
+
+function absentModule(message: string): OnLoadResult {
+  const error = `Object.assign(new Error(${JSON.stringify(message)}), { code: 'MODULE_NOT_FOUND' })`;
+  return { contents: `module.exports = undefined; throw ${error};`, loader: 'js' };
+}

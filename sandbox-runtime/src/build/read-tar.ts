@@ -1,0 +1,91 @@
+/** A file of a tarball. `path` has no leading folder and is known to stay inside. */
+export interface TarFile {
+  path: string;
+  bytes: Buffer;
+}
+
+/** Thrown for an archive that cannot be unpacked, or that a package would not be in by honest means. */
+export class TarError extends Error {
+  override readonly name = 'TarError';
+}
+
+const BLOCK = 512;
+
+/**
+ * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
+ * each path is taken away. Links and devices are passed over, as npm does; a path that leads out is refused, and so are more
+ * than `maxFiles` entries of any kind.
+ */
+export function* readTar(archive: Buffer, maxFiles: number): Generator<TarFile> {
+  let at = 0;
+  let pax: PaxRecords = {};
+  for (let entries = 0; at + BLOCK <= archive.length; entries++) {
+    if (entries > maxFiles * 2) throw new TarError(`more than ${maxFiles} files`);
+    const header = archive.subarray(at, at + BLOCK);
+    if (header[0] === 0) return;
+    const type = String.fromCharCode(header[156] ?? 0);
+    const size = (isFile(type) ? pax.size : undefined) ?? readOctal(header, 124, 12);
+    const bytes = archive.subarray(at + BLOCK, at + BLOCK + size);
+    if (bytes.length < size) throw new TarError('the archive ends in the middle of a file');
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+    if (type === 'L') pax = { path: readText(bytes, 0, bytes.length) };
+    else if (type === 'x') pax = readPax(bytes);
+    else if (type !== 'g') {
+      const path = pax.path ?? headerPath(header);
+      pax = {};
+      if (isFile(type)) yield { path: checkPath(path), bytes };
+    }
+  }
+}
+
+interface PaxRecords {
+  path?: string;
+  size?: number;
+}
+
+function isFile(type: string): boolean {
+  return type === '0' || type === '\0' || type === '7';
+}
+
+function checkPath(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (path.startsWith('/') || /[\\\0]/.test(path) || parts.includes('..') || parts.length < 2)
+    throw new TarError(`the path ${JSON.stringify(path.slice(0, 100))} leads out of the package`);
+  return parts.slice(1).join('/');
+}
+
+function headerPath(header: Buffer): string {
+  const name = readText(header, 0, 100);
+  const isUstar = readText(header, 257, 5) === 'ustar';
+  const prefix = isUstar ? readText(header, 345, 155) : '';
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+// Records `length key=value\n`, where length counts the whole record in decimal.
+function readPax(bytes: Buffer): PaxRecords {
+  const records: PaxRecords = {};
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(32, at);
+    const length = space < 0 ? 0 : Number(bytes.toString('latin1', at, space));
+    if (!Number.isInteger(length) || length <= 0) throw new TarError('a header of the archive is broken');
+    const record = bytes.toString('utf8', space + 1, at + length - 1);
+    if (record.startsWith('path=')) records.path = record.slice(5);
+    if (/^size=\d+$/.test(record)) records.size = Number(record.slice(5));
+    at += length;
+  }
+  return records;
+}
+
+function readText(bytes: Buffer, start: number, length: number): string {
+  const end = bytes.indexOf(0, start);
+  return bytes.toString('utf8', start, end < 0 ? start + length : Math.min(end, start + length));
+}
+
+function readOctal(header: Buffer, start: number, length: number): number {
+  const text = header
+    .toString('latin1', start, start + length)
+    .replace(/[\0 ]+$/, '')
+    .trim();
+  if (!/^[0-7]*$/.test(text)) throw new TarError('a header of the archive is broken');
+  return text === '' ? 0 : Number.parseInt(text, 8);
+}

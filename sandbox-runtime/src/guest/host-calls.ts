@@ -1,0 +1,58 @@
+import { POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+
+/** Calls in flight and what they hold together: the process takes them from a queue that has no bound of its own. */
+const MAX_CALLS = 1_000;
+const MAX_BYTES = 48 * 1024 * 1024;
+
+interface PendingCall {
+  context: RunContext;
+  bytes: number;
+  resolve: (answer: { head: string; bytes: Uint8Array }) => void;
+}
+
+/** What the process works out while the isolate goes on. A call ends with its run: its promise then stays open. */
+export class HostCalls {
+  readonly #bridge: Bridge;
+  readonly #runs: RunTracker;
+  readonly #pending = new Map<number, PendingCall>();
+  #nextCall = 1;
+  #bytes = 0;
+
+  constructor(bridge: Bridge, runs: RunTracker) {
+    this.#bridge = bridge;
+    this.#runs = runs;
+  }
+
+  call(head: string, bytes: Uint8Array<ArrayBuffer>): Promise<{ head: string; bytes: Uint8Array }> {
+    return new Promise((resolve) => {
+      const context = this.#runs.current();
+      if (context === undefined) throw new TypeError('This can be used during a run only');
+      const size = head.length + bytes.length;
+      if (this.#pending.size >= MAX_CALLS || this.#bytes + size > MAX_BYTES)
+        throw new DOMException('Too many calls at the same time, or too much data', 'OperationError');
+      this.#bytes += size;
+      const call = this.#nextCall++;
+      this.#pending.set(call, { context, bytes: size, resolve });
+      this.#bridge.post(POST.webCrypto, context.run, call, head, bytes);
+    });
+  }
+
+  ownerOf(call: number): RunContext | undefined {
+    return this.#pending.get(call)?.context;
+  }
+
+  settle(call: number, head: string, bytes: Uint8Array): void {
+    const pending = this.#pending.get(call);
+    if (pending === undefined) return;
+    this.#pending.delete(call);
+    this.#bytes -= pending.bytes;
+    pending.resolve({ head, bytes });
+  }
+
+  dropAll(): void {
+    this.#pending.clear();
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,126 @@
+import * as bufferModule from 'buffer/';
+import { Buffer } from 'buffer/';
+import type { Bridge } from '../bridge.ts';
+import { applyFunction } from '../intrinsics.ts';
+import { decodeUtf8, encodeUtf8 } from '../utf8.ts';
+import { codedError } from './errors.ts';
+
+/** From this size on the process is faster than JavaScript in the isolate. */
+const NATIVE_BYTES = 2_048;
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
+type Methods = Record<string, AnyFunction>;
+
+// The package decodes both alphabets of base64, and encodes one.
+function known(encoding: unknown): unknown {
+  return typeof encoding === 'string' && encoding.toLowerCase() === 'base64url' ? 'base64' : encoding;
+}
+
+function isUtf8Name(encoding: unknown): boolean {
+  return encoding === undefined || encoding === 'utf8' || encoding === 'utf-8';
+}
+
+/** Adds to the npm package what Node's Buffer has gained since: base64url above all. Before the snapshot is taken. */
+export function completeBuffer(): void {
+  const statics = Buffer as unknown as Methods;
+  const methods = Buffer.prototype as unknown as Methods;
+  completeStatics(statics);
+  const { toString } = methods as { toString: AnyFunction };
+  methods['toString'] = function toStringIn(this: unknown, encoding?: unknown, start?: unknown, end?: unknown) {
+    const text = applyFunction(toString, this, [known(encoding), start, end]) as string;
+    return known(encoding) === encoding ? text : text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  };
+  // Each takes an encoding as its last argument, whatever comes before.
+  for (const name of ['write', 'fill', 'indexOf', 'lastIndexOf', 'includes']) {
+    const original = methods[name] as AnyFunction;
+    methods[name] = function withEncoding(this: unknown, ...args: unknown[]) {
+      return applyFunction(
+        original,
+        this,
+        args.map((arg, index) => (index === 0 ? arg : known(arg))),
+      );
+    };
+  }
+  for (const encoding of ['utf8', 'latin1', 'hex', 'base64', 'base64url', 'ascii', 'ucs2'] as const) {
+    methods[`${encoding}Slice`] = function slice(this: unknown, start?: unknown, end?: unknown) {
+      return applyFunction(methods['toString'] as AnyFunction, this, [encoding, start, end]);
+    };
+    methods[`${encoding}Write`] = function write(this: unknown, text: unknown, start?: unknown, length?: unknown) {
+      const at = (start as number | undefined) ?? 0;
+      const room = (length as number | undefined) ?? (this as Buffer).length - at;
+      return applyFunction(methods['write'] as AnyFunction, this, [text, at, room, encoding]);
+    };
+  }
+}
+
+function completeStatics(statics: Methods): void {
+  const { isEncoding, from, byteLength, alloc } = statics as Record<string, AnyFunction>;
+  statics['isEncoding'] = (encoding) => applyFunction(isEncoding as AnyFunction, Buffer, [known(encoding)]);
+  statics['from'] = (value, second, third) => applyFunction(from as AnyFunction, Buffer, [value, known(second), third]);
+  statics['byteLength'] = (value, encoding) =>
+    applyFunction(byteLength as AnyFunction, Buffer, [value, known(encoding)]);
+  statics['alloc'] = (size, fill, encoding) =>
+    applyFunction(alloc as AnyFunction, Buffer, [size, fill, known(encoding)]);
+  statics['copyBytesFrom'] = (view, offset = 0, length) => {
+    const items = view as Uint8Array;
+    const end = length === undefined ? undefined : (offset as number) + (length as number);
+    const part = items.slice(offset as number, end);
+    return Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+  };
+}
+
+/** Long text goes through the process from now on. Called once in each isolate, before guest code runs. */
+export function speedUpBuffer(bridge: Bridge): void {
+  const statics = Buffer as unknown as Methods;
+  const methods = Buffer.prototype as unknown as Methods;
+  const { from } = statics as Record<string, AnyFunction>;
+  const { toString } = methods as { toString: AnyFunction };
+  statics['from'] = (value, second, third) => {
+    if (typeof value === 'string' && value.length > NATIVE_BYTES && isUtf8Name(second))
+      return Buffer.from(encodeUtf8(bridge, value).buffer);
+    return applyFunction(from as AnyFunction, Buffer, [value, second, third]);
+  };
+  methods['toString'] = function toStringIn(this: unknown, encoding?: unknown, start = 0, end?: unknown) {
+    const bytes = this as Buffer;
+    if (!isUtf8Name(encoding)) return applyFunction(toString, this, [encoding, start, end]);
+    if (bytes.length <= NATIVE_BYTES) {
+      const text = applyFunction(toString, this, [encoding, start, end]) as string;
+      // The package counts broken bytes otherwise than the standard.
+      if (!text.includes('\ufffd')) return text;
+    }
+    return decodeUtf8(bridge, bytes.subarray(start as number, end as number | undefined));
+  };
+}
+
+/** The module `buffer`. */
+export function makeBufferModule(): Record<string, unknown> {
+  const { kMaxLength } = bufferModule as unknown as { kMaxLength: number };
+  const isUtf8 = (bytes: Uint8Array): boolean => {
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      return true;
+    } catch {
+      // Fatal decoding throws for what is not UTF-8: that is the answer.
+      return false;
+    }
+  };
+  return {
+    ...bufferModule,
+    Buffer,
+    kStringMaxLength: 536_870_888,
+    constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: 536_870_888 },
+    atob,
+    btoa,
+    Blob,
+    File,
+    isUtf8,
+    isAscii: (bytes: Uint8Array) => bytes.every((byte) => byte < 128),
+    transcode,
+  };
+}
+
+function transcode(source: Uint8Array, from: BufferEncoding, to: BufferEncoding): Buffer {
+  if (!Buffer.isEncoding(from) || !Buffer.isEncoding(to))
+    throw codedError('U_ILLEGAL_ARGUMENT_ERROR', 'Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]');
+  return Buffer.from(Buffer.from(source).toString(from), to);
+}

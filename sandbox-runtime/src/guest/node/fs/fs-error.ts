@@ -1,0 +1,33 @@
+import { NODE_FACTS } from '../node-facts.ts';
+import { type CodedError, codedError } from '../errors.ts';
+
+const { osConstants: OS_CONSTANTS } = NODE_FACTS;
+
+const MESSAGES = {
+  EACCES: 'permission denied',
+  EBADF: 'bad file descriptor',
+  EEXIST: 'file already exists',
+  EINVAL: 'invalid argument',
+  EISDIR: 'illegal operation on a directory',
+  EMFILE: 'too many open files',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'no space left on device',
+  ENOTDIR: 'not a directory',
+  ENOTEMPTY: 'directory not empty',
+  EPERM: 'operation not permitted',
+  EXDEV: 'cross-device link not permitted',
+} as const;
+
+export type FsErrorCode = keyof typeof MESSAGES;
+
+/** An error as Node's fs throws it: `ENOENT: no such file or directory, open '/tmp/x'`. */
+export function fsError(code: FsErrorCode, syscall: string, path?: string, dest?: string): CodedError {
+  const where = path === undefined ? '' : ` '${path}'`;
+  const to = dest === undefined ? '' : ` -> '${dest}'`;
+  const error = codedError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`);
+  const errno = OS_CONSTANTS['errno']?.[code];
+  Object.assign(error, { errno: errno === undefined ? undefined : -errno, syscall });
+  if (path !== undefined) Object.assign(error, { path });
+  if (dest !== undefined) Object.assign(error, { dest });
+  return error;
+}

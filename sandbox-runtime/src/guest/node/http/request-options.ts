@@ -1,0 +1,92 @@
+import { codedError } from '../errors.ts';
+import { Agent } from './agent.ts';
+
+export interface RequestOptions {
+  protocol?: string | null;
+  host?: string | null;
+  hostname?: string | null;
+  port?: number | string | null;
+  path?: string | null;
+  method?: string;
+  headers?: Record<string, unknown> | readonly string[];
+  auth?: string | null;
+  agent?: Agent | boolean | null;
+  defaultPort?: number;
+  timeout?: number;
+  signal?: AbortSignal;
+  setHost?: boolean;
+  socketPath?: string;
+  [name: string]: unknown;
+}
+
+/** The three ways to call http.request: (url), (options) and (url, options), each with a callback or without. */
+export function readRequestArguments(args: readonly unknown[]): { options: RequestOptions; callback: unknown } {
+  const [first, second, third] = args;
+  if (typeof first !== 'string' && !(first instanceof URL)) {
+    const callback = typeof second === 'function' ? second : third;
+    return { options: { ...(first as RequestOptions) }, callback };
+  }
+  const fromUrl = optionsOfUrl(typeof first === 'string' ? parseUrl(first) : first);
+  return typeof second === 'function'
+    ? { options: fromUrl, callback: second }
+    : { options: { ...fromUrl, ...(second as RequestOptions | undefined) }, callback: third };
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text))
+    throw Object.assign(codedError('ERR_INVALID_URL', 'Invalid URL', TypeError), { input: text });
+  return new URL(text);
+}
+
+function optionsOfUrl(url: URL): RequestOptions {
+  const options: RequestOptions = {
+    protocol: url.protocol,
+    hostname: url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname,
+    path: `${url.pathname}${url.search}`,
+  };
+  if (url.port !== '') options.port = Number(url.port);
+  if (url.username !== '' || url.password !== '')
+    options.auth = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return options;
+}
+
+export interface Target {
+  protocol: 'http:' | 'https:';
+  host: string;
+  port: number;
+  path: string;
+  method: string;
+}
+
+/** Where a request goes, or what is wrong with its options, as Node says it. */
+export function readTarget(options: RequestOptions, defaultProtocol: 'http:' | 'https:'): Target {
+  const agentProtocol = options.agent instanceof Agent ? options.agent.protocol : undefined;
+  const protocol = options.protocol ?? agentProtocol ?? defaultProtocol;
+  const expected = agentProtocol ?? defaultProtocol;
+  if (protocol !== expected)
+    throw codedError('ERR_INVALID_PROTOCOL', `Protocol "${protocol}" not supported. Expected "${expected}"`, TypeError);
+  if (options.socketPath !== undefined && options.socketPath !== null)
+    throw codedError('ERR_NOT_AVAILABLE', 'Unix sockets are not available in the sandbox');
+  const path = options.path ?? '/';
+  if (/[^\u0021-\u00ff]/.test(path))
+    throw codedError('ERR_UNESCAPED_CHARACTERS', 'Request path contains unescaped characters', TypeError);
+  const method = options.method === undefined || options.method === null ? 'GET' : options.method.toUpperCase();
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Z]+$/.test(method))
+    throw codedError('ERR_INVALID_HTTP_TOKEN', `Method must be a valid HTTP token ["${method}"]`, TypeError);
+  return {
+    protocol: protocol as Target['protocol'],
+    host: options.hostname ?? options.host ?? 'localhost',
+    port: Number(options.port || options.defaultPort || (protocol === 'https:' ? 443 : 80)),
+    path,
+    method,
+  };
+}
+
+export function urlOf({ protocol, host, port, path }: Target): string {
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  const isDefault = port === (protocol === 'https:' ? 443 : 80);
+  // A full URL as the path is what is sent to a proxy: the request goes where it says.
+  return /^https?:\/\//.test(path)
+    ? path
+    : `${protocol}//${name}${isDefault ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`;
+}

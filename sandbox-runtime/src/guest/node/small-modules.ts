@@ -1,0 +1,212 @@
+import { EventEmitter } from 'events/';
+import { NODE_FACTS } from './node-facts.ts';
+import { codedError, notAvailable } from './errors.ts';
+import { makeUnavailable } from './unavailable.ts';
+
+const { builtinModules: BUILTIN_MODULES, osConstants: OS_CONSTANTS } = NODE_FACTS;
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+const MEMORY_BYTES = 128 * 1024 * 1024;
+
+/** `os`: a plain machine, the same for every component. Nothing of the real one is told. */
+export function makeOs(): Record<string, unknown> {
+  return {
+    constants: OS_CONSTANTS,
+    EOL: '\n',
+    devNull: '/dev/null',
+    arch: () => 'x64',
+    platform: () => 'linux',
+    type: () => 'Linux',
+    release: () => '6.0.0',
+    version: () => '#1 SMP',
+    machine: () => 'x86_64',
+    endianness: () => 'LE',
+    hostname: () => 'sandbox',
+    homedir: () => '/tmp',
+    tmpdir: () => '/tmp',
+    uptime: () => process.uptime(),
+    loadavg: () => [0, 0, 0],
+    totalmem: () => MEMORY_BYTES,
+    freemem: () => MEMORY_BYTES / 2,
+    cpus: () => [{ model: 'cpu', speed: 2000, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } }],
+    availableParallelism: () => 1,
+    networkInterfaces: () => ({}),
+    userInfo: () => ({ username: 'sandbox', uid: 1000, gid: 1000, shell: null, homedir: '/tmp' }),
+    getPriority: () => 0,
+    setPriority: () => undefined,
+  };
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
+
+function isIPv6(text: string): boolean {
+  const [address = ''] = text.split('%', 1);
+  return /^[0-9a-f:.]+$/i.test(address) && address.includes(':') && URL.canParse(`http://[${address}]/`);
+}
+
+/** `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md. */
+export function makeNet(): Record<string, unknown> {
+  const isIP = (text: unknown): number => (IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0);
+  class Socket extends EventEmitter {
+    connect(): never {
+      throw notAvailable('net.Socket', 'components reach other hosts by HTTP only; use http, https or fetch');
+    }
+  }
+  return {
+    ...makeUnavailable('net'),
+    Socket,
+    Stream: Socket,
+    isIP,
+    isIPv4: (text: unknown) => isIP(text) === 4,
+    isIPv6: (text: unknown) => isIP(text) === 6,
+    getDefaultAutoSelectFamily: () => true,
+    setDefaultAutoSelectFamily: () => undefined,
+  };
+}
+
+/** `dns`: names are resolved by the node when it makes a request, and not for components. */
+export function makeDns(): Record<string, unknown> {
+  const module = makeUnavailable('dns');
+  const reject = (name: string) => async (): Promise<never> => {
+    throw notAvailable(`dns.promises.${name}`, 'names are resolved when a request is made');
+  };
+  const names = Object.keys(module).filter((name) => typeof module[name] === 'function');
+  const promises = Object.fromEntries(names.map((name) => [name, reject(name)]));
+  const order = { getDefaultResultOrder: () => 'verbatim', setDefaultResultOrder: () => undefined };
+  return { ...module, ...order, promises: { ...promises, ...order } };
+}
+
+/** `cluster`: the first and only process of none. Packages listen on it when they are loaded. */
+export function makeCluster(): Record<string, unknown> {
+  const roles = { isPrimary: true, isMaster: true, isWorker: false, workers: {}, settings: {} };
+  return Object.assign(new EventEmitter(), makeUnavailable('cluster'), roles) as unknown as Record<string, unknown>;
+}
+
+/** `vm`: a Script can be made, because packages do so when they are loaded; it cannot be run. */
+export function makeVm(): Record<string, unknown> {
+  const refuse = (): never => {
+    throw notAvailable('vm.Script', 'code cannot be compiled in other contexts');
+  };
+  class Script {
+    readonly runInThisContext = refuse;
+    readonly runInContext = refuse;
+    readonly runInNewContext = refuse;
+  }
+  return { ...makeUnavailable('vm'), Script, isContext: () => false, createContext: (target: object = {}) => target };
+}
+
+export function makeWorkerThreads(): Record<string, unknown> {
+  const refuse = function Worker(): never {
+    throw notAvailable('worker_threads.Worker');
+  };
+  const { MessageChannel, MessagePort, BroadcastChannel } = globalThis as unknown as Record<string, unknown>;
+  return {
+    isMainThread: true,
+    threadId: 0,
+    parentPort: null,
+    workerData: null,
+    resourceLimits: {},
+    Worker: refuse,
+    MessageChannel: MessageChannel ?? refuse,
+    MessagePort: MessagePort ?? refuse,
+    BroadcastChannel: BroadcastChannel ?? refuse,
+    getEnvironmentData: () => undefined,
+    setEnvironmentData: () => undefined,
+    markAsUntransferable: () => undefined,
+  };
+}
+
+export function makeV8(): Record<string, unknown> {
+  return {
+    serialize: () => {
+      throw notAvailable('v8.serialize', 'use structuredClone or JSON');
+    },
+    deserialize: () => {
+      throw notAvailable('v8.deserialize', 'use structuredClone or JSON');
+    },
+    getHeapStatistics: () => ({
+      heap_size_limit: MEMORY_BYTES,
+      total_heap_size: MEMORY_BYTES / 2,
+      used_heap_size: MEMORY_BYTES / 4,
+    }),
+    setFlagsFromString: () => undefined,
+    cachedDataVersionTag: () => 0,
+  };
+}
+
+export function makeTty(): Record<string, unknown> {
+  const NoTty = function NoTty(): never {
+    throw notAvailable('A terminal');
+  };
+  return { isatty: () => false, ReadStream: NoTty, WriteStream: NoTty };
+}
+
+/** `module`, with a `require` that knows the builtin modules: everything else was bundled. */
+export function makeModule(getBuiltin: (name: string) => unknown): Record<string, unknown> {
+  const isBuiltin = (name: string): boolean => BUILTIN_MODULES.includes(name.replace(/^node:/, ''));
+  const createRequire = (): AnyFunction => {
+    const require = (name: unknown): unknown => {
+      if (isBuiltin(String(name))) return getBuiltin(String(name));
+      throw codedError(
+        'MODULE_NOT_FOUND',
+        `Cannot find module '${String(name)}': only what is imported by name is bundled`,
+      );
+    };
+    return Object.assign(require, { resolve: (name: string) => name, cache: {}, extensions: {}, main: undefined });
+  };
+  const Module = function Module(): void {};
+  return Object.assign(Module, {
+    Module,
+    createRequire,
+    isBuiltin,
+    builtinModules: BUILTIN_MODULES,
+    _load: createRequire(),
+    _extensions: {},
+    _cache: {},
+    register: () => undefined,
+    syncBuiltinESMExports: () => undefined,
+    findSourceMap: () => undefined,
+  }) as unknown as Record<string, unknown>;
+}
+
+export function makePerfHooks(): Record<string, unknown> {
+  const { PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver } =
+    globalThis as unknown as Record<string, unknown>;
+  class NoObserver {
+    observe(): void {}
+    disconnect(): void {}
+  }
+  return {
+    performance,
+    constants: {},
+    PerformanceEntry,
+    PerformanceMark,
+    PerformanceMeasure,
+    PerformanceObserver: PerformanceObserver ?? NoObserver,
+    monitorEventLoopDelay: () => ({
+      enable: () => true,
+      disable: () => true,
+      min: 0,
+      max: 0,
+      mean: 0,
+      percentile: () => 0,
+    }),
+    eventLoopUtilization: () => ({ idle: 0, active: 0, utilization: 0 }),
+    timerify: (fn: AnyFunction) => fn,
+  };
+}
+
+/** `console`: the global one, and the class for those who make their own. */
+export function makeConsoleModule(): unknown {
+  const { console } = globalThis;
+  const Console = function Console(this: object): void {
+    Object.assign(this, console);
+  };
+  return Object.assign(Object.create(null) as object, console, { Console });
+}
+
+/** `constants`: those of os, fs and crypto in one, as it was long ago. */
+export function joinConstants(...lists: Record<string, unknown>[]): Record<string, unknown> {
+  return Object.assign({}, ...lists) as Record<string, unknown>;
+}

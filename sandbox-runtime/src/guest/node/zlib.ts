@@ -1,0 +1,155 @@
+import { NODE_FACTS } from './node-facts.ts';
+import { ASK } from '../../protocol/isolate-calls.ts';
+import type { Bridge } from '../bridge.ts';
+import { codedError } from './errors.ts';
+import { readBytes } from './fs/arguments.ts';
+import { Transform } from './stream.ts';
+
+const { zlibConstants: ZLIB_CONSTANTS } = NODE_FACTS;
+
+type ZlibOptions = Record<string, unknown>;
+type Callback = (error: Error | null, result?: Buffer) => void;
+
+/** Function name → class name, and what creates a stream of it is `create` + class. */
+const METHODS: Readonly<Record<string, string>> = {
+  deflate: 'Deflate',
+  inflate: 'Inflate',
+  gzip: 'Gzip',
+  gunzip: 'Gunzip',
+  deflateRaw: 'DeflateRaw',
+  inflateRaw: 'InflateRaw',
+  unzip: 'Unzip',
+  brotliCompress: 'BrotliCompress',
+  brotliDecompress: 'BrotliDecompress',
+  zstdCompress: 'ZstdCompress',
+  zstdDecompress: 'ZstdDecompress',
+};
+
+/** `zlib`. The process does the work, each body in one call; a stream collects its input and works when it ends. */
+export function makeZlib(bridge: Bridge): Record<string, unknown> {
+  const module: Record<string, unknown> = { constants: ZLIB_CONSTANTS, crc32, codes: resultCodes() };
+  for (const name of Object.keys(ZLIB_CONSTANTS)) module[name] = ZLIB_CONSTANTS[name];
+  for (const [method, className] of Object.entries(METHODS)) {
+    const work = (data: unknown, options: ZlibOptions = {}): Buffer => run(bridge, method, data, options);
+    module[`${method}Sync`] = work;
+    module[method] = (data: unknown, options: ZlibOptions | Callback, callback?: Callback): void =>
+      typeof options === 'function'
+        ? later(() => work(data), options)
+        : later(() => work(data, options), callback as Callback);
+    const Stream = makeStreamClass(work, className);
+    module[className] = Stream;
+    module[`create${className}`] = (options?: ZlibOptions) => new Stream(options);
+  }
+  return module;
+}
+
+function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions): Buffer {
+  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : readBytes(data);
+  const { dictionary, ...rest } = options;
+  const given =
+    dictionary === undefined ? rest : { ...rest, dictionary: Buffer.from(readBytes(dictionary)).toString('base64') };
+  const answer = bridge.ask(ASK.zlib, JSON.stringify({ method, options: given }), new Uint8Array(bytes));
+  if (typeof answer !== 'string') return Buffer.from(answer.buffer);
+  const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];
+  const error = codedError(code, message, code.startsWith('ERR_') ? RangeError : Error);
+  throw Object.assign(error, { errno: ZLIB_CONSTANTS[code] ?? -3 });
+}
+
+function later(work: () => Buffer, callback: Callback): void {
+  let [error, result]: [Error | null, Buffer | undefined] = [null, undefined];
+  try {
+    result = work();
+  } catch (thrown) {
+    if (thrown instanceof TypeError) throw thrown;
+    error = thrown as Error;
+  }
+  if (error === null) setImmediate(callback, null, result);
+  else setImmediate(callback, error);
+}
+
+type StreamClass = new (options?: ZlibOptions) => InstanceType<typeof Transform>;
+
+function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer, name: string): StreamClass {
+  class ZlibStream extends Transform {
+    readonly #options: ZlibOptions;
+    readonly #chunks: Buffer[] = [];
+    bytesWritten = 0;
+
+    constructor(options: ZlibOptions = {}) {
+      super({ highWaterMark: Number(options['highWaterMark'] ?? 64 * 1024) });
+      this.#options = options;
+    }
+
+    override _transform(chunk: Buffer, _encoding: string, callback: () => void): void {
+      this.#chunks.push(chunk);
+      this.bytesWritten += chunk.length;
+      callback();
+    }
+
+    override _flush(callback: (error?: Error | null, data?: Buffer) => void): void {
+      try {
+        // Decoders answer nothing to nothing; an empty compressed body is a valid one.
+        const isEmptyInput = this.bytesWritten === 0 && /^(In|Gun|Unz|.*Decompress)/.test(name);
+        callback(null, isEmptyInput ? undefined : work(Buffer.concat(this.#chunks), this.#options));
+      } catch (error) {
+        callback(error as Error);
+      }
+    }
+
+    /** What was written is put out at the end: a part of it is not available before. */
+    flush(...args: unknown[]): void {
+      const callback = args.at(-1);
+      if (typeof callback === 'function') process.nextTick(callback as () => void);
+    }
+
+    close(callback?: () => void): void {
+      if (callback !== undefined) this.once('close', callback);
+      this.destroy();
+    }
+
+    params(_level: number, _strategy: number, callback: () => void): void {
+      process.nextTick(callback);
+    }
+
+    reset(): void {
+      this.#chunks.length = 0;
+    }
+  }
+  Object.defineProperty(ZlibStream, 'name', { value: name });
+  return callable(ZlibStream);
+}
+
+/** Classes of zlib are functions that work without `new`, and can be inherited from by `call`. */
+function callable(Class: StreamClass): StreamClass {
+  return new Proxy(Class, { apply: (target, _receiver, args: [ZlibOptions?]) => new target(...args) });
+}
+
+function resultCodes(): Record<string, string | number> {
+  const names = [
+    'Z_OK',
+    'Z_STREAM_END',
+    'Z_NEED_DICT',
+    'Z_ERRNO',
+    'Z_STREAM_ERROR',
+    'Z_DATA_ERROR',
+    'Z_MEM_ERROR',
+    'Z_BUF_ERROR',
+    'Z_VERSION_ERROR',
+  ];
+  const codes: Record<string, string | number> = {};
+  for (const name of names) {
+    const code = ZLIB_CONSTANTS[name] as number;
+    codes[name] = code;
+    codes[code] = name;
+  }
+  return codes;
+}
+
+function crc32(data: unknown, start = 0): number {
+  let crc = ~start;
+  for (const byte of readBytes(data)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ~crc >>> 0;
+}

@@ -1,0 +1,91 @@
+import {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+} from 'web-streams-polyfill';
+
+/** The classes of the Streams standard, by the names of their globals. */
+export const STREAM_CLASSES = {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+};
+
+export type GuestStream = ReadableStream;
+
+export function isStream(value: unknown): value is ReadableStream {
+  return value instanceof ReadableStream;
+}
+
+/** True once something was read from the stream, or it was cancelled. The polyfill keeps the flag that the standard names. */
+export function isDisturbed(stream: ReadableStream): boolean {
+  const flag = '_disturbed';
+  return (stream as unknown as Record<typeof flag, boolean>)[flag];
+}
+
+/** Large bodies come in pieces, as they would from a network: consumers measure their progress by them. */
+const MAX_CHUNK_BYTES = 64 * 1024;
+
+/** A stream of bytes that are there already. `read` is called when somebody reads for the first time. */
+export function streamOf(read: () => Uint8Array<ArrayBuffer>): {
+  stream: ReadableStream;
+  fail(reason: unknown): void;
+} {
+  let controller: ReadableByteStreamController | undefined;
+  let rest: Uint8Array<ArrayBuffer> | undefined;
+  const stream = new ReadableStream({
+    type: 'bytes',
+    start(made) {
+      controller = made;
+    },
+    pull(made) {
+      rest ??= read();
+      // A copy: what is enqueued takes its whole buffer along.
+      const chunk = rest.length <= MAX_CHUNK_BYTES ? rest : rest.slice(0, MAX_CHUNK_BYTES);
+      rest = rest.subarray(chunk.length);
+      if (chunk.length > 0) made.enqueue(chunk);
+      if (rest.length > 0) return;
+      made.close();
+      // A reader that brought its own buffer waits for an answer of its own.
+      made.byobRequest?.respond(0);
+    },
+  });
+  return { stream, fail: (reason) => controller?.error(reason) };
+}
+
+/** Reads a stream of Uint8Arrays to its end. Throws what the stream fails with, and TypeError for other chunks. */
+export async function readToEnd(stream: ReadableStream): Promise<Uint8Array[]> {
+  const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return chunks;
+    if (!(value instanceof Uint8Array)) {
+      const fault = new TypeError('A body stream must be one of Uint8Arrays');
+      // The fault is what the caller learns, whatever the source says to being cancelled.
+      await reader.cancel(fault).catch(() => undefined);
+      throw fault;
+    }
+    chunks.push(value);
+  }
+}

@@ -1,0 +1,164 @@
+import { KeyObject, webcrypto } from 'node:crypto';
+import { types } from 'node:util';
+
+/*
+ * The sandbox process's half of `crypto.subtle`. A call is JSON, with places in one block of bytes where the standard has
+ * buffers, and whole keys where it has CryptoKeys. Checking arguments is left to Node's own implementation; what is checked
+ * here is what a call may cost.
+ */
+
+const MAX_DATA_BYTES = 32 * 1024 * 1024;
+/** Of arguments without their bytes: a JSON Web Key is the largest. */
+const MAX_HEAD_CHARS = 1024 * 1024;
+const MAX_RSA_BITS = 4_096;
+/** Of PBKDF2, times the blocks that are derived: some seconds. */
+const MAX_ITERATIONS = 20_000_000;
+const MAX_DERIVED_BITS = 65_536;
+const MIN_DERIVED_BITS = 512;
+const SHORTEST_HASH_BITS = 160;
+const MAX_MESSAGE_CHARS = 300;
+
+const ALGORITHMS = new Set(
+  [
+    'SHA-1 SHA-256 SHA-384 SHA-512 HMAC AES-CBC AES-GCM AES-CTR AES-KW',
+    'RSA-OAEP RSASSA-PKCS1-v1_5 RSA-PSS ECDSA ECDH Ed25519 X25519 PBKDF2 HKDF',
+  ].flatMap((line) => line.toUpperCase().split(' ')),
+);
+const METHODS = [
+  'digest',
+  'encrypt',
+  'decrypt',
+  'sign',
+  'verify',
+  'generateKey',
+  'importKey',
+  'exportKey',
+  'deriveBits',
+  'deriveKey',
+  'wrapKey',
+  'unwrapKey',
+] as const;
+
+type Method = (typeof METHODS)[number];
+
+type Named = Record<string, unknown>;
+type Algorithm = Named & { name: string };
+
+interface KeyParts {
+  type: 'secret' | 'public' | 'private';
+  extractable: boolean;
+  algorithm: Algorithm;
+  usages: webcrypto.KeyUsage[];
+  material: Uint8Array<ArrayBuffer>;
+}
+
+export interface WebCryptoAnswer {
+  head: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Does what a guest asked `crypto.subtle` for. Never rejects: a failure is an answer, with a name and a message. */
+export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<WebCryptoAnswer> {
+  try {
+    if (bytes.byteLength > MAX_DATA_BYTES || head.length > MAX_HEAD_CHARS)
+      throw refuse(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
+    const { method, args } = JSON.parse(head) as { method: unknown; args: unknown[] };
+    const known = METHODS.find((name) => name === method);
+    if (known === undefined || !Array.isArray(args)) throw refuse('This is not supported');
+    const packed = new Packed();
+    const value = await invoke(known, await Promise.all(args.map((arg) => unpack(arg, bytes))));
+    return { head: JSON.stringify({ ok: true, value: packed.place(value) }), bytes: packed.bytes() };
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error('The operation failed');
+    const shown = name === 'Error' ? 'OperationError' : name;
+    const failure = { ok: false, name: shown, message: message.slice(0, MAX_MESSAGE_CHARS) };
+    return { head: JSON.stringify(failure), bytes: new Uint8Array(0) };
+  }
+}
+
+async function invoke(method: Method, args: unknown[]): Promise<unknown> {
+  checkCost(args.filter((arg) => typeof arg === 'object' && arg !== null && 'name' in arg) as Named[], args);
+  const run = webcrypto.subtle[method] as (...given: unknown[]) => Promise<unknown>;
+  return await run.apply(webcrypto.subtle, args);
+}
+
+/** Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well as of what is derived. */
+function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void {
+  const lengths = [...args, ...algorithms.map((algorithm) => algorithm['length'])].map(Number).filter(Number.isFinite);
+  const bits = Math.max(MIN_DERIVED_BITS, ...lengths);
+  if (bits > MAX_DERIVED_BITS) throw refuse(`At most ${MAX_DERIVED_BITS} bits can be made or derived at once`);
+  for (const { name, modulusLength, iterations } of algorithms) {
+    if (!ALGORITHMS.has(String(name).toUpperCase()))
+      throw new DOMException(`The algorithm '${String(name).slice(0, 50)}' is not supported`, 'NotSupportedError');
+    if (Number(modulusLength) > MAX_RSA_BITS) throw refuse(`RSA keys have at most ${MAX_RSA_BITS} bits here`);
+    if (Number(iterations) * Math.ceil(bits / SHORTEST_HASH_BITS) > MAX_ITERATIONS)
+      throw refuse(`At most ${MAX_ITERATIONS} iterations can be done at once, for all blocks together`);
+  }
+}
+
+function refuse(message: string): DOMException {
+  return new DOMException(message, 'OperationError');
+}
+
+async function unpack(value: unknown, bytes: Uint8Array): Promise<unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { bytes: place, key } = value as { bytes?: [number, number]; key?: object };
+  if (Array.isArray(place)) return bytes.slice(place[0], place[0] + place[1]);
+  if (key !== undefined) return await rebuildKey((await unpackMembers(key, bytes)) as unknown as KeyParts);
+  return await unpackMembers(value, bytes);
+}
+
+async function unpackMembers(value: object, bytes: Uint8Array): Promise<Record<string, unknown>> {
+  const members = Object.entries(value).map(async ([name, member]) => [name, await unpack(member, bytes)] as const);
+  return Object.fromEntries(await Promise.all(members));
+}
+
+const FORMATS = { secret: 'raw', public: 'spki', private: 'pkcs8' } as const;
+
+async function rebuildKey({ type, extractable, algorithm, usages, material }: KeyParts): Promise<webcrypto.CryptoKey> {
+  return await webcrypto.subtle.importKey(FORMATS[type], material, algorithm, extractable, usages);
+}
+
+function takeApart(key: webcrypto.CryptoKey): KeyParts {
+  const { type, extractable, algorithm, usages } = key;
+  const object = KeyObject.from(key);
+  const material =
+    type === 'secret'
+      ? object.export()
+      : object.export(type === 'public' ? { format: 'der', type: 'spki' } : { format: 'der', type: 'pkcs8' });
+  return {
+    type,
+    extractable,
+    algorithm: algorithm as unknown as Algorithm,
+    usages,
+    material: new Uint8Array(material),
+  };
+}
+
+class Packed {
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  place(value: unknown): unknown {
+    if (value instanceof ArrayBuffer) return this.#placeBytes(new Uint8Array(value));
+    if (value instanceof Uint8Array) return this.#placeBytes(value);
+    if (types.isCryptoKey(value)) return { key: this.#placeMembers(takeApart(value)) };
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return this.#placeMembers(value);
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(Buffer.concat(this.#chunks));
+  }
+
+  #placeBytes(bytes: Uint8Array): { bytes: [number, number] } {
+    const at = this.#length;
+    this.#chunks.push(bytes);
+    this.#length += bytes.length;
+    return { bytes: [at, bytes.length] };
+  }
+
+  #placeMembers(value: object): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.place(member)]));
+  }
+}
