@@ -28,11 +28,17 @@ const HEARTBEAT_LOST_MS = 5_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
+/** The guest as processes are given it: its code, and the snapshot once the node's first process has made it. */
+export interface GuestImage {
+  code: string;
+  snapshot: Uint8Array | undefined;
+}
+
 export interface ProcessOptions {
   settings: StartSettings;
   processCode: string;
   command: ChildCommand;
-  guestCode: string;
+  guest: GuestImage;
   maxRssMb: number;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
   /** A task ended: there may be room for another. */
@@ -94,7 +100,8 @@ export class SandboxProcess {
     this.#writer = new FrameWriter((bytes) => this.#write(channel, bytes));
     this.#listen(channel);
     this.ready = this.#whenReady();
-    sendToSandbox(this.#writer, { kind: 'start', settings: options.settings, guestCode: options.guestCode });
+    const { settings, guest } = options;
+    sendToSandbox(this.#writer, { kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
   }
 
   get pid(): number | undefined {
@@ -210,6 +217,7 @@ export class SandboxProcess {
   #receive(message: FromSandbox): void {
     switch (message.kind) {
       case 'ready':
+        this.#keepSnapshot(message.snapshot);
         return this.#markReady();
       case 'pong':
         this.#lastPongMs = performance.now();
@@ -236,6 +244,13 @@ export class SandboxProcess {
       this.#options.log('error', 'A run could not be recorded', { error: String(error) });
       task.client.lose({ code: 'INTERNAL', message: 'The run could not be recorded' }, true);
     }
+  }
+
+  /** Only of a process that has seen no component: later it may be in an attacker's hands. */
+  #keepSnapshot(snapshot: Uint8Array | undefined): void {
+    const { guest } = this.#options;
+    if (snapshot === undefined || guest.snapshot !== undefined || this.tasksServed > 0) return;
+    guest.snapshot = Uint8Array.from(snapshot);
   }
 
   #finish(run: number, task: Task): void {

@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     log('info', 'Sandbox processes share the network of this one: the platform has no unshare', {});
   const pool = new ProcessPool({
     process: {
-      guestCode,
+      guest: { code: guestCode, snapshot: undefined },
       processCode,
       command: childCommand(networkPrefix),
       settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb, spareMemoryMb: LIMITS.isolateMemoryMb },

@@ -3,6 +3,7 @@ import { FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { readToSandbox } from '../protocol/host-to-guest.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
+import { makeSnapshot, openSnapshot } from './snapshot.ts';
 
 /** Descriptor of the pipe to the engine's side. */
 const CHANNEL_FD = 3;
@@ -22,8 +23,9 @@ function main(): void {
     for (const frame of reader.push(chunk)) {
       const message = readToSandbox(frame);
       if (message.kind === 'start') {
-        worker = new SandboxWorker(message.settings, message.guestCode, reporter);
-        reporter.ready();
+        const made = message.snapshot === undefined ? makeSnapshot(message.guestCode) : undefined;
+        worker = new SandboxWorker(message.settings, openSnapshot(made ?? message.snapshot), reporter);
+        reporter.ready(made);
       } else worker?.handle(message);
     }
   });

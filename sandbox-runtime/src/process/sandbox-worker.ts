@@ -1,4 +1,4 @@
-import ivm from 'isolated-vm';
+import type ivm from 'isolated-vm';
 import type { SandboxFault, SandboxReporter } from '../protocol/guest-to-host.ts';
 import type { RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import { CALL } from '../protocol/isolate-calls.ts';
@@ -32,11 +32,11 @@ export class SandboxWorker {
   readonly #routes: PostRoutes;
   readonly #watch: { wake(): void };
 
-  constructor(settings: StartSettings, guestCode: string, reporter: SandboxReporter) {
+  constructor(settings: StartSettings, snapshot: ivm.ExternalCopy<ArrayBuffer>, reporter: SandboxReporter) {
     this.#settings = settings;
     this.#reporter = reporter;
     this.#spares = new SpareIsolates({
-      snapshot: ivm.Isolate.createSnapshot([{ code: guestCode, filename: 'hw:guest' }]),
+      snapshot,
       memoryMb: settings.spareMemoryMb,
       limits: settings.limits,
     });

@@ -22,7 +22,8 @@ export type ReportedOutcome =
  * checked in type and size when it is read, and counted per run by its reader.
  */
 export type FromSandbox =
-  | { kind: 'ready' }
+  /** With the snapshot, where the process had to make it. */
+  | { kind: 'ready'; snapshot: Uint8Array | undefined }
   | { kind: 'emit'; run: number; event: EmittedEvent }
   | { kind: 'log'; run: number; line: LogLine }
   | { kind: 'respond'; run: number; response: HttpResponse }
@@ -61,8 +62,8 @@ export class SandboxReporter {
     this.#writer = writer;
   }
 
-  ready(): void {
-    this.#writer.send(KIND.ready, 0);
+  ready(snapshot: Uint8Array | undefined): void {
+    this.#writer.send(KIND.ready, 0, snapshot === undefined ? [] : [snapshot]);
   }
 
   emit(run: number, data: string, meta: string): void {
@@ -119,7 +120,7 @@ export function readFromSandbox(frame: Frame): FromSandbox {
   const { run } = frame;
   switch (frame.kind) {
     case KIND.ready:
-      return { kind: 'ready' };
+      return { kind: 'ready', snapshot: frame.parts[0] };
     case KIND.emit:
       return { kind: 'emit', run, event: { data: text(frame, 0), ...readEmitMeta(text(frame, 1)) } };
     case KIND.log:

@@ -37,7 +37,8 @@ export interface RunOrder {
 
 /** What the engine's side tells a sandbox process. This direction is trusted. */
 export type ToSandbox =
-  | { kind: 'start'; settings: StartSettings; guestCode: string }
+  /** Without a snapshot the process makes one of the guest's code, and tells it when it is ready. */
+  | { kind: 'start'; settings: StartSettings; guestCode: string; snapshot: Uint8Array | undefined }
   | { kind: 'bundle'; hash: string; code: string }
   | { kind: 'drop-bundle'; hash: string }
   | RunOrder
@@ -60,7 +61,7 @@ type RunHead = [
 export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   switch (message.kind) {
     case 'start':
-      return writer.send(KIND.start, 0, [JSON.stringify(message.settings), message.guestCode]);
+      return sendStart(writer, message.settings, message.guestCode, message.snapshot);
     case 'bundle':
       return writer.send(KIND.bundle, 0, [message.hash, message.code]);
     case 'drop-bundle':
@@ -81,6 +82,16 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   }
 }
 
+function sendStart(
+  writer: FrameWriter,
+  settings: StartSettings,
+  guestCode: string,
+  snapshot: Uint8Array | undefined,
+): void {
+  const head = JSON.stringify(settings);
+  writer.send(KIND.start, 0, snapshot === undefined ? [head, guestCode] : [head, '', snapshot]);
+}
+
 function sendFetched(writer: FrameWriter, run: number, call: number, outcome: FetchOutcome): void {
   if (!outcome.ok) return writer.send(KIND.fetched, run, [String(call), JSON.stringify(outcome)]);
   const { body, ...head } = outcome;
@@ -91,7 +102,12 @@ export function readToSandbox(frame: Frame): ToSandbox {
   const { run } = frame;
   switch (frame.kind) {
     case KIND.start:
-      return { kind: 'start', settings: JSON.parse(text(frame, 0)) as StartSettings, guestCode: text(frame, 1) };
+      return {
+        kind: 'start',
+        settings: JSON.parse(text(frame, 0)) as StartSettings,
+        guestCode: text(frame, 1),
+        snapshot: frame.parts[2],
+      };
     case KIND.bundle:
       return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1) };
     case KIND.dropBundle:
