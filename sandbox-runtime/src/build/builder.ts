@@ -8,7 +8,7 @@ import { bundlePlain } from './bundle-component.ts';
 import type { BuildOutcome, Built } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
 import { trimCache } from './trim-cache.ts';
-import { findRegistry } from './find-registry.ts';
+import { findRegistry, type RegistrySettings } from './find-registry.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
 import { isExact, parseSpecifier } from './specifier.ts';
@@ -18,7 +18,10 @@ export interface BuilderOptions {
   cacheDir: string;
   /** The npm registry to use. Default: the one that npm is set to use here. */
   registryUrl?: string;
-  /** How the network is reached, for proxies and own certificates: all of the environment that builds get. Default: nothing. */
+  /**
+   * How the network is reached, for proxies and own certificates: all of the environment that builds get. Default: nothing
+   * but the authorities that npm trusts, where its registry is used.
+   */
   environment?: Readonly<Record<string, string>>;
   /** Bounds other than those of LIMITS, for tests. */
   limits?: Partial<BuildLimits>;
@@ -67,7 +70,6 @@ export function createBuilder(options: BuilderOptions): Builder {
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   const limits = { ...BUILD_LIMITS, ...options.limits };
-  const environment = options.environment ?? {};
   const log = options.log ?? (() => undefined);
   let trimmedAtMs = Number.NEGATIVE_INFINITY;
   let prepared: Promise<Prepared> | undefined;
@@ -81,7 +83,7 @@ export function createBuilder(options: BuilderOptions): Builder {
   };
 
   async function buildWithPackages(component: ComponentFiles, packages: string[], entryLoader: 'js' | 'ts') {
-    const { script, registry, cacheDir } = await prepare();
+    const { script, registry, cacheDir, environment } = await prepare();
     const order = { component, entryLoader, packages, registry, cacheDir, limits };
     const outcome = await runBuildProcess({ script, order, environment, signal: stopping.signal, log });
     if (performance.now() - trimmedAtMs > TRIM_EVERY_MS) {
@@ -120,14 +122,21 @@ interface Prepared {
   script: BuilderScript;
   registry: string;
   cacheDir: string;
+  environment: Readonly<Record<string, string>>;
 }
 
 async function prepareBuilds(options: BuilderOptions): Promise<Prepared> {
   const cacheDir = resolve(options.cacheDir);
-  const [script, registry] = await Promise.all([
+  const [script, { url, cafile }] = await Promise.all([
     bundleBuilder(),
-    options.registryUrl ?? findRegistry(),
+    registryOf(options),
     ...CACHE_FOLDERS.map((name) => mkdir(join(cacheDir, name), { recursive: true, mode: 0o700 })),
   ]);
-  return { script, registry: registry.endsWith('/') ? registry : `${registry}/`, cacheDir };
+  const trusted = cafile === undefined ? {} : { NODE_EXTRA_CA_CERTS: cafile };
+  const environment = { ...trusted, ...options.environment };
+  return { script, registry: url.endsWith('/') ? url : `${url}/`, cacheDir, environment };
+}
+
+async function registryOf({ registryUrl }: BuilderOptions): Promise<RegistrySettings> {
+  return registryUrl === undefined ? findRegistry() : { url: registryUrl };
 }

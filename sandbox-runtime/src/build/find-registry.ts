@@ -4,15 +4,26 @@ import { HeadwaterError } from '@headwater/shared';
 
 const ASK_MS = 10_000;
 
+export interface RegistrySettings {
+  url: string;
+  /** PEM file of the authorities that npm trusts besides Node's own; absent: none. */
+  cafile?: string;
+}
+
 /**
  * The registry that npm is set to use on this machine, for whoever runs this process. Throws UNAVAILABLE where npm cannot be
  * asked.
  */
-export async function findRegistry(): Promise<string> {
+export async function findRegistry(): Promise<RegistrySettings> {
   try {
-    const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'registry'], { timeout: ASK_MS, cwd: '/' });
-    const url = new URL(stdout.trim());
-    if (url.protocol === 'https:' || url.protocol === 'http:') return url.href;
+    const args = ['config', 'get', 'registry', 'cafile'];
+    const { stdout } = await promisify(execFile)('npm', args, { timeout: ASK_MS, cwd: '/' });
+    const settings = new Map(stdout.split('\n').map((line) => splitOnce(line.trim())));
+    const url = new URL(settings.get('registry') ?? '');
+    const cafile = settings.get('cafile');
+    if (url.protocol === 'https:' || url.protocol === 'http:') {
+      return { url: url.href, ...(cafile === undefined || cafile === 'null' || cafile === '' ? {} : { cafile }) };
+    }
   } catch {
     // Not installed, or it says something else: the same answer.
   }
@@ -20,4 +31,9 @@ export async function findRegistry(): Promise<string> {
     'UNAVAILABLE',
     'Packages cannot be fetched: npm does not say which registry it uses. Set HEADWATER_NPM_REGISTRY to its URL.',
   );
+}
+
+function splitOnce(line: string): [string, string] {
+  const at = line.indexOf('=');
+  return at === -1 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)];
 }

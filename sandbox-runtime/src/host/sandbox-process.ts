@@ -29,7 +29,7 @@ const HEARTBEAT_LOST_MS = 5_000;
 const CONDEMNED_MS = 2_000;
 
 /** The guest as processes are given it: its code, and the snapshot once the node's first process has made it. */
-export interface GuestImage {
+interface GuestImage {
   code: string;
   snapshot: Uint8Array | undefined;
 }
