@@ -20,6 +20,14 @@ describe('what a run puts out', () => {
     expect(host.events[0]!.emittedAtMs).toBeGreaterThanOrEqual(before);
   });
 
+  test('ts may be a Date or digits, and a date that could not be parsed is no ts', async () => {
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (const ts of [new Date(5), '6', NaN, new Date('never'), 7.9]) this.$emit(0, { ts })`),
+    );
+    expect(outcome.ok).toBe(true);
+    expect(host.events.map((event) => event.ts)).toEqual([5, 6, undefined, undefined, 7]);
+  });
+
   test('what a run emitted before it threw has arrived before its outcome', async () => {
     const { outcome, host } = await sandbox.run(
       withRun(`for (let i = 0; i < 500; i++) this.$emit(i); throw new Error('after all')`),

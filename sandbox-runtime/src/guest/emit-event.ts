@@ -71,12 +71,20 @@ function readMeta(options: unknown, context: RunContext, runs: RunTracker): Emit
     // A summary is for people: a long one is cut, not refused.
     meta.summary = text.length > maxSummaryChars ? `${text.slice(0, maxSummaryChars - 1)}…` : text;
   }
-  if (ts !== undefined && ts !== null) {
-    if (typeof ts !== 'number' || !Number.isFinite(ts))
-      throw new TypeError('$emit: ts must be a number of milliseconds');
-    meta.ts = Math.trunc(ts);
-  }
+  const checkedTs = readTs(ts);
+  if (checkedTs !== undefined) meta.ts = checkedTs;
   return meta;
+}
+
+/**
+ * Milliseconds, a Date, or digits. A date that could not be parsed (`Date.parse(item.created)` of an item without one) is
+ * common: the event then has no ts, and is not lost.
+ */
+function readTs(ts: unknown): number | undefined {
+  if (ts === undefined || ts === null) return undefined;
+  const ms = ts instanceof Date ? ts.getTime() : typeof ts === 'string' && /^\d+$/.test(ts) ? Number(ts) : ts;
+  if (typeof ms !== 'number') throw new TypeError(`$emit: ts must be a number of milliseconds, not a ${typeof ts}`);
+  return Number.isFinite(ms) ? Math.trunc(ms) : undefined;
 }
 
 function readId(id: unknown, dedupe: string, maxChars: number): string | number | undefined {
