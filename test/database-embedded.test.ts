@@ -117,6 +117,16 @@ test('a server whose owner was killed is adopted with its data, and stopped at t
   expect(await serverPid()).toBeUndefined();
 });
 
+test('an owner that exits without stopping takes the server along', async () => {
+  const owner = await startOwner();
+  await writeMark(owner.url);
+  await owner.end('SIGUSR2');
+  await eventually(async () => (await serverPid()) === undefined);
+  const server = await start();
+  expect(server.adopted).toBe(false);
+  expect(await readMark(server.url)).toEqual(['kept']);
+});
+
 test('after kill -9 of owner and server the data is there again', async () => {
   const owner = await startOwner();
   await writeMark(owner.url);

@@ -101,6 +101,11 @@ function keepRunning(kept: Kept): { stop(): Promise<void> } {
   let owned = true;
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
+  // A process that ends without stop(), because a shutdown took too long, takes its server along. There is no time to wait.
+  const signalServer = () => {
+    if (owned) signalIfAlive(server.pid);
+  };
+  process.once('exit', signalServer);
   const watching = watch();
 
   async function watch(): Promise<void> {
@@ -138,7 +143,16 @@ function keepRunning(kept: Kept): { stop(): Promise<void> } {
     plan.log.stop();
     // Without the claim it may have become another process's.
     if (owned) await stopServer(server.pid, plan.clusterDir);
+    process.off('exit', signalServer);
   }
 
   return { stop: () => (stopped ??= stop()) };
+}
+
+function signalIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch {
+    // It has ended already.
+  }
 }
