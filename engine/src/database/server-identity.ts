@@ -94,6 +94,9 @@ async function readUsers(): Promise<Map<string, { uid: number; gid: number }>> {
 
 /** Undefined when it works, else what went wrong. One short process: enter the folder, load the server's libraries. */
 async function probe(id: ServerIdentity, dataDir: string, binaries: PostgresBinaries): Promise<string | undefined> {
+  const closed =
+    id.spawnAs.uid !== undefined || id.prefix[0] === 'setpriv' ? await closedFolder(binaries.postgres) : undefined;
+  if (closed !== undefined) return `other users cannot enter ${closed}, where the server's program is`;
   // Passing through, not listing or reading: the files in it have modes of their own.
   if (id.needsOpenDataDir) await chmod(dataDir, (await lstat(dataDir)).mode | 0o011);
   const script = 'cd "$1" && exec "$2" --version';
@@ -104,6 +107,17 @@ async function probe(id: ServerIdentity, dataDir: string, binaries: PostgresBina
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
     return (stderr || message).trim().split('\n')[0] ?? 'failed';
+  }
+}
+
+/**
+ * The folder on the way to `file` that other users cannot pass. Postgres asks for its own program with access(2), which knows
+ * no capabilities: a right to pass file permissions does not help there.
+ */
+export async function closedFolder(file: string): Promise<string | undefined> {
+  for (let dir = path.dirname(file); ; dir = path.dirname(dir)) {
+    if (((await lstat(dir)).mode & 0o001) === 0) return dir;
+    if (dir === path.dirname(dir)) return undefined;
   }
 }
 
