@@ -225,13 +225,11 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     const { postgres: program } = await findPostgresBinaries(dataDir);
     const identities = (await closedFolder(program)) === undefined ? all : all.slice(0, 1);
     await Promise.all(
-      all
-        .slice(identities.length)
-        .map((identity) =>
-          expect(start({ identities: [identity] })).rejects.toMatchObject({
-            message: expect.stringContaining('cannot enter'),
-          }),
-        ),
+      all.slice(identities.length).map((identity) =>
+        expect(start({ identities: [identity] })).rejects.toMatchObject({
+          message: expect.stringContaining('cannot enter'),
+        }),
+      ),
     );
     // The last way has no rights beyond its own, so the folders above must let it pass.
     await chmod(path.dirname(dataDir), 0o711);
