@@ -5,7 +5,7 @@ import {
   type Sandbox,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { accountLimits, LIMITS } from '@headwater/shared';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { BenchArguments } from './arguments.ts';
@@ -132,7 +132,12 @@ async function run(sandbox: Sandbox, component: ComponentBundle, isolateKey: str
       bundle: component,
       entry: { kind: 'run', event: JSON.stringify({ n }) },
       props: {},
-      limits: { cpuMs: LIMITS.runCpuMs, wallMs: LIMITS.httpRunWallMs, memoryMb: LIMITS.isolateMemoryMb },
+      limits: {
+        cpuMs: LIMITS.runCpuMs,
+        wallMs: LIMITS.httpRunWallMs,
+        memoryMb: LIMITS.isolateMemoryMb,
+        account: accountLimits(),
+      },
       alone: false,
     },
     host,

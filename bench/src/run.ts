@@ -5,7 +5,7 @@ import {
   type Sandbox,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { accountLimits, LIMITS } from '@headwater/shared';
 import { pino } from 'pino';
 import type { BenchArguments } from './arguments.ts';
 import { EMITTING_SOURCE } from './event-source.ts';
@@ -67,7 +67,12 @@ function createRunner(sandbox: Sandbox, bundle: ComponentBundle, bodyBytes: numb
         bundle,
         entry: { kind: 'run', event: JSON.stringify(event) },
         props: { http: { kind: 'http', endpoint: 'http://bench/' } },
-        limits: { cpuMs: LIMITS.runCpuMs, wallMs: LIMITS.httpRunWallMs, memoryMb: LIMITS.isolateMemoryMb },
+        limits: {
+          cpuMs: LIMITS.runCpuMs,
+          wallMs: LIMITS.httpRunWallMs,
+          memoryMb: LIMITS.isolateMemoryMb,
+          account: accountLimits(),
+        },
         alone: false,
       },
       host,

@@ -1,8 +1,10 @@
 import type {
+  AccountLimits,
   ComponentDescription,
   DedupeStrategy,
   EmittedEvent,
   ErrorCode,
+  ExceededLimit,
   FieldError,
   HookName,
   HttpResponse,
@@ -26,6 +28,8 @@ export interface RunLimits {
   cpuMs: number;
   wallMs: number;
   memoryMb: number;
+  /** What holds for the tenant: sizes and counts of everything that a run puts out or asks for. */
+  account: AccountLimits;
 }
 
 export type RunEntry = { kind: 'run'; event: string } | { kind: 'hook'; hook: HookName };
@@ -87,6 +91,8 @@ export interface RunFault {
   message: string;
   /** The author's own frames only: file, line, column of the source as it was saved. */
   stack?: string;
+  /** Where a limit ended the run. */
+  limit?: ExceededLimit;
 }
 
 /**

@@ -1,3 +1,10 @@
+export {
+  ACCOUNT_LIMITS,
+  accountLimits,
+  type AccountLimitName,
+  type AccountLimits,
+  type ExceededLimit,
+} from './account-limits.ts';
 export { ID_PREFIXES, newId, randomToken, type IdKind } from './ids.ts';
 export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';
 export { LIMITS } from './limits.ts';

@@ -1,3 +1,4 @@
+import { accountLimits } from '@headwater/shared';
 import {
   bundleComponent,
   type ComponentBundle,
@@ -70,7 +71,7 @@ export async function runIn(
       alone: false,
       ...request,
       bundle: typeof code === 'string' ? await bundle(code) : code,
-      limits: { cpuMs, wallMs, memoryMb },
+      limits: { cpuMs, wallMs, memoryMb, account: accountLimits() },
     },
     host,
   );

@@ -1,4 +1,5 @@
 import { bundleComponent, type ComponentBundle, type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
+import { accountLimits } from '../../shared/src/index.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +16,7 @@ import { readTests, type WptTest } from './read-test.ts';
  */
 
 const PAGE_TIMEOUT_MS = 40_000;
-const LIMITS = { cpuMs: 90_000, wallMs: 90_000, memoryMb: 512 };
+const LIMITS = { cpuMs: 90_000, wallMs: 90_000, memoryMb: 512, account: accountLimits() };
 /** Status of a test of testharness.js. */
 const PASS = 0;
 

@@ -1,5 +1,5 @@
 import { type ComponentBundle, type FetchRequest, type RunHost, type Sandbox } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { accountLimits, LIMITS } from '@headwater/shared';
 import { createMock } from './mock-answer.ts';
 
 export interface SandboxResult {
@@ -42,7 +42,12 @@ export async function runInSandbox(sandbox: Sandbox, bundle: ComponentBundle, na
       bundle,
       entry: { kind: 'run', event: '{}' },
       props: {},
-      limits: { cpuMs: LIMITS.runCpuMs, wallMs: LIMITS.timerRunWallMs, memoryMb: LIMITS.isolateMemoryMb },
+      limits: {
+        cpuMs: LIMITS.runCpuMs,
+        wallMs: LIMITS.timerRunWallMs,
+        memoryMb: LIMITS.isolateMemoryMb,
+        account: accountLimits(),
+      },
       alone: false,
     },
     host,

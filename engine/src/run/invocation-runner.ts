@@ -1,5 +1,5 @@
 import type { RunLimits } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { accountLimits, LIMITS } from '@headwater/shared';
 import type { HeldInvocation, InvocationKind } from './invocation.ts';
 import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
 import type { SourceRuntime, SourceRuntimes } from './source-runtime.ts';
@@ -41,7 +41,7 @@ export function createInvocationRunner(
 
 function limitsOf(kind: InvocationKind): RunLimits {
   const wallMs = kind === 'http' ? LIMITS.httpRunWallMs : LIMITS.timerRunWallMs;
-  return { cpuMs: LIMITS.runCpuMs, wallMs, memoryMb: LIMITS.isolateMemoryMb };
+  return { cpuMs: LIMITS.runCpuMs, wallMs, memoryMb: LIMITS.isolateMemoryMb, account: accountLimits() };
 }
 
 /** Nobody is left to run it for. */

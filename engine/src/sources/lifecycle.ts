@@ -1,5 +1,5 @@
 import type { RunLimits } from '@headwater/sandbox-runtime';
-import { HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
+import { accountLimits, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
 import type { ComponentRecord, Components, Principal, SourceCreate, SourceUpdate } from '../contract.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
@@ -42,6 +42,7 @@ const HOOK_LIMITS: RunLimits = {
   cpuMs: LIMITS.runCpuMs,
   wallMs: LIMITS.hookWallMs,
   memoryMb: LIMITS.isolateMemoryMb,
+  account: accountLimits(),
 };
 
 /** Takes the lease of a change. Throws NOT_FOUND or CONFLICT. */

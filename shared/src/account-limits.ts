@@ -1,0 +1,182 @@
+interface LimitSpec {
+  /** What an account has unless its operator says otherwise. */
+  default: number;
+  /** Bounds of what an operator may set. */
+  min: number;
+  max: number;
+  unit: 'MB' | 'ms' | 'bytes' | 'count' | 'per second';
+  /** Finishes the sentence "a limit on …". */
+  of: string;
+}
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+/**
+ * The limits that hold for one account, which its operator can set (`PUT /v1/accounts/{id}/limits`) and whose defaults a
+ * node takes from HEADWATER_LIMITS. Those of the platform itself are in `limits.ts`. docs/configuration.md lists them, and
+ * a test holds the two together.
+ */
+export const ACCOUNT_LIMITS = {
+  memoryMb: { default: 128, min: 32, max: 512, unit: 'MB', of: 'the heap of one isolate' },
+  runCpuMs: { default: 10_000, min: 100, max: 300_000, unit: 'ms', of: 'the CPU time of a run or a hook' },
+  httpRunWallMs: {
+    default: 30_000,
+    min: 1_000,
+    max: 750_000,
+    unit: 'ms',
+    of: 'the wall time of a run started by HTTP',
+  },
+  timerRunWallMs: {
+    default: 60_000,
+    min: 1_000,
+    max: 750_000,
+    unit: 'ms',
+    of: 'the wall time of a run started by a timer or by hand',
+  },
+  hookWallMs: { default: 60_000, min: 1_000, max: 750_000, unit: 'ms', of: 'the wall time of a lifecycle hook' },
+  maxEventBytes: { default: MB, min: KB, max: 6 * MB, unit: 'bytes', of: 'one emitted event, as JSON' },
+  maxRunOutputBytes: {
+    default: 6 * MB,
+    min: 64 * KB,
+    max: 12 * MB,
+    unit: 'bytes',
+    of: 'everything that one run emits, logs, stores and responds, together',
+  },
+  maxEmitsPerRun: { default: 10_000, min: 1, max: 100_000, unit: 'count', of: 'the events that one run emits' },
+  maxLogLinesPerRun: {
+    default: 1_000,
+    min: 10,
+    max: 10_000,
+    unit: 'count',
+    of: 'the log lines that are kept of a run',
+  },
+  maxLogLineBytes: { default: 16 * KB, min: 256, max: 64 * KB, unit: 'bytes', of: 'one log line; a longer one is cut' },
+  maxTimersPerRun: { default: 1_000, min: 1, max: 10_000, unit: 'count', of: 'the timers that one run has open' },
+  maxFetchesInFlightPerRun: { default: 32, min: 1, max: 256, unit: 'count', of: 'the requests that one run has open' },
+  maxFetchesPerRun: { default: 1_000, min: 1, max: 10_000, unit: 'count', of: 'the requests that one run makes' },
+  maxFetchRequestBytes: {
+    default: 6 * MB,
+    min: KB,
+    max: 12 * MB,
+    unit: 'bytes',
+    of: 'the body of one request of a run',
+  },
+  maxFetchResponseBytes: {
+    default: 12 * MB,
+    min: KB,
+    max: 12 * MB,
+    unit: 'bytes',
+    of: 'the body of the answer to one request of a run, decoded',
+  },
+  maxUploadBytesPerRun: {
+    default: 64 * MB,
+    min: KB,
+    max: 1024 * MB,
+    unit: 'bytes',
+    of: 'the bodies of all requests of a run together',
+  },
+  maxDownloadBytesPerRun: {
+    default: 256 * MB,
+    min: KB,
+    max: 4096 * MB,
+    unit: 'bytes',
+    of: 'the bodies of all answers to requests of a run together, decoded',
+  },
+  fetchTimeoutMs: {
+    default: 30_000,
+    min: 1_000,
+    max: 300_000,
+    unit: 'ms',
+    of: 'one request of a run, redirects included',
+  },
+  maxFetchesPerSecond: {
+    default: 200,
+    min: 1,
+    max: 10_000,
+    unit: 'per second',
+    of: 'requests of all runs of the account on one node, with bursts of ten seconds; more of them wait',
+  },
+  maxConnections: {
+    default: 128,
+    min: 1,
+    max: 1_024,
+    unit: 'count',
+    of: 'the connections that runs of the account hold on one node; more requests wait',
+  },
+  maxTmpBytes: {
+    default: 32 * MB,
+    min: 0,
+    max: 128 * MB,
+    unit: 'bytes',
+    of: 'the files that one run keeps below /tmp',
+  },
+  maxTmpEntries: {
+    default: 2_000,
+    min: 0,
+    max: 10_000,
+    unit: 'count',
+    of: 'files and directories that one run keeps below /tmp',
+  },
+  maxBundleBytes: {
+    default: 24 * MB,
+    min: 64 * KB,
+    max: 24 * MB,
+    unit: 'bytes',
+    of: 'a component bundled with its packages',
+  },
+  maxDbValueBytes: { default: 60 * KB, min: KB, max: MB, unit: 'bytes', of: 'one value of `$.service.db`, as JSON' },
+  maxDbBytes: {
+    default: 10 * MB,
+    min: 64 * KB,
+    max: 1024 * MB,
+    unit: 'bytes',
+    of: 'all keys and values of one `$.service.db`',
+  },
+  maxDbReadsPerRun: {
+    default: 10_000,
+    min: 10,
+    max: 100_000,
+    unit: 'count',
+    of: 'values that one run reads from `$.service.db`',
+  },
+  maxRunsPerComponent: {
+    default: 32,
+    min: 1,
+    max: 256,
+    unit: 'count',
+    of: 'the runs of one source at the same time on one node; more of them wait',
+  },
+  maxRunsPerAccount: {
+    default: 64,
+    min: 1,
+    max: 512,
+    unit: 'count',
+    of: 'the runs of all sources at the same time on one node; more of them wait',
+  },
+  maxRequestsPerSecond: {
+    default: 0,
+    min: 0,
+    max: 100_000,
+    unit: 'per second',
+    of: 'requests to one endpoint on one node, with bursts of ten seconds, then 429; 0 is no limit',
+  },
+} as const satisfies Record<string, LimitSpec>;
+
+export type AccountLimitName = keyof typeof ACCOUNT_LIMITS;
+
+/** Every limit of one account, decided. */
+export type AccountLimits = Record<AccountLimitName, number>;
+
+/** Which limit a run or a request went over: its value, and how much was used or asked for (at least). */
+export interface ExceededLimit {
+  name: AccountLimitName;
+  value: number;
+  used: number;
+}
+
+/** The defaults, overridden by what is set. */
+export function accountLimits(...overrides: readonly Partial<AccountLimits>[]): AccountLimits {
+  const defaults = Object.entries(ACCOUNT_LIMITS).map(([name, spec]) => [name, spec.default]);
+  return Object.assign(Object.fromEntries(defaults) as AccountLimits, ...overrides);
+}
