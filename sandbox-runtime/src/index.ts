@@ -1,8 +1,9 @@
 export { bundleComponent } from './build/bundle-component.ts';
 export { type Builder, createBuilder } from './build/builder.ts';
 export type { BuildOutcome, Built } from './build/build-outcome.ts';
-export { type ComponentFiles } from './build/component-files.ts';
-export { listMissingFiles, type MissingFile } from './build/list-missing-files.ts';
+export type { ComponentFiles } from './build/component-files.ts';
+export type { MissingFile } from './build/list-missing-files.ts';
+export { limitFault } from './protocol/exceeded-limit.ts';
 export { startSandbox, type SandboxOptions } from './host/start-sandbox.ts';
 export type {
   BundleOutcome,
@@ -17,4 +18,5 @@ export type {
   RunOutcome,
   RunRequest,
   Sandbox,
+  SandboxLayer,
 } from './sandbox.ts';

@@ -1,4 +1,5 @@
 import type {
+  AccountLimitName,
   AccountLimits,
   ComponentDescription,
   DedupeStrategy,
@@ -23,10 +24,14 @@ export type BundleOutcome = { ok: true; bundle: ComponentBundle } | { ok: false;
 
 export type DescribeOutcome = { ok: true; description: ComponentDescription } | { ok: false; errors: FieldError[] };
 
+export type WallLimitName = Extract<AccountLimitName, 'httpRunWallMs' | 'timerRunWallMs' | 'hookWallMs'>;
+
 /** Limits of one run, all required: whoever asks for a run has decided. */
 export interface RunLimits {
   cpuMs: number;
   wallMs: number;
+  /** Which of the account's limits `wallMs` is. */
+  wallLimit: WallLimitName;
   memoryMb: number;
   /** What holds for the tenant: sizes and counts of everything that a run puts out or asks for. */
   account: AccountLimits;
@@ -70,7 +75,8 @@ export type FetchOutcome =
       redirected: boolean;
       body: Uint8Array;
     }
-  | { ok: false; message: string };
+  /** With a limit where that is why: the component is thrown a LimitError. */
+  | { ok: false; message: string; limit?: ExceededLimit };
 
 /**
  * What a run may ask of its host. Calls arrive in the order in which the component made them, all of them before the
@@ -103,6 +109,16 @@ export type RunOutcome =
   | { ok: true; cpuMs: number; wallMs: number }
   | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
 
+/**
+ * One of the things that the operating system does around each sandbox process: `note` says what, or, where it is not active,
+ * why. docs/security.md says what each stops.
+ */
+export interface SandboxLayer {
+  layer: 'network' | 'user' | 'privileges' | 'parent' | 'files' | 'threads' | 'memory' | 'watch' | 'priority';
+  active: boolean;
+  note: string;
+}
+
 /** The seam between the engine and the sandbox processes. */
 export interface Sandbox {
   /**
@@ -114,6 +130,8 @@ export interface Sandbox {
   run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
   /** Figures for /metrics. */
   stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number };
+  /** What the operating system does around each process, as found at the start. */
+  layers(): readonly SandboxLayer[];
   /** Ends every sandbox process; runs in flight end as innocent faults. Idempotent. */
   stop(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { describeLimit } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
@@ -5,6 +6,13 @@ import type { ComponentBundle, DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
 import { StackMapper } from './map-stack.ts';
 import type { ProcessClient } from './run-client.ts';
+
+/** The limits of the platform for a component that is only loaded, which stand in for the account's. */
+const DESCRIBE_NAMES: Record<string, string> = {
+  runCpuMs: 'describeCpuMs',
+  hookWallMs: 'describeWallMs',
+  memoryMb: 'describeMemoryMb',
+};
 
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
@@ -61,7 +69,9 @@ export class DescribeClient implements ProcessClient {
       : outcome.fault;
     const place = fault.stack === undefined ? undefined : new StackMapper(this.#bundle.sourceMap).place(fault.stack);
     // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
-    const message = fault.message.replace(/ ?\[hw:component:\d+:\d+\]/, '');
+    const { limit } = fault;
+    const said = limit === undefined ? fault.message : describeLimit(limit, DESCRIBE_NAMES[limit.name]);
+    const message = said.replace(/ ?\[hw:component:\d+:\d+\]/, '');
     return {
       ok: false,
       errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }],

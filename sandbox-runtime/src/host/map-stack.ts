@@ -1,4 +1,4 @@
-import { SourceMap, type SourceMapPayload } from 'node:module';
+import { findSegments, type GeneratedPlace } from './find-segments.ts';
 
 const MAX_LINES = 30;
 const MAX_LINE_CHARS = 1_000;
@@ -12,13 +12,23 @@ export interface SourcePlace {
   column: number;
 }
 
+interface Frame {
+  name: string;
+  place: SourcePlace;
+}
+
+interface Mapping {
+  sources: string[];
+  mappings: string;
+}
+
 /** The author's frames of a stack, each led back to the file as it was saved. Frames of anything else are left out. */
 export class StackMapper {
-  readonly #map: SourceMap | undefined;
+  readonly #sourceMap: string;
 
   /** A map that cannot be read maps nothing: the message of an error is worth more than its place. */
   constructor(sourceMap: string) {
-    this.#map = readMap(sourceMap);
+    this.#sourceMap = sourceMap;
   }
 
   /** Undefined when no frame is the author's. */
@@ -35,28 +45,34 @@ export class StackMapper {
     return this.#frames(stack)[0]?.place;
   }
 
-  #frames(stack: string): { name: string; place: SourcePlace }[] {
-    const frames: { name: string; place: SourcePlace }[] = [];
-    for (const line of stack.split('\n', MAX_LINES)) {
-      const match = line.length > MAX_LINE_CHARS ? null : FRAME.exec(line);
-      const place = match === null ? undefined : this.#place(Number(match[2]), Number(match[3]));
-      if (place !== undefined) frames.push({ name: match?.[1] ?? '', place });
-    }
-    return frames;
+  #frames(stack: string): Frame[] {
+    const lines = stack.split('\n', MAX_LINES).filter((line) => line.length <= MAX_LINE_CHARS);
+    const matches = lines.map((line) => FRAME.exec(line)).filter((match) => match !== null);
+    const places = matches.map(
+      ([, , line, column]): GeneratedPlace => ({ line: Number(line) - 1, column: Number(column) - 1 }),
+    );
+    return this.#places(places).flatMap((place, index) =>
+      place === undefined ? [] : [{ name: matches[index]?.[1] ?? '', place }],
+    );
   }
 
-  #place(line: number, column: number): SourcePlace | undefined {
-    const entry = this.#map?.findEntry(line - 1, column - 1);
-    // An entry without a source is code of a package.
-    if (entry === undefined || !('originalSource' in entry) || typeof entry.originalSource !== 'string')
-      return undefined;
-    return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn };
+  #places(places: readonly GeneratedPlace[]): (SourcePlace | undefined)[] {
+    const map = places.length === 0 ? undefined : readMap(this.#sourceMap);
+    if (map === undefined) return [];
+    return findSegments(map.mappings, places).map((segment) => {
+      // A segment without a source is code of a package.
+      const file = segment?.source === undefined ? undefined : map.sources[segment.source];
+      return segment === undefined || file === undefined
+        ? undefined
+        : { file, line: segment.line + 1, column: segment.column };
+    });
   }
 }
 
-function readMap(sourceMap: string): SourceMap | undefined {
+function readMap(sourceMap: string): Mapping | undefined {
   try {
-    return new SourceMap(JSON.parse(sourceMap) as SourceMapPayload);
+    const { sources, mappings } = JSON.parse(sourceMap) as Partial<Mapping>;
+    return Array.isArray(sources) && typeof mappings === 'string' ? { sources, mappings } : undefined;
   } catch {
     // See the constructor.
     return undefined;

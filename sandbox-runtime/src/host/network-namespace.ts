@@ -1,13 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { findWay, type Prefix } from './layers/command-prefix.ts';
 
-/** A program and its first arguments, before which a command is put to run without a network. Empty: there is no way here. */
-export type Prefix = readonly string[];
+export type { Prefix } from './layers/command-prefix.ts';
 
-const PROBE_MS = 5_000;
+/**
+ * With the network go System V's shared memory and the host's name, of which each namespace has its own. The user namespace
+ * is for a node that is not root's: in one it may make the others. Some systems forbid it.
+ */
 const WAYS: readonly Prefix[] = [
+  ['unshare', '--net', '--ipc', '--uts', '--'],
+  ['unshare', '--net', '--ipc', '--uts', '--map-root-user', '--'],
   ['unshare', '--net', '--'],
-  // Without root: a user namespace in which the network namespace may be made. Some systems forbid it.
   ['unshare', '--net', '--map-root-user', '--'],
 ];
 
@@ -16,19 +18,5 @@ const WAYS: readonly Prefix[] = [
  * out of an isolate then still reaches nothing. Linux only, and not in every container.
  */
 export async function findNetworkPrefix(): Promise<Prefix> {
-  if (process.platform !== 'linux') return [];
-  for (const way of WAYS) if (await works(way)) return way;
-  return [];
-}
-
-async function works(way: Prefix): Promise<boolean> {
-  const [program = '', ...args] = way;
-  try {
-    const probe = spawn(program, [...args, 'true'], { stdio: 'ignore', timeout: PROBE_MS });
-    const [code] = (await once(probe, 'close')) as [number | null];
-    return code === 0;
-  } catch {
-    // The program is not installed.
-    return false;
-  }
+  return process.platform === 'linux' ? await findWay([], WAYS) : [];
 }

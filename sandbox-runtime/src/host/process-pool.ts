@@ -1,3 +1,4 @@
+import type { RunFault } from '../sandbox.ts';
 import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 import { TenantQueue } from './tenant-queue.ts';
@@ -17,7 +18,10 @@ export interface PoolOptions {
   recycleAfterRuns: number;
   recycleAfterMs: number;
   idleMs: number;
+  maxQueuedPerTenant: number;
 }
+
+const BUSY: RunFault = { code: 'UNAVAILABLE', message: 'Too many runs of this account wait for the sandbox' };
 
 /** Something to do in a process of a tenant. */
 export interface Placement {
@@ -71,6 +75,8 @@ export class ProcessPool {
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
+    if (this.#queue.countOf(placement.tenantId) >= this.#options.maxQueuedPerTenant)
+      return placement.client.lose(BUSY, true);
     this.#queue.add(placement.tenantId, placement);
     this.#dispatch();
   }

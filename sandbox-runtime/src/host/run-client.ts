@@ -1,10 +1,12 @@
-import { LIMITS } from '@headwater/shared';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
+import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
 import { StackMapper } from './map-stack.ts';
+import { RunTraffic } from './run-traffic.ts';
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
@@ -21,17 +23,26 @@ export class RunClient implements ProcessClient {
   readonly #request: RunRequest;
   readonly #host: RunHost;
   readonly #resolve: (outcome: RunOutcome) => void;
-  readonly #budget = new RunBudget(LIMITS);
+  readonly #limits: AccountLimits;
+  readonly #budget: RunBudget;
   readonly #fetches = new Map<number, AbortController>();
-  readonly #startedAtMs = performance.now();
-  #fetchCount = 0;
+  #startedAtMs = performance.now();
+  readonly #traffic: RunTraffic;
   #readCount = 0;
   #over = false;
 
   constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
     this.#request = request;
+    this.#limits = request.limits.account;
+    this.#budget = new RunBudget(this.#limits);
     this.#host = host;
+    this.#traffic = new RunTraffic(this.#limits);
     this.#resolve = resolve;
+  }
+
+  /** It is given to a process: what came before was waiting. */
+  begin(): void {
+    this.#startedAtMs = performance.now();
   }
 
   get settled(): boolean {
@@ -45,14 +56,15 @@ export class RunClient implements ProcessClient {
       case 'emit':
         return this.#emit(message.event);
       case 'log':
-        this.#require(this.#budget.takeLogLine(message.line.message.length));
+        this.#requireWithin(this.#budget.takeLogLine(message.line.message.length));
         return this.#host.log(message.line);
       case 'respond':
-        this.#require(this.#budget.takeBytes(message.response.body.byteLength));
+        this.#requireWithin(this.#budget.takeBytes(message.response.body.byteLength));
         return this.#host.respond(message.response);
       case 'db-set':
-        this.#require(message.key.length <= LIMITS.maxDbKeyBytes && message.valueJson.length <= LIMITS.maxDbValueBytes);
-        this.#require(this.#budget.takeBytes(message.key.length + message.valueJson.length));
+        this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
+        this.#require(message.valueJson.length <= this.#limits.maxDbValueBytes);
+        this.#requireWithin(this.#budget.takeDbValue(message.key.length + message.valueJson.length));
         return this.#host.dbSet(message.key, message.valueJson);
       case 'db-get':
         return this.#read(message, send);
@@ -73,7 +85,11 @@ export class RunClient implements ProcessClient {
     for (const controller of this.#fetches.values()) controller.abort();
     if (this.#over) return;
     this.#over = true;
-    this.#resolve({ ok: false, fault, innocent, cpuMs: 0, wallMs: performance.now() - this.#startedAtMs });
+    const wallMs = performance.now() - this.#startedAtMs;
+    const { wallLimit, wallMs: maxWallMs } = this.#request.limits;
+    const isLate = fault.code === 'WALL_LIMIT' && !innocent;
+    const own = isLate ? limitFault({ name: wallLimit, value: maxWallMs, used: Math.ceil(wallMs) }) : fault;
+    this.#resolve({ ok: false, fault: own, innocent, cpuMs: 0, wallMs });
   }
 
   #emit(event: Parameters<RunHost['emit']>[0]): void {
@@ -81,13 +97,13 @@ export class RunClient implements ProcessClient {
     this.#require(
       (event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars,
     );
-    this.#require(this.#budget.takeEmit(event.data.length));
+    this.#requireWithin(this.#budget.takeEmit(event.data.length));
     this.#host.emit(event);
   }
 
   #read(message: Extract<FromSandbox, { kind: 'db-get' }>, send: (message: ToSandbox) => void): void {
     this.#readCount += 1;
-    this.#require(message.key.length <= LIMITS.maxDbKeyBytes && this.#readCount <= LIMITS.maxDbReadsPerRun);
+    this.#require(message.key.length <= LIMITS.maxDbKeyBytes && this.#readCount <= this.#limits.maxDbReadsPerRun);
     const { run, call } = message;
     const answer = (text: string): void => {
       if (!this.#over) send({ kind: 'db-value', run, call, answer: text });
@@ -101,16 +117,16 @@ export class RunClient implements ProcessClient {
 
   #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void): void {
     const { run, call, request } = message;
-    const refuse = (text: string): void => send({ kind: 'fetched', run, call, outcome: { ok: false, message: text } });
-    this.#require((request.body?.byteLength ?? 0) <= LIMITS.maxFetchRequestBytes);
-    this.#fetchCount += 1;
-    // A request that the guest has given up counts here until the host has closed it, so going over is no breach.
-    if (this.#fetches.size >= LIMITS.maxFetchesInFlightPerRun) return refuse('too many requests in flight');
-    if (this.#fetchCount > LIMITS.maxFetchesPerRun) return refuse('too many requests in one run');
+    const bodyBytes = request.body?.byteLength ?? 0;
+    this.#require(bodyBytes <= this.#limits.maxFetchRequestBytes);
+    const exceeded = this.#traffic.open(bodyBytes, this.#fetches.size);
+    if (exceeded !== undefined) return send({ kind: 'fetched', run, call, outcome: refusal(exceeded) });
     const controller = new AbortController();
     this.#fetches.set(call, controller);
-    const settle = (outcome: FetchOutcome): void => {
+    const settle = (answer: FetchOutcome): void => {
       this.#fetches.delete(call);
+      const tooMuch = answer.ok ? this.#traffic.receive(answer.body.byteLength) : undefined;
+      const outcome = tooMuch === undefined ? answer : refusal(tooMuch);
       if (!controller.signal.aborted) send({ kind: 'fetched', run, call, outcome });
     };
     this.#host
@@ -125,12 +141,21 @@ export class RunClient implements ProcessClient {
     const stack =
       fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
     const mapped: RunFault = { code: fault.code, message: fault.message };
+    if (fault.limit !== undefined) mapped.limit = fault.limit;
     if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;
     this.#resolve({ ...outcome, fault: mapped });
+  }
+
+  #requireWithin(exceeded: ExceededLimit | undefined): void {
+    this.#require(exceeded === undefined);
   }
 
   // The guest and its process have checked the same limits before: going over them here is no mistake of a component.
   #require(within: boolean): void {
     if (!within) throw new FrameError(`Run ${this.#request.runId} went over a limit that its process should have kept`);
   }
+}
+
+function refusal(limit: ExceededLimit): FetchOutcome {
+  return { ok: false, message: describeLimit(limit), limit };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
+import type { AccountLimits } from '@headwater/shared';
 import { FrameError, FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { type FromSandbox, readFromSandbox } from '../protocol/guest-to-host.ts';
 import {
@@ -12,9 +13,10 @@ import {
 } from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
-import type { ChildCommand } from './child-command.ts';
-import { readRssMb } from './read-rss.ts';
+import type { Launch } from './layers/confinement.ts';
+import { LimitsLedger } from './limits-ledger.ts';
 import type { ProcessClient } from './run-client.ts';
+import { UsageWatch } from './usage-watch.ts';
 
 /** A fetch body and its head are the largest message a process has to send. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -25,6 +27,8 @@ const MAX_STDERR_CHARS = 4_096;
 const DEADLINE_GRACE_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT_LOST_MS = 5_000;
+/** Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have their deadlines anyway. */
+const HOT_HEARTBEAT_LOST_MS = 30_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
@@ -37,7 +41,8 @@ interface GuestImage {
 export interface ProcessOptions {
   settings: StartSettings;
   processCode: string;
-  command: ChildCommand;
+  /** How to start the next process. */
+  launch(): Launch;
   guest: GuestImage;
   maxRssMb: number;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
@@ -74,10 +79,13 @@ export class SandboxProcess {
   expected = false;
 
   readonly #options: ProcessOptions;
+  readonly #launch: Launch;
   readonly #child: ChildProcess;
+  readonly #usage: UsageWatch;
   readonly #writer: FrameWriter;
   readonly #tasks = new Map<number, Task>();
   readonly #bundles = new BundleLedger();
+  readonly #limits = new LimitsLedger();
   #nextRun = 1;
   #inFlight = 0;
   #lastPongMs = performance.now();
@@ -88,12 +96,16 @@ export class SandboxProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options;
-    this.#child = spawn(options.command.program, options.command.args, {
+    this.#launch = options.launch();
+    this.#child = spawn(this.#launch.program, this.#launch.args, {
       detached: true,
       env: {},
       cwd: '/',
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...this.#launch.descriptors],
     });
+    const { pid } = this.#child;
+    if (pid !== undefined) this.#launch.started(pid);
+    this.#usage = new UsageWatch(pid, options.maxRssMb);
     // A process that ends at once closes its input before it is written; its exit is reported below.
     this.#child.stdin?.on('error', () => undefined).end(options.processCode);
     const channel = this.#child.stdio[3] as Duplex;
@@ -110,6 +122,12 @@ export class SandboxProcess {
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Limits of the account, for runs that are started from now on. */
+  setLimits(account: AccountLimits): void {
+    const limits = this.#limits.take(account);
+    if (limits !== undefined) this.#send({ kind: 'limits', limits });
   }
 
   start(order: TaskOrder, bundle: ComponentBundle, wallMs: number, client: ProcessClient): void {
@@ -135,7 +153,9 @@ export class SandboxProcess {
       );
     }
     if (nowMs - this.#lastPingMs >= HEARTBEAT_MS) this.#beat(nowMs);
-    if (nowMs - this.#lastPongMs > HEARTBEAT_LOST_MS) {
+    // Memory can grow by more than a gigabyte in a second.
+    if (this.#inFlight > 0 || this.#usage.isHot) void this.#look(nowMs);
+    if (nowMs - this.#lastPongMs > (this.#usage.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
   }
@@ -205,9 +225,11 @@ export class SandboxProcess {
     if (this.exited) return;
     this.exited = true;
     const lost = this.#inFlight;
-    this.#loseAll({ code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' }, () =>
-      this.#isShared(),
-    );
+    const fault: RunFault = this.#launch.ranOutOfMemory()
+      ? outOfMemory(this.#options.maxRssMb)
+      : { code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' };
+    this.#loseAll(fault, () => this.#isShared());
+    this.#launch.ended();
     if (lost > 0 || this.#stderr !== '') {
       this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr: this.#stderr });
     }
@@ -229,6 +251,7 @@ export class SandboxProcess {
         // A task that was ended from this side may still have had something to say.
         if (task === undefined) return;
         this.#deliver(task, message);
+        if (message.kind === 'outcome') this.#usage.runEnded(message.outcome.cpuMs);
         if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
         else if (task.over) this.#forget(message.run, task);
       }
@@ -285,16 +308,14 @@ export class SandboxProcess {
   #beat(nowMs: number): void {
     this.#lastPingMs = nowMs;
     this.#send({ kind: 'ping' });
-    void this.#checkMemory();
+    void this.#look(nowMs);
   }
 
-  async #checkMemory(): Promise<void> {
-    const rssMb = await readRssMb(this.pid);
-    if (rssMb === undefined || this.exited) return;
-    if (rssMb > this.#options.maxRssMb) {
-      const message = `The sandbox process used more than ${this.#options.maxRssMb} MB of memory`;
-      this.kill({ code: 'MEMORY_LIMIT', message }, () => this.#isShared());
-    } else if (rssMb > this.#options.maxRssMb * 0.7) this.draining = true;
+  async #look(nowMs: number): Promise<void> {
+    const verdict = await this.#usage.look(nowMs);
+    if (verdict === 'fine' || this.exited) return;
+    if (verdict === 'end') this.kill(outOfMemory(this.#options.maxRssMb), () => this.#isShared());
+    this.draining = true;
   }
 
   #send(message: ToSandbox): void {
@@ -307,4 +328,8 @@ export class SandboxProcess {
     if (channel.writableLength <= MAX_UNSENT_BYTES) return;
     this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped reading' }, () => this.#isShared());
   }
+}
+
+function outOfMemory(maxRssMb: number): RunFault {
+  return { code: 'MEMORY_LIMIT', message: `The sandbox process used more than ${maxRssMb} MB of memory` };
 }

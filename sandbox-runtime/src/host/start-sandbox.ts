@@ -1,11 +1,11 @@
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, accountLimits, HeadwaterError, LIMITS } from '@headwater/shared';
 import { bundleGuest } from '../build/bundle-guest.ts';
 import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
 import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
-import { childCommand } from './child-command.ts';
 import { DescribeClient } from './describe-client.ts';
-import { findNetworkPrefix } from './network-namespace.ts';
+import { findConfinement } from './layers/confinement.ts';
+import { summarizeLayers } from './layers/describe-layers.ts';
 import { ProcessPool } from './process-pool.ts';
 import { RunClient } from './run-client.ts';
 import type { SandboxProcess, TaskOrder } from './sandbox-process.ts';
@@ -17,7 +17,7 @@ export interface SandboxOptions {
   blankProcesses?: number;
   /** Processes at the same time, blank ones included; the rest waits. Default 32, at least 1. Each takes some 60 MB. */
   maxProcesses?: number;
-  /** Runs in flight in one process; the rest waits. Default LIMITS.maxRunsPerTenant. */
+  /** Runs in flight in one process; the rest waits. Default: as many as an account may have at most. */
   maxRunsPerProcess?: number;
   /** A process that has served this many runs is replaced when it can be. Default 100 000. */
   recycleAfterRuns?: number;
@@ -31,13 +31,21 @@ export interface SandboxOptions {
   maxWarmHeapMb?: number;
   /** Resident memory at which a process is killed; at 70 % of it, it takes no new runs. Default 1 536 MB. Linux only. */
   maxRssMb?: number;
+  /** Tasks of one tenant that wait for a process or for a turn in one; further ones are refused. Default 2 000. */
+  maxQueuedPerTenant?: number;
+  /**
+   * A control group folder that is this node's to make groups in, with the memory controller. Default: where the node is at
+   * the top of a hierarchy itself, as in some containers, that one.
+   */
+  controlGroup?: string | undefined;
 }
 
 const DESCRIBE_LIMITS = {
   cpuMs: LIMITS.describeCpuMs,
   wallMs: LIMITS.describeWallMs,
+  wallLimit: 'hookWallMs',
   memoryMb: LIMITS.describeMemoryMb,
-};
+} as const;
 
 /**
  * Starts the sandbox: bundles the guest, and boots the first blank process to know that processes can be started at all.
@@ -46,35 +54,52 @@ const DESCRIBE_LIMITS = {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { maxIsolates = 24, maxWarmHeapMb = 512 } = options;
   const log = options.log ?? (() => undefined);
-  const [guestCode, processCode, networkPrefix] = await Promise.all([
+  const maxRssMb = options.maxRssMb ?? 1_536;
+  const [guestCode, processCode, confinement] = await Promise.all([
     bundleGuest(),
     bundleProcess(),
-    findNetworkPrefix(),
+    findConfinement({ maxRssMb, controlGroup: options.controlGroup, log }),
   ]);
-  if (networkPrefix.length === 0)
-    log('info', 'Sandbox processes share the network of this one: the platform has no unshare', {});
+  const { level, message } = summarizeLayers(confinement.layers);
+  log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });
   const pool = new ProcessPool({
     process: {
       guest: { code: guestCode, snapshot: undefined },
       processCode,
-      command: childCommand(networkPrefix),
-      settings: { limits: pickGuestLimits(LIMITS), maxIsolates, maxWarmHeapMb, spareMemoryMb: LIMITS.isolateMemoryMb },
-      maxRssMb: options.maxRssMb ?? 1_536,
+      launch: () => confinement.launch(),
+      settings: {
+        limits: pickGuestLimits(accountLimits()),
+        maxIsolates,
+        maxWarmHeapMb,
+        spareMemoryMb: ACCOUNT_LIMITS.memoryMb.default,
+      },
+      maxRssMb,
       log,
     },
     blankProcesses: options.blankProcesses ?? 1,
     maxProcesses: Math.max(1, options.maxProcesses ?? 32),
-    maxRunsPerProcess: options.maxRunsPerProcess ?? LIMITS.maxRunsPerTenant,
+    maxRunsPerProcess: options.maxRunsPerProcess ?? ACCOUNT_LIMITS.maxRunsPerAccount.max,
     recycleAfterRuns: options.recycleAfterRuns ?? 100_000,
     recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
     idleMs: options.idleMs ?? 300_000,
+    maxQueuedPerTenant: options.maxQueuedPerTenant ?? 2_000,
   });
-  await pool.start();
+  const stop = async (): Promise<void> => {
+    await pool.stop();
+    confinement.close();
+  };
+  try {
+    await pool.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     describe: (tenantId, bundle) => describe(pool, tenantId, bundle),
     run: (request, host) => run(pool, request, host),
     stats: () => pool.stats(),
-    stop: () => pool.stop(),
+    layers: () => confinement.layers,
+    stop,
   };
 }
 
@@ -83,12 +108,18 @@ function run(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<Run
     const client = new RunClient(request, host, resolve);
     const { tenantId, alone, bundle, limits } = request;
     const order = orderOf(request);
-    pool.place({ tenantId, alone, client, start: (process) => process.start(order, bundle, limits.wallMs, client) });
+    const start = (process: SandboxProcess): void => {
+      client.begin();
+      process.setLimits(limits.account);
+      process.start(order, bundle, limits.wallMs, client);
+    };
+    pool.place({ tenantId, alone, client, start });
   });
 }
 
 function orderOf(request: RunRequest): TaskOrder {
-  const { isolateKey, limits, entry, dedupe } = request;
+  const { isolateKey, entry, dedupe } = request;
+  const { account: _, ...limits } = request.limits;
   const order: TaskOrder = {
     kind: 'run',
     isolateKey,

@@ -18,6 +18,10 @@ export class TenantQueue<T> {
     return this.#waiting.has(tenantId);
   }
 
+  countOf(tenantId: string): number {
+    return this.#waiting.get(tenantId)?.length ?? 0;
+  }
+
   count(matches: (item: T) => boolean): number {
     let count = 0;
     // One process serves all of a tenant's ordinary work, so only its first item counts.

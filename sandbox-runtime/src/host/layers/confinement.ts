@@ -1,0 +1,170 @@
+import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type { SandboxLayer } from '../../sandbox.ts';
+import { findNetworkPrefix } from '../network-namespace.ts';
+import { findWay, type Prefix, works } from './command-prefix.ts';
+import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
+import { setSessionNice, USUAL_NICE } from './cpu-priority.ts';
+import { describeLayers } from './describe-layers.ts';
+import type { ConfinementOptions, Findings } from './findings.ts';
+import { nodeArguments } from './node-arguments.ts';
+import { findUserIds, type UserIds } from './user-ids.ts';
+
+/** Threads of a process: one for each isolate that computes, and a dozen of Node's own. A bound on bombs, not on components. */
+const MAX_THREADS = 1_024;
+/** Pipes and what Node waits with; components open nothing. */
+const MAX_OPEN_FILES = 128;
+/** Most likely to be taken by the kernel when the machine has no memory left: -1000 to 1000. */
+const TAKE_FIRST = 1_000;
+/** The kernel's bound is behind the one that this node watches: what it ends can be told from a crash in any case. */
+const MEMORY_HEADROOM_MB = 256;
+/** Where a process finds what it was given as descriptors 4 and 5. */
+const NODE_FD = '/proc/self/fd/4';
+const ADDON_FD = '/proc/self/fd/5';
+
+/** How one sandbox process is started, and what is to be done beside it. */
+export interface Launch {
+  program: string;
+  args: string[];
+  /** Open files of the process from number 4 on. */
+  descriptors: readonly number[];
+  /** To be called at once with its id. */
+  started(pid: number): void;
+  /** The kernel ended it because its memory was used up. */
+  ranOutOfMemory(): boolean;
+  /** To be called when it is gone. */
+  ended(): void;
+}
+
+export interface Confinement {
+  /** What of the operating system stands around each process, and what does not. */
+  layers: readonly SandboxLayer[];
+  launch(): Launch;
+  /** When no process is left. */
+  close(): void;
+}
+
+/** Finds out, once, what this system lets a process be confined with, by doing it. Takes some tenths of a second. */
+export async function findConfinement(options: ConfinementOptions): Promise<Confinement> {
+  const addonPath = findAddon();
+  const files = [process.execPath, addonPath].map((path) => openSync(path, constants.O_RDONLY));
+  const findings = await probe(options, files, addonPath);
+  let open = true;
+  return {
+    layers: describeLayers(findings, options),
+    launch: () => launch(findings, options, files, addonPath),
+    close() {
+      if (open) for (const file of files) closeSync(file);
+      open = false;
+    },
+  };
+}
+
+async function probe(options: ConfinementOptions, files: readonly number[], addonPath: string): Promise<Findings> {
+  const priority = await findWay([], [['nice', '-n', String(USUAL_NICE)]]);
+  const network = await findNetworkPrefix();
+  const outer = [...priority, ...network];
+  const limits = await findWay(outer, [
+    ['prlimit', '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`, '--'],
+  ]);
+  const privileges = await findWay(
+    [...outer, ...limits],
+    [
+      ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
+      // Without a privilege there is none to be given up.
+      ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
+    ],
+  );
+  const groups = findControlGroups(options.controlGroup);
+  const found: Findings = { priority, network, limits, privileges, users: undefined, groups };
+  const users = await findUsers(found, files, addonPath);
+  return { ...found, users };
+}
+
+/**
+ * A process of a user of its own, where this one is root's. Node's program and the addon may be in a folder that nobody
+ * else may enter: the process gets both as open files.
+ */
+async function findUsers(found: Findings, files: readonly number[], addonPath: string): Promise<UserIds | undefined> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || found.privileges.length === 0) return undefined;
+  if ([process.execPath, addonPath].some((path) => !isForEverybody(path))) return undefined;
+  const users = findUserIds(readFileSync('/proc/self/uid_map', 'utf8'), readFileSync('/proc/self/gid_map', 'utf8'));
+  if (users === undefined) return undefined;
+  const user = users.take();
+  const load = `process.dlopen({ exports: {} }, '${ADDON_FD}')`;
+  const command = [...prefixOf(found, user), NODE_FD, '--permission', '--allow-addons', '--no-warnings', '-e', load];
+  const worked = await works(command, files);
+  users.giveBack(user);
+  return worked ? users : undefined;
+}
+
+// The folders on the way do not matter to an open file, its own permissions do.
+function isForEverybody(path: string): boolean {
+  return (statSync(path).mode & 0o004) !== 0;
+}
+
+function prefixOf({ priority, network, limits, privileges }: Findings, user: number | undefined): Prefix {
+  if (user === undefined) return [...priority, ...network, ...limits, ...privileges];
+  const [setpriv = '', ...rest] = privileges;
+  // Counted for each user, so it can only be set where a process has one to itself.
+  const threads = limits.length === 0 ? [] : [...limits.slice(0, -1), `--nproc=${MAX_THREADS}:${MAX_THREADS}`, '--'];
+  return [
+    ...priority,
+    ...network,
+    ...threads,
+    setpriv,
+    `--reuid=${user}`,
+    `--regid=${user}`,
+    '--clear-groups',
+    ...rest,
+  ];
+}
+
+function launch(found: Findings, options: ConfinementOptions, files: readonly number[], addonPath: string): Launch {
+  const user = found.users?.take();
+  const isOwnUser = user !== undefined;
+  const node = isOwnUser ? NODE_FD : process.execPath;
+  const [program = '', ...args] = [...prefixOf(found, user), node, ...nodeArguments(isOwnUser ? ADDON_FD : addonPath)];
+  let groups: ProcessGroups | undefined;
+  return {
+    program,
+    args,
+    descriptors: isOwnUser ? files : [],
+    started(pid) {
+      setSessionNice(pid, USUAL_NICE);
+      takeFirst(pid);
+      groups = confineGroup(found.groups, options, pid);
+    },
+    ranOutOfMemory: () => groups?.ranOutOfMemory() ?? false,
+    ended() {
+      groups?.remove();
+      if (user !== undefined) found.users?.giveBack(user);
+    },
+  };
+}
+
+function takeFirst(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(TAKE_FIRST));
+  } catch {
+    // No /proc, or the process is gone already; the layer is reported by whether this works for the node itself.
+  }
+}
+
+function confineGroup(groups: ControlGroups, options: ConfinementOptions, pid: number): ProcessGroups | undefined {
+  if (groups.controllers.size === 0) return undefined;
+  try {
+    return groups.confine(pid, { memoryMb: options.maxRssMb + MEMORY_HEADROOM_MB, threads: MAX_THREADS });
+  } catch (error) {
+    options.log('warn', 'A sandbox process could not be put into a control group', { pid, error: String(error) });
+    return undefined;
+  }
+}
+
+/** The file of isolated-vm that is made for this platform. */
+function findAddon(): string {
+  const isolatedVm = createRequire(import.meta.url).resolve('isolated-vm/package.json');
+  const find = createRequire(isolatedVm)('node-gyp-build') as { path(folder: string): string };
+  return find.path(dirname(isolatedVm));
+}

@@ -1,0 +1,160 @@
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface GroupLimits {
+  memoryMb: number;
+  /** Threads, which the kernel counts as processes. */
+  threads: number;
+}
+
+type Controller = 'memory' | 'pids';
+
+/** A folder of a control group file system in which this node may make groups. */
+interface Place {
+  folder: string;
+  controllers: readonly Controller[];
+  version: 1 | 2;
+}
+
+/** The groups of one process. */
+export interface ProcessGroups {
+  /** The kernel has killed the process because it had used up its memory. */
+  ranOutOfMemory(): boolean;
+  /** After the end of the process. */
+  remove(): void;
+}
+
+/** Makes a group for each sandbox process, with a bound on its memory and its threads. */
+export interface ControlGroups {
+  controllers: ReadonlySet<Controller>;
+  /** Throws where the group cannot be made or the process cannot be put into it. */
+  confine(pid: number, limits: GroupLimits): ProcessGroups;
+}
+
+/** `/proc` and `/sys/fs/cgroup`, or what a test has put in their place. */
+export interface GroupRoots {
+  proc: string;
+  groups: string;
+}
+
+const SYSTEM_ROOTS: GroupRoots = { proc: '/proc', groups: '/sys/fs/cgroup' };
+const NAME = /^headwater-\d+-\d+$/;
+
+/**
+ * Finds where groups may be made: in `given`, a folder that the operator has handed to this node, or at the top of a
+ * hierarchy, where this node is itself (in a container). Anywhere else the groups belong to whoever started it, such as
+ * systemd, which does not expect others to make groups among its own. Groups that dead nodes left are removed.
+ */
+export function findControlGroups(given: string | undefined, roots: GroupRoots = SYSTEM_ROOTS): ControlGroups {
+  const places = (given === undefined ? ownPlaces(roots) : [placeAt(given)]).filter((place) => isUsable(place));
+  for (const place of places) removeLeftOvers(place);
+  return {
+    controllers: new Set(places.flatMap(({ controllers }) => controllers)),
+    confine: (pid, limits) => confine(places, pid, limits),
+  };
+}
+
+function ownPlaces({ proc, groups }: GroupRoots): Place[] {
+  const lines = readOr(join(proc, 'self/cgroup'), '').split('\n');
+  return lines.flatMap((line): Place[] => {
+    const [, names = '', path] = line.split(':');
+    if (path !== '/') return [];
+    if (names === '') return [placeAt(groups)];
+    if (names !== 'memory' && names !== 'pids') return [];
+    return [{ folder: join(groups, names), controllers: [names], version: 1 }];
+  });
+}
+
+function placeAt(folder: string): Place {
+  const listed = readOr(join(folder, 'cgroup.controllers'), undefined);
+  if (listed === undefined) return { folder, controllers: controllersOfV1(folder), version: 1 };
+  const words = listed.trim().split(/\s+/);
+  return { folder, controllers: (['memory', 'pids'] as const).filter((name) => words.includes(name)), version: 2 };
+}
+
+function controllersOfV1(folder: string): Controller[] {
+  if (existsSync(join(folder, 'memory.limit_in_bytes'))) return ['memory'];
+  return existsSync(join(folder, 'pids.max')) ? ['pids'] : [];
+}
+
+/** Makes a group and removes it again: nothing else says whether it is allowed. */
+function isUsable({ folder, controllers, version }: Place): boolean {
+  if (controllers.length === 0) return false;
+  try {
+    if (version === 2) {
+      const enabled = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(/\s+/);
+      const missing = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
+      // Refused by the kernel while processes are in the folder's own group, unless it is that of the whole machine.
+      if (missing.length > 0) writeFileSync(join(folder, 'cgroup.subtree_control'), missing.join(' '));
+    }
+    const probe = join(folder, nextName());
+    mkdirSync(probe);
+    rmdirSync(probe);
+    return true;
+  } catch {
+    // Read-only, as in most containers, or not ours.
+    return false;
+  }
+}
+
+function confine(places: readonly Place[], pid: number, limits: GroupLimits): ProcessGroups {
+  const made: string[] = [];
+  const remove = (): void => {
+    for (const group of made.splice(0)) removeGroup(group);
+  };
+  try {
+    for (const { folder, controllers, version } of places) {
+      const group = join(folder, nextName());
+      mkdirSync(group);
+      made.push(group);
+      for (const controller of controllers) bound(group, controller, version, limits);
+      writeFileSync(join(group, 'cgroup.procs'), String(pid));
+    }
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { ranOutOfMemory: () => made.some((group) => killedForMemory(group)), remove };
+}
+
+function bound(group: string, controller: Controller, version: 1 | 2, { memoryMb, threads }: GroupLimits): void {
+  const write = (file: string, value: number | string): void => writeFileSync(join(group, file), String(value));
+  if (controller === 'pids') return write('pids.max', threads);
+  const bytes = memoryMb * 2 ** 20;
+  if (version === 1) return write('memory.limit_in_bytes', bytes);
+  write('memory.max', bytes);
+  // Not there without swap accounting.
+  if (existsSync(join(group, 'memory.swap.max'))) write('memory.swap.max', 0);
+}
+
+function killedForMemory(group: string): boolean {
+  const counts = readOr(join(group, 'memory.events'), undefined) ?? readOr(join(group, 'memory.oom_control'), '');
+  return Number(/^oom_kill (\d+)$/m.exec(counts)?.[1] ?? 0) > 0;
+}
+
+function nextName(): string {
+  return `headwater-${process.pid}-${randomInt(2 ** 32)}`;
+}
+
+// The kernel refuses to remove a group that has a process: those of nodes that live are safe.
+function removeLeftOvers({ folder }: Place): void {
+  for (const name of readdirSync(folder)) if (NAME.test(name)) removeGroup(join(folder, name));
+}
+
+function removeGroup(group: string): void {
+  try {
+    rmdirSync(group);
+  } catch {
+    // Its process is not quite gone, or another node was faster: the next start removes what is left.
+  }
+}
+
+function readOr<T>(path: string, otherwise: T): string | T {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // A kernel without it.
+    return otherwise;
+  }
+}

@@ -1,0 +1,57 @@
+import type { SandboxLayer } from '../../sandbox.ts';
+import type { ConfinementOptions, Findings } from './findings.ts';
+
+/** What was found, for operators: each layer with what it does, or with why it is missing. */
+export function describeLayers(
+  found: Findings,
+  { controlGroup }: Pick<ConfinementOptions, 'controlGroup'>,
+): SandboxLayer[] {
+  const layer = (name: SandboxLayer['layer'], active: boolean, does: string, missing: string): SandboxLayer => ({
+    layer: name,
+    active,
+    note: active ? does : missing,
+  });
+  const { network, users, privileges, limits, groups, priority } = found;
+  const isLinux = process.platform === 'linux';
+  const onLinux = (why: string): string => (isLinux ? why : `not on ${process.platform}`);
+  const boundThreads = groups.controllers.has('pids') || (users !== undefined && limits.length > 0);
+  return [
+    layer('network', network.length > 0, 'no network', onLinux('unshare is missing or not permitted')),
+    layer('user', users !== undefined, 'a user of its own, without a name', onLinux(whyNoUser(privileges.length > 0))),
+    layer('privileges', privileges.length > 0, 'no privileges, and none to be gained', onLinux('setpriv is missing')),
+    layer('parent', privileges.length > 0, 'ends with this node', onLinux('setpriv is missing')),
+    layer('files', limits.length > 0, 'no files written, few open', onLinux('prlimit is missing')),
+    layer('threads', boundThreads, 'a bound on threads', onLinux('needs root, or a control group')),
+    layer('memory', groups.controllers.has('memory'), 'a bound on memory', onLinux(whyNoMemory(controlGroup))),
+    layer(
+      'watch',
+      isLinux,
+      'memory and processor time are watched, and the kernel takes it first when memory runs out',
+      onLinux(''),
+    ),
+    layer('priority', priority.length > 0, 'behind this node and its database', 'nice is missing'),
+  ];
+}
+
+function whyNoUser(hasSetpriv: boolean): string {
+  if (process.getuid?.() !== 0) return 'needs root';
+  return hasSetpriv ? "other users may not read this node's programs, or have no ids here" : 'setpriv is missing';
+}
+
+function whyNoMemory(controlGroup: string | undefined): string {
+  return controlGroup === undefined
+    ? 'no control group is given, see HEADWATER_SANDBOX_CGROUP'
+    : `no groups with a memory controller can be made in ${controlGroup}`;
+}
+
+/** One line for the log. */
+export function summarizeLayers(layers: readonly SandboxLayer[]): { level: 'info' | 'warn'; message: string } {
+  const missing = layers.filter(({ active }) => !active);
+  if (missing.length === 0)
+    return { level: 'info', message: 'Sandbox processes have every layer of the operating system' };
+  const list = missing.map(({ layer, note }) => `${layer} (${note})`).join(', ');
+  return {
+    level: 'warn',
+    message: `Sandbox processes run without some layers of the operating system: ${list}. What each would stop: docs/security.md`,
+  };
+}

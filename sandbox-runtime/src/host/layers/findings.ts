@@ -1,0 +1,21 @@
+import type { Prefix } from './command-prefix.ts';
+import type { ControlGroups } from './control-groups.ts';
+import type { UserIds } from './user-ids.ts';
+
+export interface ConfinementOptions {
+  /** Resident memory at which this node ends a process by itself. */
+  maxRssMb: number;
+  /** A control group folder that the operator has handed to this node. */
+  controlGroup: string | undefined;
+  log(level: 'warn', message: string, fields: Record<string, unknown>): void;
+}
+
+/** What was found to work on this system. */
+export interface Findings {
+  network: Prefix;
+  limits: Prefix;
+  privileges: Prefix;
+  priority: Prefix;
+  users: UserIds | undefined;
+  groups: ControlGroups;
+}
