@@ -1,3 +1,5 @@
+import type { ExceededLimit } from './account-limits.ts';
+
 /**
  * The registry of every error a user can see: code → HTTP status and title. Codes are stable; messages are not.
  * The API renders them as RFC 9457 problem documents with a top-level `error` string beside.
@@ -23,6 +25,7 @@ export const ERRORS = {
   WALL_LIMIT: { status: 422, title: 'The run took longer than its limit' },
   MEMORY_LIMIT: { status: 422, title: 'The component used more memory than its limit' },
   OUTPUT_LIMIT: { status: 422, title: 'The run produced more output than its limit' },
+  RESOURCE_LIMIT: { status: 422, title: 'The run asked for more than one of its limits allows' },
   SANDBOX_CRASHED: { status: 422, title: 'The sandbox process of the run ended unexpectedly' },
   RUN_ABANDONED: { status: 422, title: 'The run was given up after several nodes failed while running it' },
 } as const;
@@ -39,16 +42,29 @@ export interface FieldError {
   column?: number;
 }
 
+interface ErrorDetails {
+  fields?: readonly FieldError[];
+  /** The limit of the account that is the reason. */
+  limit?: ExceededLimit;
+  /** When the same request may succeed. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
 /** Thrown for every expected failure that a caller is told about. Anything else that is thrown is a defect and becomes INTERNAL. */
 export class HeadwaterError extends Error {
   override readonly name = 'HeadwaterError';
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
+  readonly limit: ExceededLimit | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { fields?: readonly FieldError[]; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorDetails = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.fields = options.fields ?? [];
+    this.limit = options.limit;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

@@ -1,6 +1,8 @@
 export {
   ACCOUNT_LIMITS,
   accountLimits,
+  findLimitProblems,
+  keepKnownLimits,
   type AccountLimitName,
   type AccountLimits,
   type ExceededLimit,

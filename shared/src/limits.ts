@@ -1,6 +1,7 @@
 /**
- * Every limit of the system, with its unit in the name. None is set through the environment yet. docs/configuration.md
- * lists them all, and a test holds the two together.
+ * Limits of the platform, with the unit in the name; those that hold for one account and can be set are in
+ * `account-limits.ts`. None of these is set from outside. docs/configuration.md lists them all, and a test holds the two
+ * together.
  */
 export const LIMITS = {
   /** Body of a request to an endpoint. Over it: 413. */
@@ -13,13 +14,20 @@ export const LIMITS = {
   maxComponentCodeBytes: 1024 * 1024,
   /** Files of one component that is fetched from a URL; together they have at most maxComponentCodeBytes. */
   maxComponentFiles: 100,
-  /** A component bundled with its packages. */
-  maxBundleBytes: 24 * 1024 * 1024,
-  /** Fetching the packages of a component and bundling it with them. */
+  /** Fetching a component from its URL, with the files that it imports. */
+  fetchComponentMs: 30_000,
+  /** Fetching the packages of a component, and bundling it with them, each. */
   buildMs: 60_000,
-  /** Builds with packages at the same time on one node, and those of one tenant that wait. */
+  /** Bundling a component without packages. */
+  bundleMs: 10_000,
+  /** Private memory of each process of a build: of those that fetch packages or bundle them, and of those that bundle without. */
+  maxBuildMemoryMb: 1_536,
+  maxBundleMemoryMb: 1_024,
+  /** Builds with packages at the same time on one node, and as many without; those with packages of one tenant that wait. */
   maxConcurrentBuilds: 2,
   maxQueuedBuildsPerTenant: 32,
+  /** As above, for components without packages. */
+  maxQueuedBundlesPerTenant: 256,
   /** Of one build: packages, their files and bytes unpacked; one tarball; the registry's list of one package's versions. */
   maxPackagesPerBuild: 1_000,
   maxUnpackedFiles: 50_000,
@@ -34,19 +42,12 @@ export const LIMITS = {
   bundleReuseMs: 3_600_000,
   /** One configured prop, as JSON. */
   maxPropValueBytes: 64 * 1024,
-  /** One value of `$.service.db`, as JSON. */
-  maxDbValueBytes: 60 * 1024,
-  /** Values that one run reads from `$.service.db`: each waits for the database. */
-  maxDbReadsPerRun: 10_000,
+  /** All secret props of one source together, as JSON: whatever its runs put out is searched for them. */
+  maxSecretPropsBytes: 64 * 1024,
+  /** What a value of `$.service.db` counts for maxDbBytes and maxRunOutputBytes beside its bytes and those of its key. */
+  dbEntryOverheadBytes: 64,
   /** A key of `$.service.db`. */
   maxDbKeyBytes: 1024,
-  /** One emitted event, as JSON. */
-  maxEventBytes: 1024 * 1024,
-  /** Everything one run emits, logs and stores, together. */
-  maxRunOutputBytes: 6 * 1024 * 1024,
-  maxEmitsPerRun: 10_000,
-  maxLogLinesPerRun: 1_000,
-  maxLogLineBytes: 16 * 1024,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,
@@ -61,43 +62,29 @@ export const LIMITS = {
   recentEvents: 100,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
-  /** CPU time of one run. */
-  runCpuMs: 10_000,
-  /** Wall time of a run started by HTTP, and of one started by a timer or by hand. */
-  httpRunWallMs: 30_000,
-  timerRunWallMs: 60_000,
-  /** Wall time of a lifecycle hook. */
-  hookWallMs: 60_000,
-  /** Heap of one isolate. */
-  isolateMemoryMb: 128,
+  /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
+  maxSummariesBytes: 16 * 1024 * 1024,
   /** Loading a component to see what it exports, when it is saved. */
   describeCpuMs: 4_000,
   describeWallMs: 10_000,
   describeMemoryMb: 128,
-  /** Files that one run keeps below /tmp: their bytes together, and files and directories. */
-  maxTmpBytes: 32 * 1024 * 1024,
-  maxTmpEntries: 2_000,
-  maxTimersPerRun: 1_000,
-  maxFetchesInFlightPerRun: 32,
-  maxFetchesPerRun: 1_000,
   /** Of one request: its URL, and its header names and values together. */
   maxFetchUrlChars: 16_384,
   maxFetchHeaderBytes: 64 * 1024,
-  maxFetchRequestBytes: 6 * 1024 * 1024,
-  maxFetchResponseBytes: 12 * 1024 * 1024,
   maxFetchRedirects: 10,
-  fetchTimeoutMs: 30_000,
-  /** Connections that components of all tenants hold to one origin, from one node; more requests wait for one. */
-  maxFetchConnectionsPerOrigin: 128,
-  /** Response bytes of fetches that one tenant may have in memory on one node at the same time. */
+  /** Headers of one response, names and values together. */
+  maxFetchResponseHeaderBytes: 64 * 1024,
+  /** Connections to hosts outside that one node keeps open without a request, of all tenants together; the oldest are closed. */
+  maxIdleConnections: 1_024,
+  /** Request and response bytes of fetches that one tenant may have in memory on one node at the same time. */
   maxFetchBytesPerTenant: 96 * 1024 * 1024,
   /** Connecting to a host outside, DNS included; part of the timeout of whatever connects. */
   connectTimeoutMs: 10_000,
-  /** Runs of one component and of one tenant at the same time on one node; the rest waits. */
-  maxRunsPerComponent: 32,
-  maxRunsPerTenant: 64,
-  /** Invocations that one node holds in memory; what comes beyond is stored for whichever node is free. Their events' bytes. */
-  maxHeldInvocations: 2_000,
+  /**
+   * Invocations that one node holds in memory, of one tenant at most half of them; what comes beyond is stored for whichever
+   * node is free. Their events' bytes.
+   */
+  maxHeldInvocations: 4_000,
   maxHeldInvocationBytes: 128 * 1024 * 1024,
   /** Times an invocation is started again because its sandbox or its node ended without a result. */
   maxInvocationAttempts: 3,
@@ -111,7 +98,10 @@ export const LIMITS = {
   maxDeliveriesPerWebhook: 32,
   maxDeliveriesPerTenant: 256,
   maxDeliveriesInFlight: 1_024,
-  /** Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. */
+  /**
+   * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. One tenant
+   * has at most half of it.
+   */
   maxHeldDeliveriesPerWebhook: 2_000,
   maxHeldDeliveries: 4_000,
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
@@ -141,6 +131,10 @@ export const LIMITS = {
   /** What is still read and thrown away of a body that was refused, so that its sender gets to read the answer. */
   maxDrainBytes: 8 * 1024 * 1024,
   drainMs: 5_000,
+  /** Requests on one connection that wait for the answer of an earlier one; with more of them it is closed. */
+  maxPipelinedRequests: 20,
+  /** Connections of clients; beyond it one on which nothing was ever sent makes room, or the new one is refused. */
+  maxClientConnections: 10_000,
   /** From the first byte of a connection to the end of the headers, and to the end of the body. */
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 60_000,

@@ -5,7 +5,6 @@ import 'core-js/actual/btoa';
 import 'core-js/actual/dom-exception';
 import 'core-js/actual/structured-clone';
 import { Buffer } from 'buffer/';
-import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { BlockingReference, Bridge } from './bridge.ts';
 import { connectBridge } from './bridge-slot.ts';
 import { BUILTIN_FUNCTION } from './builtin-names.ts';
@@ -14,7 +13,7 @@ import { makeConsole, RunLog } from './console.ts';
 import { GuestFetch } from './fetch.ts';
 import { Guest, type GuestParts } from './guest.ts';
 import { HostCalls } from './host-calls.ts';
-import { applyFunction, defineGlobal, now, parseJson, whenSettled } from './intrinsics.ts';
+import { applyFunction, defineGlobal, now, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
 import { GuestPerformance } from './performance.ts';
 import { completeBuffer, speedUpBuffer } from './node/buffer.ts';
@@ -25,6 +24,7 @@ import { RawRequests } from './raw-requests.ts';
 import type { RequestInit } from './request.ts';
 import { RunTracker } from './run-context.ts';
 import { GuestTimers } from './timers.ts';
+import { trimLanguage } from './trim-language.ts';
 import { makeWebCrypto } from './web-crypto.ts';
 import { WEB_CLASSES } from './web-globals.ts';
 
@@ -38,16 +38,16 @@ type Dispatch = (kind: number, run: number, a: unknown, b: unknown, c: unknown, 
 // Memory of these is not counted by the isolate's limit, or opens a clock fine enough to read other processes by.
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'] as const;
 
-function bootGuest(post: Bridge['post'], ask: Bridge['ask'], dbGet: BlockingReference, limitsJson: string): Dispatch {
+function bootGuest(post: Bridge['post'], ask: Bridge['ask'], dbGet: BlockingReference): Dispatch {
   for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
   const blockingCall = dbGet.applySyncPromise;
-  const guarded = guardPosts(post);
+  const runs = new RunTracker();
+  const guarded = guardPosts(post, runs);
   const bridge: Bridge = {
     post: guarded.post,
     ask,
     dbGet: (run, key) => applyFunction(blockingCall, dbGet, [undefined, [run, key]]) as string,
   };
-  const runs = new RunTracker(parseJson(limitsJson) as GuestLimits);
   const log = new RunLog(bridge, runs);
   const timers = new GuestTimers(bridge, runs);
   connectBridge(bridge);
@@ -102,6 +102,7 @@ function queueTask(guest: Guest, callback: unknown): void {
 function ignore(): void {}
 
 for (const name of Object.keys(WEB_CLASSES)) defineGlobal(name, WEB_CLASSES[name]);
+trimLanguage();
 completeEvents();
 completeStreams();
 completeBuffer();

@@ -127,7 +127,7 @@ function makeVolumes(runs: RunTracker): () => Volume {
   return () => {
     const context = runs.current();
     if (context === undefined) throw new Error('Files can be used during a run only');
-    const volume = volumes.get(context) ?? new Volume(runs.limits);
+    const volume = volumes.get(context) ?? new Volume(context.limits);
     volumes.set(context, volume);
     return volume;
   };

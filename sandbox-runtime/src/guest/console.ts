@@ -20,12 +20,12 @@ export class RunLog {
 
   write(context: RunContext | undefined, level: Level, message: string): void {
     if (context === undefined || context.over) return;
-    const { maxLogLinesPerRun, maxLogLineBytes } = this.#runs.limits;
+    const { maxLogLinesPerRun, maxLogLineBytes } = context.limits;
     context.logLines += 1;
     if (context.logLines > maxLogLinesPerRun + 1) return;
     const last = context.logLines === maxLogLinesPerRun + 1;
     const text = last
-      ? `Further log lines are dropped: a run keeps ${maxLogLinesPerRun}`
+      ? `Further log lines are dropped; the limit maxLogLinesPerRun is ${maxLogLinesPerRun}`
       : truncateUtf8(message, maxLogLineBytes);
     this.#runs.takeBytes(context, utf8Length(text));
     this.#bridge.post(POST.log, context.run, `${last ? LEVEL.warn : LEVEL[level]}:${now()}`, text);

@@ -1,8 +1,9 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { parseJson, stringifyJson } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { utf8Length } from './utf8.ts';
+import { utf8LengthUpTo } from './utf8.ts';
 
 export interface DbProp {
   get(key: string): unknown;
@@ -16,42 +17,39 @@ export interface DbProp {
 export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext): DbProp {
   return {
     get(key) {
-      const name = readKey(key, runs);
+      const name = readKey(key, context);
       const own = context.written.get(name);
       if (own !== undefined) return parseJson(own);
       context.reads += 1;
-      if (context.reads > runs.limits.maxDbReadsPerRun) {
-        throw new RangeError(`A run may read the store at most ${runs.limits.maxDbReadsPerRun} times`);
-      }
+      const { maxDbReadsPerRun } = context.limits;
+      if (context.reads > maxDbReadsPerRun)
+        throw limitError({ name: 'maxDbReadsPerRun', value: maxDbReadsPerRun, used: context.reads });
       const answer = bridge.dbGet(context.run, name);
       if (answer[0] === 'v') return parseJson(answer.slice(1));
       if (answer[0] === 'u') return undefined;
       throw new Error(`The value of '${name}' could not be read: ${answer.slice(1)}`);
     },
     set(key, value) {
-      const name = readKey(key, runs);
+      const name = readKey(key, context);
       if (value === undefined || context.over) return;
       const json = valueJson(name, value);
-      const bytes = utf8Length(json);
-      const { maxDbValueBytes } = runs.limits;
-      if (bytes > maxDbValueBytes) {
-        throw new RangeError(`The value for '${name}' is ${bytes} bytes of JSON; the limit is ${maxDbValueBytes}`);
-      }
-      runs.takeBytes(context, bytes + name.length);
+      const bytes = utf8LengthUpTo(json, context.limits.maxDbValueBytes);
+      const { maxDbValueBytes, dbEntryOverheadBytes } = context.limits;
+      if (bytes > maxDbValueBytes) throw limitError({ name: 'maxDbValueBytes', value: maxDbValueBytes, used: bytes });
+      runs.takeBytes(context, bytes + name.length + dbEntryOverheadBytes);
       context.written.set(name, json);
       bridge.post(POST.dbSet, context.run, name, json);
     },
   };
 }
 
-function readKey(key: unknown, runs: RunTracker): string {
+function readKey(key: unknown, { limits }: RunContext): string {
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw new TypeError(`A key of the store must be a string, not ${typeof key}`);
   }
   const name = String(key);
-  if (utf8Length(name) > runs.limits.maxDbKeyBytes) {
-    throw new RangeError(`A key of the store is longer than ${runs.limits.maxDbKeyBytes} bytes`);
-  }
+  if (utf8LengthUpTo(name, limits.maxDbKeyBytes) > limits.maxDbKeyBytes)
+    throw new RangeError(`A key of the store is longer than ${limits.maxDbKeyBytes} bytes`);
   return name;
 }
 

@@ -1,8 +1,12 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { utf8Length } from './utf8.ts';
+import { utf8LengthUpTo } from './utf8.ts';
+
+/** The first and the last moment of a Date, from 1970 on. */
+const MAX_TS_MS = 8.64e15;
 
 interface EmitMeta {
   id?: string | number;
@@ -12,7 +16,7 @@ interface EmitMeta {
   emittedAtMs: number;
 }
 
-/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or RangeError at the author's line. */
+/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError, RangeError or LimitError at the author's line. */
 export function emitEvent(
   bridge: Bridge,
   runs: RunTracker,
@@ -21,16 +25,14 @@ export function emitEvent(
   options: unknown,
 ): void {
   if (context.over) return;
-  const { limits } = runs;
+  const { maxEventBytes, maxEmitsPerRun } = context.limits;
   const data = eventJson(event);
-  const bytes = utf8Length(data);
-  if (bytes > limits.maxEventBytes) {
-    throw new RangeError(`The event given to $emit is ${bytes} bytes of JSON; the limit is ${limits.maxEventBytes}`);
-  }
-  const meta = readMeta(options ?? {}, context, runs);
+  const bytes = utf8LengthUpTo(data, maxEventBytes);
+  if (bytes > maxEventBytes) throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
+  const meta = readMeta(options ?? {}, context);
   context.emits += 1;
-  if (context.emits > limits.maxEmitsPerRun)
-    runs.exceed(context, `A run may emit at most ${limits.maxEmitsPerRun} events`);
+  if (context.emits > maxEmitsPerRun)
+    runs.exceed(context, { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: context.emits });
   runs.takeBytes(context, bytes);
   bridge.post(POST.emit, context.run, data, stringifyOwn(meta));
 }
@@ -49,14 +51,14 @@ function eventJson(event: unknown): string {
   return json;
 }
 
-function readMeta(options: unknown, context: RunContext, runs: RunTracker): EmitMeta {
+function readMeta(options: unknown, context: RunContext): EmitMeta {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('The second argument of $emit must be an object such as { id, name, summary, ts }');
   }
   const { id, name, summary, ts } = options as Record<string, unknown>;
-  const { maxChannelChars, maxSummaryChars } = runs.limits;
+  const { maxChannelChars, maxSummaryChars, maxEventIdChars } = context.limits;
   const meta: EmitMeta = { emittedAtMs: now() };
-  const checkedId = readId(id, context.dedupe, runs.limits.maxEventIdChars);
+  const checkedId = readId(id, context.dedupe, maxEventIdChars);
   if (checkedId !== undefined) meta.id = checkedId;
   if (name !== undefined && name !== null) {
     if (typeof name !== 'string') throw new TypeError(`$emit: name must be a string, not ${typeof name}`);
@@ -84,7 +86,7 @@ function readTs(ts: unknown): number | undefined {
   if (ts === undefined || ts === null) return undefined;
   const ms = ts instanceof Date ? ts.getTime() : typeof ts === 'string' && /^\d+$/.test(ts) ? Number(ts) : ts;
   if (typeof ms !== 'number') throw new TypeError(`$emit: ts must be a number of milliseconds, not a ${typeof ts}`);
-  return Number.isFinite(ms) ? Math.trunc(ms) : undefined;
+  return Math.abs(ms) <= MAX_TS_MS ? Math.trunc(ms) : undefined;
 }
 
 function readId(id: unknown, dedupe: string, maxChars: number): string | number | undefined {

@@ -1,13 +1,18 @@
+import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import { onAbort } from './abort.ts';
 import { type BodyState, consumeBody, failBody } from './body.ts';
 import type { Bridge } from './bridge.ts';
 import { headerPairs } from './headers.ts';
-import { parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
+import { checkedHead } from './checked-head.ts';
+import { parseJson, whenSettled } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
+import { PrivateMap } from './private-map.ts';
 import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
 import { type GuestResponse, makeNetworkResponse } from './response.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
+import { takeRequest, takeUpload } from './take-request.ts';
 import { utf8Length } from './utf8.ts';
 
 type Content = string | Uint8Array<ArrayBuffer>;
@@ -21,7 +26,7 @@ type FetchHead =
       url: string;
       redirected: boolean;
     }
-  | { ok: false; message: string };
+  | { ok: false; message: string; limit?: ExceededLimit };
 
 interface PendingFetch {
   context: RunContext;
@@ -44,7 +49,7 @@ function failure(message: string): TypeError {
 export class GuestFetch {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
-  readonly #pending = new Map<number, PendingFetch>();
+  readonly #pending = new PrivateMap<number, PendingFetch>();
   #nextCall = 1;
 
   constructor(bridge: Bridge, runs: RunTracker) {
@@ -59,7 +64,7 @@ export class GuestFetch {
       if (signal.aborted) throw signal.reason;
       if (url.startsWith('data:')) return resolve(makeNetworkResponse(readDataUrl(url)));
       if (!/^https?:/.test(url)) throw failure(`${new URL(url).protocol} URLs are not supported`);
-      if (url.length > this.#runs.limits.maxUrlChars * 8) throw failure('the URL is too long');
+      if (url.length > this.#runs.limits.maxFetchUrlChars) throw failure('the URL is too long');
       const context = this.#take();
       const call = this.#nextCall++;
       const forget = onAbort(signal, (reason) => this.#abort(call, reason));
@@ -76,7 +81,7 @@ export class GuestFetch {
     const pending = this.#forget(call);
     if (pending === undefined) return;
     const head = parseJson(headJson) as FetchHead;
-    if (!head.ok) return pending.reject(failure(head.message));
+    if (!head.ok) return pending.reject(head.limit === undefined ? failure(head.message) : limitError(head.limit));
     const { status, statusText, headers, url, redirected } = head;
     const hasBody = body.length > 0 || (pending.request.method !== 'HEAD' && status !== 204 && status !== 304);
     const state: BodyState | undefined = hasBody ? { source: body, used: false } : undefined;
@@ -92,12 +97,7 @@ export class GuestFetch {
   #take(): RunContext {
     const context = this.#runs.current();
     if (context === undefined) throw failure('requests can be made during a run only, not while the component loads');
-    const { maxFetchesInFlightPerRun, maxFetchesPerRun } = this.#runs.limits;
-    if (context.fetchesInFlight >= maxFetchesInFlightPerRun)
-      throw failure(`a run may have at most ${maxFetchesInFlightPerRun} requests in flight`);
-    if (context.fetches >= maxFetchesPerRun) throw failure(`a run may make at most ${maxFetchesPerRun} requests`);
-    context.fetches += 1;
-    context.fetchesInFlight += 1;
+    takeRequest(context);
     return context;
   }
 
@@ -128,11 +128,9 @@ export class GuestFetch {
   #send(call: number, content: Content | undefined): void {
     const pending = this.#pending.get(call);
     if (pending === undefined) return;
-    const { maxFetchRequestBytes } = this.#runs.limits;
-    const bytes = typeof content === 'string' ? utf8Length(content) : (content?.byteLength ?? 0);
-    if (bytes > maxFetchRequestBytes) throw failure(`the body is ${bytes} bytes; the limit is ${maxFetchRequestBytes}`);
+    takeUpload(pending.context, typeof content === 'string' ? utf8Length(content) : (content?.byteLength ?? 0));
     const { url, method, redirect, headers } = pending.request;
-    const head = stringifyOwn({ url: url.replace(/#.*$/s, ''), method, redirect, headers: headerPairs(headers) });
+    const head = checkedHead({ url: url.replace(/#.*$/s, ''), method, redirect, headers: headerPairs(headers) });
     pending.sent = true;
     const { run } = pending.context;
     if (content === undefined) this.#bridge.post(POST.fetch, run, call, head);

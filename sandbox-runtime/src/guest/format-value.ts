@@ -2,6 +2,7 @@ import { toText } from './intrinsics.ts';
 
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 100;
+/** As long as a log line can be. */
 const MAX_CHARS = 64 * 1024;
 const LINE_CHARS = 100;
 
@@ -10,7 +11,7 @@ export function formatMessage(args: readonly unknown[]): string {
   const [first, ...others] = args;
   if (typeof first !== 'string') return args.map(top).join(' ');
   let used = 0;
-  const text = first.replace(/%[sdifjoOc%]/g, (directive) => {
+  const text = top(first).replace(/%[sdifjoOc%]/g, (directive) => {
     if (directive === '%%') return '%';
     if (used >= others.length) return directive;
     return formatDirective(directive, others[used++]);
@@ -38,7 +39,7 @@ function formatDirective(directive: string, value: unknown): string {
 }
 
 function top(value: unknown): string {
-  return typeof value === 'string' ? value : formatValue(value);
+  return typeof value === 'string' ? value.slice(0, MAX_CHARS) : formatValue(value);
 }
 
 /** A readable form of any value, at most 64 KB: nested four deep, 100 items a level. May run getters of proxies. */

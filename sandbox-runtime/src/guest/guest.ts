@@ -1,4 +1,5 @@
 import type { RunProp } from '@headwater/shared';
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
@@ -9,7 +10,8 @@ import { applyFunction, parseJson, stringifyOwn, whenSettled } from './intrinsic
 import { defaultExportOf, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
 import type { RawRequests } from './raw-requests.ts';
-import { OutputLimitError, type RunContext, type RunTracker } from './run-context.ts';
+import { limitError, limitOf } from './limit-error.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
 import { type ComponentFunction, type LoadedComponent, makeInstance } from './run-instance.ts';
 import type { GuestTimers } from './timers.ts';
 
@@ -37,7 +39,10 @@ export class Guest {
   dispatch(kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown): string | undefined {
     switch (kind) {
       case CALL.loading:
+        this.#setLimits(a as string);
         return void this.#parts.runs.begin(run, '');
+      case CALL.limits:
+        return this.#setLimits(a as string);
       case CALL.load:
         return this.#load(a as { default?: unknown });
       case CALL.start:
@@ -67,6 +72,10 @@ export class Guest {
       if (owner === undefined) throw error;
       this.#fail(owner, error);
     }
+  }
+
+  #setLimits(json: string): undefined {
+    this.#parts.runs.knownLimits = parseJson(json) as GuestLimits;
   }
 
   #load(namespace: { default?: unknown }): string | undefined {
@@ -116,17 +125,21 @@ export class Guest {
 
   #finish(context: RunContext): undefined {
     if (context.over) return;
-    if (context.outputExceeded) return this.#fail(context, new OutputLimitError('The run put out more than its limit'));
+    if (context.exceeded !== undefined) return this.#fail(context, limitError(context.exceeded));
     this.#close(context);
     this.#parts.bridge.post(POST.done, context.run);
   }
 
   #fail(context: RunContext, error: unknown): undefined {
     if (context.over) return;
-    const code = context.outputExceeded ? 'OUTPUT_LIMIT' : 'COMPONENT_ERROR';
+    const limit = context.exceeded ?? limitOf(error);
     const described = describeError(error);
     this.#close(context);
-    this.#parts.bridge.post(POST.failed, context.run, stringifyOwn({ code, ...described }));
+    this.#parts.bridge.post(
+      POST.failed,
+      context.run,
+      stringifyOwn(limit === undefined ? described : { ...described, limit }),
+    );
   }
 
   #end(run: number): undefined {

@@ -1,5 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 
 /** Calls in flight and what they hold together: the process takes them from a queue that has no bound of its own. */
@@ -16,7 +17,7 @@ interface PendingCall {
 export class HostCalls {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
-  readonly #pending = new Map<number, PendingCall>();
+  readonly #pending = new PrivateMap<number, PendingCall>();
   #nextCall = 1;
   #bytes = 0;
 

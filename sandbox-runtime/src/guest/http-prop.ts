@@ -1,8 +1,9 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
+import { checkedHead } from './checked-head.ts';
+import { stringifyJson, toText } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { exact, utf8Length } from './utf8.ts';
+import { exact, utf8LengthUpTo } from './utf8.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 const LINE_BREAKS = /[\0\r\n]/;
@@ -25,14 +26,18 @@ export function makeHttpProp(
     // Throws before it returns a promise: a caller that does not await must see its mistake too.
     respond(response) {
       const { head, body } = readResponse(response);
+      const headJson = checkedHead(head);
       if (context.over) return Promise.resolve();
       if (context.responded) {
         warn('respond was called a second time in this run; only the first answer was sent');
         return Promise.resolve();
       }
-      runs.takeBytes(context, typeof body === 'string' ? utf8Length(body) : body.byteLength);
+      runs.takeBytes(
+        context,
+        typeof body === 'string' ? utf8LengthUpTo(body, context.limits.maxRunOutputBytes) : body.byteLength,
+      );
       context.responded = true;
-      bridge.post(POST.respond, context.run, stringifyOwn(head), body);
+      bridge.post(POST.respond, context.run, headJson, body);
       return Promise.resolve();
     },
   };

@@ -2,6 +2,8 @@ import { stringifyJson } from './intrinsics.ts';
 
 const MAX_DEPTH = 24;
 const MAX_NODES = 50_000;
+/** As JSON. Longer texts than the code can be have been made while it was loaded, and the node has to parse them. */
+const MAX_OUTLINE_CHARS = 1024 * 1024;
 
 /**
  * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
@@ -13,7 +15,7 @@ export function outlineComponent(exported: unknown): string {
     return stringifyJson({ exported: exported === null ? 'null' : typeof exported });
   }
   const { name, key, version, type, description, dedupe, run, hooks, props } = exported as Record<string, unknown>;
-  return stringifyJson({
+  const outline = stringifyJson({
     exported: 'object',
     name: plain(name),
     key: plain(key),
@@ -25,6 +27,10 @@ export function outlineComponent(exported: unknown): string {
     hooks: typeofEach(hooks),
     props: plain(resolveProps(props)),
   });
+  if (outline.length <= MAX_OUTLINE_CHARS) return outline;
+  throw new RangeError(
+    `What the component says of itself is ${outline.length} characters; the limit is ${MAX_OUTLINE_CHARS}`,
+  );
 }
 
 function resolveProps(props: unknown): unknown {

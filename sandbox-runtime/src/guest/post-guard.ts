@@ -1,15 +1,16 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import type { RunTracker } from './run-context.ts';
 
-/** Calls in one entry into the isolate: far above what a run within its limits makes, far below what fills memory outside. */
-const MAX_POSTS_PER_ENTRY = 50_000;
+/** Calls in one entry into the isolate, besides events: far above what a run makes, and taken by the process in 50 ms. */
+const MAX_POSTS_PER_ENTRY = 10_000;
 
 /**
  * Bounds what one uninterrupted stretch of guest code can send, however it does it (timers set and cleared in a loop). The
  * process takes such calls from a queue that has no bound of its own.
  */
-export function guardPosts(post: Bridge['post']): { post: Bridge['post']; reset(): void } {
-  let left = MAX_POSTS_PER_ENTRY;
+export function guardPosts(post: Bridge['post'], runs: RunTracker): { post: Bridge['post']; reset(): void } {
+  let left = 0;
   return {
     post(kind, run, a, b, c) {
       left -= 1;
@@ -20,7 +21,7 @@ export function guardPosts(post: Bridge['post']): { post: Bridge['post']; reset(
       else post(kind, run, a, b, c);
     },
     reset() {
-      left = MAX_POSTS_PER_ENTRY;
+      left = MAX_POSTS_PER_ENTRY + (runs.knownLimits?.maxEmitsPerRun ?? 0);
     },
   };
 }

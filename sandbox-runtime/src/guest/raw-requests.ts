@@ -1,8 +1,12 @@
+import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { Bridge } from './bridge.ts';
-import { parseJson, stringifyOwn } from './intrinsics.ts';
+import { checkedHead } from './checked-head.ts';
+import { parseJson } from './intrinsics.ts';
+import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
+import { takeRequest, takeUpload } from './take-request.ts';
 
 /** Calls from here on are of the modules http and https; those below are of `fetch`. */
 const FIRST_CALL = 2 ** 40;
@@ -18,7 +22,8 @@ export interface RawRequest {
 
 export interface RawHandlers {
   answered(head: ResponseHead, body: Uint8Array<ArrayBuffer>): void;
-  failed(message: string): void;
+  /** `limit`: of the account, where that is why. */
+  failed(message: string, limit?: ExceededLimit): void;
 }
 
 interface PendingRequest extends RawHandlers {
@@ -29,7 +34,7 @@ interface PendingRequest extends RawHandlers {
 export class RawRequests {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
-  readonly #pending = new Map<number, PendingRequest>();
+  readonly #pending = new PrivateMap<number, PendingRequest>();
   #nextCall = FIRST_CALL;
 
   constructor(bridge: Bridge, runs: RunTracker) {
@@ -38,16 +43,16 @@ export class RawRequests {
   }
 
   get maxBodyBytes(): number {
-    return this.#runs.limits.maxFetchRequestBytes;
+    return (this.#runs.current() ?? this.#runs).limits.maxFetchRequestBytes;
   }
 
   /** Answers how to abort it. Throws when the run may not make another request. */
   send(request: RawRequest, handlers: RawHandlers): () => void {
-    const context = this.#take();
+    const { url, method, headers, body } = request;
+    const head = checkedHead({ url, method, redirect: 'manual', headers });
+    const context = this.#take(body?.length ?? 0);
     const call = this.#nextCall++;
     this.#pending.set(call, { ...handlers, context });
-    const { url, method, headers, body } = request;
-    const head = stringifyOwn({ url, method, redirect: 'manual', headers });
     if (body === undefined || body.length === 0) this.#bridge.post(POST.fetch, context.run, call, head);
     else this.#bridge.post(POST.fetch, context.run, call, head, new Uint8Array(body));
     return () => {
@@ -66,24 +71,20 @@ export class RawRequests {
   settle(call: number, headJson: string, body: Uint8Array<ArrayBuffer>): void {
     const pending = this.#forget(call);
     if (pending === undefined) return;
-    const head = parseJson(headJson) as ResponseHead | { ok: false; message: string };
+    const head = parseJson(headJson) as ResponseHead | { ok: false; message: string; limit?: ExceededLimit };
     if (head.ok) pending.answered(head, body);
-    else pending.failed(head.message);
+    else pending.failed(head.message, head.limit);
   }
 
   dropAll(): void {
     this.#pending.clear();
   }
 
-  #take(): RunContext {
+  #take(bytes: number): RunContext {
     const context = this.#runs.current();
     if (context === undefined) throw new Error('Requests can be made during a run only, not while the component loads');
-    const { maxFetchesInFlightPerRun, maxFetchesPerRun } = this.#runs.limits;
-    if (context.fetchesInFlight >= maxFetchesInFlightPerRun)
-      throw new Error(`A run may have at most ${maxFetchesInFlightPerRun} requests in flight`);
-    if (context.fetches >= maxFetchesPerRun) throw new Error(`A run may make at most ${maxFetchesPerRun} requests`);
-    context.fetches += 1;
-    context.fetchesInFlight += 1;
+    takeUpload(context, bytes);
+    takeRequest(context);
     return context;
   }
 

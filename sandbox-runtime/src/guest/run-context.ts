@@ -1,26 +1,27 @@
+import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
+import { limitError } from './limit-error.ts';
+import { PrivateMap } from './private-map.ts';
 
 /** What the guest keeps about one run. Several runs of a component interleave in one isolate. */
 export interface RunContext {
   readonly run: number;
-  readonly dedupe: string;
+  dedupe: string;
+  readonly limits: GuestLimits;
   over: boolean;
   responded: boolean;
-  outputExceeded: boolean;
+  /** Set once the run has put out too much: it ends with this even when the component catches the error. */
+  exceeded: ExceededLimit | undefined;
   bytes: number;
   emits: number;
   logLines: number;
   fetches: number;
   fetchesInFlight: number;
+  uploadedBytes: number;
   timers: number;
   reads: number;
   /** Values this run has set, as JSON: it sees its own writes, without asking. */
-  readonly written: Map<string, string>;
-}
-
-/** Thrown when a run puts out more than its limit. The run ends with OUTPUT_LIMIT even when the component catches it. */
-export class OutputLimitError extends RangeError {
-  override readonly name = 'OutputLimitError';
+  readonly written: PrivateMap<string, string>;
 }
 
 /**
@@ -33,30 +34,21 @@ export class OutputLimitError extends RangeError {
  * is taken instead, so that nothing is lost; the process lets requests and timers of an ended run live while others run.
  */
 export class RunTracker {
-  readonly limits: GuestLimits;
-  readonly #live = new Map<number, RunContext>();
+  readonly #live = new PrivateMap<number, RunContext>();
+  /** Undefined until the process has named them, which it does before anything of a component runs. */
+  knownLimits: GuestLimits | undefined;
   #current: RunContext | undefined;
 
-  constructor(limits: GuestLimits) {
-    this.limits = limits;
+  /** Those of runs that begin from now on. */
+  get limits(): GuestLimits {
+    if (this.knownLimits === undefined) throw new Error('The limits are not known yet');
+    return this.knownLimits;
   }
 
+  /** The run that the component was loaded for begins twice: what it did meanwhile counts. */
   begin(run: number, dedupe: string): RunContext {
-    const context: RunContext = {
-      run,
-      dedupe,
-      over: false,
-      responded: false,
-      outputExceeded: false,
-      bytes: 0,
-      emits: 0,
-      logLines: 0,
-      fetches: 0,
-      fetchesInFlight: 0,
-      timers: 0,
-      reads: 0,
-      written: new Map(),
-    };
+    const context = this.#live.get(run) ?? this.#make(run);
+    context.dedupe = dedupe;
     this.#live.set(run, context);
     this.#current = context;
     return context;
@@ -82,22 +74,39 @@ export class RunTracker {
   /** Undefined when every run is over. */
   current(): RunContext | undefined {
     if (this.#current !== undefined && !this.#current.over) return this.#current;
-    for (const context of this.#live.values()) return context;
-    return undefined;
+    return this.#live.first();
   }
 
-  /** Counts output of a run; throws OutputLimitError over its limit. */
+  /** Counts output of a run. Throws LimitError over its limit, and the run ends with that even when it is caught. */
   takeBytes(context: RunContext, bytes: number): void {
     context.bytes += bytes;
-    if (context.bytes <= this.limits.maxRunOutputBytes) return;
-    this.exceed(
-      context,
-      `The run put out more than ${this.limits.maxRunOutputBytes} bytes of events, logs and stored values`,
-    );
+    const { maxRunOutputBytes } = context.limits;
+    if (context.bytes <= maxRunOutputBytes) return;
+    this.exceed(context, { name: 'maxRunOutputBytes', value: maxRunOutputBytes, used: context.bytes });
   }
 
-  exceed(context: RunContext, message: string): never {
-    context.outputExceeded = true;
-    throw new OutputLimitError(message);
+  exceed(context: RunContext, limit: ExceededLimit): never {
+    context.exceeded ??= limit;
+    throw limitError(limit);
+  }
+
+  #make(run: number): RunContext {
+    return {
+      run,
+      dedupe: '',
+      limits: this.limits,
+      over: false,
+      responded: false,
+      exceeded: undefined,
+      bytes: 0,
+      emits: 0,
+      logLines: 0,
+      fetches: 0,
+      fetchesInFlight: 0,
+      uploadedBytes: 0,
+      timers: 0,
+      reads: 0,
+      written: new PrivateMap(),
+    };
   }
 }

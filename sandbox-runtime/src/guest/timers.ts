@@ -1,6 +1,8 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
+import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -38,7 +40,7 @@ class Timeout {
 export class GuestTimers {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
-  readonly #pending = new Map<number, PendingTimer>();
+  readonly #pending = new PrivateMap<number, PendingTimer>();
   #nextId = 1;
 
   constructor(bridge: Bridge, runs: RunTracker) {
@@ -66,9 +68,9 @@ export class GuestTimers {
     const id = this.#nextId++;
     const context = this.#runs.current();
     if (context === undefined) return new Timeout(id);
-    const { maxTimersPerRun } = this.#runs.limits;
+    const { maxTimersPerRun } = context.limits;
     if (context.timers >= maxTimersPerRun)
-      throw new RangeError(`A run may have at most ${maxTimersPerRun} timers at the same time`);
+      throw limitError({ name: 'maxTimersPerRun', value: maxTimersPerRun, used: context.timers + 1 });
     context.timers += 1;
     this.#pending.set(id, { context, callback: callback as PendingTimer['callback'], args, delayMs, repeats });
     this.#bridge.post(POST.timerSet, context.run, id, delayMs);

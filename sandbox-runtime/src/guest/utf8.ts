@@ -16,9 +16,15 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
+/** The bytes of a string in UTF-8; of one with more than `enough` characters at least so many, without reading it all. */
+export function utf8LengthUpTo(text: string, enough: number): number {
+  return text.length > enough ? text.length : utf8Length(text);
+}
+
 /** Cuts a string so that it takes at most `maxBytes` in UTF-8, and says so at its end. */
 export function truncateUtf8(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
+  // A text of many megabytes is not read to its end to find that it is too long.
+  if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)) return text;
   const mark = '… (cut)';
   let end = Math.min(text.length, maxBytes - 16);
   while (end > 0 && utf8Length(text.slice(0, end)) > maxBytes - 16) end = Math.floor(end * 0.9);

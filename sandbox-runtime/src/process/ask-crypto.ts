@@ -4,6 +4,15 @@ import { exportKey, generateKeyPair, keyFromDer, parseKey } from './crypto-keys.
 
 /** This thread serves every isolate of the process: what would keep it busy for seconds is refused. */
 const MAX_PBKDF2_ROUNDS = 5_000_000;
+/** Rounds that others than SHA-1 and SHA-256 are as long as, measured, and the bytes that one block of theirs gives. */
+const PBKDF2_COST: Readonly<Record<string, [weight: number, blockBytes: number]>> = {
+  sha1: [1, 20],
+  sha224: [1, 28],
+  sha256: [1, 32],
+  sha384: [3, 48],
+  sha512: [3, 64],
+};
+const OTHER_PBKDF2_COST = [8, 16] as const;
 const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
 const MAX_SCRYPT_WORK = 2 ** 21;
 const MAX_DERIVED_BYTES = 1024 * 1024;
@@ -31,9 +40,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   pbkdf2: (head, password, salt) => {
     const iterations = count(head['iterations'], MAX_PBKDF2_ROUNDS);
     const keyBytes = count(head['keyBytes'], MAX_DERIVED_BYTES);
-    if (iterations * Math.ceil(keyBytes / 32) > MAX_PBKDF2_ROUNDS)
-      throw new AskError(`PBKDF2 may take at most ${MAX_PBKDF2_ROUNDS} rounds`);
-    return crypto.pbkdf2Sync(password, salt, iterations, keyBytes, text(head['digest']));
+    const digest = text(head['digest']);
+    const [weight, blockBytes] = PBKDF2_COST[digest.toLowerCase().replace('-', '')] ?? OTHER_PBKDF2_COST;
+    if (iterations * weight * Math.ceil(keyBytes / blockBytes) > MAX_PBKDF2_ROUNDS)
+      throw new AskError(`PBKDF2 may take at most ${Math.floor(MAX_PBKDF2_ROUNDS / weight)} rounds of ${digest}`);
+    return crypto.pbkdf2Sync(password, salt, iterations, keyBytes, digest);
   },
   scrypt: runScrypt,
   hkdf: (head, key, salt) => {

@@ -5,6 +5,20 @@ import { AskError } from './ask-error.ts';
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** A larger window needs memory that the isolate's limit does not see. */
 const MAX_BROTLI_WINDOW_BITS = 22;
+/**
+ * This thread serves every isolate of the process, and the hardest settings take a second for each megabyte. Data longer than
+ * this is compressed with the hardest that manages 32 MB in a second.
+ */
+const MAX_HARD_BYTES = 512 * 1024;
+const LARGE_BROTLI_QUALITY = 9;
+const LARGE_ZSTD_LEVEL = 12;
+/** The rest are tables, windows and threads of any size. */
+const ZSTD_PARAMS: ReadonlySet<number> = new Set([
+  zlib.constants.ZSTD_c_compressionLevel,
+  zlib.constants.ZSTD_c_contentSizeFlag,
+  zlib.constants.ZSTD_c_checksumFlag,
+  zlib.constants.ZSTD_c_dictIDFlag,
+]);
 
 type Work = (data: Uint8Array, options: object) => Buffer;
 
@@ -28,7 +42,7 @@ export function answerZlib(headJson: unknown, data: Uint8Array): Uint8Array {
   const { method, options } = readHead(headJson);
   const work = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
-  return new Uint8Array(work(data, readOptions(options)));
+  return new Uint8Array(work(data, { ...readOptions(options), ...easedParams(method, options, data.byteLength) }));
 }
 
 function readHead(json: unknown): { method: string; options: Record<string, unknown> } {
@@ -43,11 +57,28 @@ function readOptions(options: Record<string, unknown>): object {
   const read: Record<string, unknown> = {};
   for (const name of NUMBERS) if (typeof options[name] === 'number') read[name] = options[name];
   read['maxOutputLength'] = Math.min(Number(read['maxOutputLength'] ?? MAX_OUTPUT_BYTES), MAX_OUTPUT_BYTES);
-  if (typeof options['params'] === 'object' && options['params'] !== null)
-    read['params'] = readParams(options['params']);
   const dictionary = options['dictionary'];
   if (typeof dictionary === 'string') read['dictionary'] = Buffer.from(dictionary, 'base64');
   return read;
+}
+
+/** `params` of brotli and zstd. Bounded, but what comes out is still of the format that was asked for. */
+function easedParams(method: string, options: Record<string, unknown>, bytes: number): { params?: object } {
+  const given = options['params'];
+  const params = readParams(typeof given === 'object' && given !== null ? given : {});
+  const { BROTLI_PARAM_QUALITY, BROTLI_DEFAULT_QUALITY, ZSTD_c_compressionLevel, ZSTD_CLEVEL_DEFAULT } = zlib.constants;
+  const isLarge = bytes > MAX_HARD_BYTES;
+  if (method === 'brotliCompress' && isLarge)
+    params[BROTLI_PARAM_QUALITY] = Math.min(
+      params[BROTLI_PARAM_QUALITY] ?? BROTLI_DEFAULT_QUALITY,
+      LARGE_BROTLI_QUALITY,
+    );
+  if (method === 'zstdCompress') {
+    for (const name of Object.keys(params)) if (!ZSTD_PARAMS.has(Number(name))) delete params[Number(name)];
+    const level = params[ZSTD_c_compressionLevel] ?? ZSTD_CLEVEL_DEFAULT;
+    if (isLarge) params[ZSTD_c_compressionLevel] = Math.min(level, LARGE_ZSTD_LEVEL);
+  }
+  return Object.keys(params).length === 0 ? {} : { params };
 }
 
 function readParams(given: object): Record<number, number> {

@@ -5,7 +5,10 @@ import type { ProcessRun } from './process-run.ts';
 export class ComponentIsolate {
   readonly key: string;
   readonly bundleHash: string;
+  readonly memoryMb: number;
   readonly guest: GuestIsolate;
+  /** The limits it was told last, as text. */
+  toldLimits = '';
   /** In flight. */
   readonly runs = new Map<number, ProcessRun>();
   /** Ended, with timers or requests that another run may be waiting for; see RunTracker in the guest. */
@@ -17,9 +20,10 @@ export class ComponentIsolate {
   served = 0;
   heapBytes = 0;
 
-  constructor(key: string, bundleHash: string, guest: GuestIsolate) {
+  constructor(key: string, bundleHash: string, memoryMb: number, guest: GuestIsolate) {
     this.key = key;
     this.bundleHash = bundleHash;
+    this.memoryMb = memoryMb;
     this.guest = guest;
   }
 

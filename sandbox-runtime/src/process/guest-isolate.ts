@@ -1,5 +1,4 @@
 import ivm from 'isolated-vm';
-import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { CALL } from '../protocol/isolate-calls.ts';
 import { answerAsk } from './answer-asks.ts';
 import type { ProcessRun } from './process-run.ts';
@@ -26,7 +25,6 @@ export interface LoadedBundle {
 export interface IsolateOptions {
   snapshot: ivm.ExternalCopy<ArrayBuffer>;
   memoryMb: number;
-  limits: GuestLimits;
   handlers: IsolateHandlers;
 }
 
@@ -86,7 +84,7 @@ export class GuestIsolate {
     const call = this.#open(owner);
     try {
       const context = await this.#booted;
-      await this.#dispatch?.apply(undefined, [CALL.loading, owner.run]);
+      await this.#dispatch?.apply(undefined, [CALL.loading, owner.run, owner.guestLimits.text]);
       const module = await compile(this.#isolate, context, bundle);
       const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
       if (failure !== undefined) throw new LoadError('The component failed to load', { cause: JSON.parse(failure) });
@@ -125,7 +123,7 @@ export class GuestIsolate {
   /** CPU time of a run, with the part of a call that is still going on. */
   cpuMsOf(run: ProcessRun): number {
     const oldest = this.oldestCall();
-    return (run.cpuNs + (oldest?.owner === run ? oldest.cpuNs : 0)) / 1e6;
+    return run.boundCpuNs(run.cpuNs + (oldest?.owner === run ? oldest.cpuNs : 0)) / 1e6;
   }
 
   async usedHeapBytes(): Promise<number> {
@@ -148,7 +146,7 @@ export class GuestIsolate {
   }
 
   async #boot(context: ivm.Context): Promise<Dispatch> {
-    const { handlers, limits } = this.#options;
+    const { handlers } = this.#options;
     const boot = await context.global.get('__headwaterBoot', { reference: true });
     await context.global.delete('__headwaterBoot');
     const post = new ivm.Callback(handlers.post, { ignored: true });
@@ -156,8 +154,7 @@ export class GuestIsolate {
       sync: true,
     });
     const dbGet = new ivm.Reference(handlers.dbGet);
-    const args = [post, ask, dbGet, JSON.stringify(limits)];
-    return (await boot.apply(undefined, args, { result: { reference: true } })) as Dispatch;
+    return (await boot.apply(undefined, [post, ask, dbGet], { result: { reference: true } })) as Dispatch;
   }
 
   #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string {

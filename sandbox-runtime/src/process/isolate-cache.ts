@@ -15,10 +15,10 @@ export class IsolateCache {
     this.#bounds = bounds;
   }
 
-  /** Undefined also where the key is known with other code: `add` then replaces it. */
-  get(key: string, bundleHash: string): ComponentIsolate | undefined {
+  /** Undefined also where the key is known with other code or memory: `add` then replaces it. */
+  get(key: string, bundleHash: string, memoryMb: number): ComponentIsolate | undefined {
     const found = this.#byKey.get(key);
-    if (found === undefined || found.bundleHash !== bundleHash) return undefined;
+    if (found === undefined || found.bundleHash !== bundleHash || found.memoryMb !== memoryMb) return undefined;
     this.#byKey.delete(key);
     this.#byKey.set(key, found);
     return found;

@@ -1,7 +1,18 @@
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { EntryLimits } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
+import type { CpuClock } from './cpu-clock.ts';
 
+/** Limits as an isolate is told them, and as this process reads them. */
+export interface ToldLimits {
+  limits: GuestLimits;
+  text: string;
+}
+
+/** Below this a count is not worth a reading of the clock. */
+const SHORT_NS = 100e6;
+/** The part of the time of a run that counts while its thread waits for a processor. */
+const WAITING_COUNTS = 1 / 2;
 /** Pieces of work beside the isolate that a run may have waiting. */
 const MAX_OPEN_CALLS = 1_000;
 
@@ -9,6 +20,8 @@ const MAX_OPEN_CALLS = 1_000;
 export class ProcessRun {
   readonly run: number;
   readonly limits: EntryLimits;
+  /** What the isolate is to keep this run to. */
+  readonly guestLimits: ToldLimits;
   readonly budget: RunBudget;
   readonly startedAtMs = performance.now();
   /** What stops each open timer. */
@@ -18,13 +31,28 @@ export class ProcessRun {
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();
   #openCalls = 0;
+  readonly #clock: CpuClock;
+  readonly #clockStartNs: number;
   cpuNs = 0;
   over = false;
 
-  constructor(run: number, limits: EntryLimits, guestLimits: GuestLimits) {
+  constructor(run: number, limits: EntryLimits, guestLimits: ToldLimits, clock: CpuClock) {
     this.run = run;
     this.limits = limits;
-    this.budget = new RunBudget(guestLimits);
+    this.guestLimits = guestLimits;
+    this.budget = new RunBudget(guestLimits.limits);
+    this.#clock = clock;
+    this.#clockStartNs = clock.lastNs;
+  }
+
+  /**
+   * What the run can have used of the CPU time that was counted for it: no more than its process since it began. Waiting for a
+   * processor counts for a part all the same, or a loop that was put behind all others would live on until its wall limit.
+   */
+  boundCpuNs(countedNs: number): number {
+    if (countedNs < SHORT_NS) return countedNs;
+    const processNs = this.#clock.readNs() - this.#clockStartNs;
+    return Math.min(countedNs, Math.max(processNs, countedNs * WAITING_COUNTS));
   }
 
   wallMs(): number {

@@ -11,7 +11,9 @@ export function readThrown(thrown: unknown): { message: string; stack?: string }
   if (typeof thrown !== 'object' || thrown === null)
     return { message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
   const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
-  const text = typeof message === 'string' ? message : 'The component threw a value that is no error';
+  // What cannot be copied out comes as an error of the library, which says what it is.
+  const isReadable = typeof message === 'string' && !message.includes('isolated-vm');
+  const text = isReadable ? message : 'The component threw a value that is no error';
   // A message may say where, as V8's syntax errors do: `Unexpected token [hw:component:1:9]`.
   const named = typeof name === 'string' && name !== 'Error' && name !== '' ? `${name}: ${text}` : text;
   const read: { message: string; stack?: string } = { message: named.slice(0, MAX_MESSAGE_CHARS) };

@@ -1,3 +1,4 @@
+import type { ExceededLimit } from '@headwater/shared';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
@@ -8,9 +9,9 @@ const AT_ONCE = -1;
 
 export interface PostRoutes {
   reporter: SandboxReporter;
-  /** The guest says that the run ended; `failure` is JSON of code, message and stack. */
+  /** The guest says that the run ended; `failure` is JSON of message, stack and limit. */
   ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void;
-  overOutput(isolate: ComponentIsolate, run: ProcessRun): void;
+  overOutput(isolate: ComponentIsolate, run: ProcessRun, exceeded: ExceededLimit): void;
   enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, a: number): void;
   webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void;
 }
@@ -54,25 +55,25 @@ function routeOutput(
   c: unknown,
 ): void {
   const { reporter } = routes;
-  let within = true;
+  let exceeded: ExceededLimit | undefined;
   switch (kind) {
     case POST.emit:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      within = run.budget.takeEmit(a.length);
-      if (within) reporter.emit(run.run, a, b);
+      exceeded = run.budget.takeEmit(a.length);
+      if (exceeded === undefined) reporter.emit(run.run, a, b);
       break;
     case POST.log:
-      within = routeLog(reporter, run, a, b);
+      exceeded = routeLog(reporter, run, a, b);
       break;
     case POST.respond:
       if (typeof a !== 'string' || !isContent(b)) return;
-      within = run.budget.takeBytes(b.length);
-      if (within) reporter.respond(run.run, a, b);
+      exceeded = run.budget.takeBytes(b.length);
+      if (exceeded === undefined) reporter.respond(run.run, a, b);
       break;
     case POST.dbSet:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      within = run.budget.takeBytes(a.length + b.length);
-      if (within) reporter.dbSet(run.run, a, b);
+      exceeded = run.budget.takeDbValue(a.length + b.length);
+      if (exceeded === undefined) reporter.dbSet(run.run, a, b);
       break;
     case POST.fetch:
       if (typeof a !== 'number' || typeof b !== 'string') return;
@@ -87,15 +88,21 @@ function routeOutput(
     case POST.failed:
       return routes.ended(isolate, run, String(a));
   }
-  if (!within) routes.overOutput(isolate, run);
+  if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);
 }
 
-function routeLog(reporter: SandboxReporter, run: ProcessRun, head: unknown, message: unknown): boolean {
-  if (typeof head !== 'string' || typeof message !== 'string') return true;
+function routeLog(
+  reporter: SandboxReporter,
+  run: ProcessRun,
+  head: unknown,
+  message: unknown,
+): ExceededLimit | undefined {
+  if (typeof head !== 'string' || typeof message !== 'string') return undefined;
   const level = LEVELS[head.charCodeAt(0) - 48];
-  if (level === undefined || !run.budget.takeLogLine(message.length)) return false;
-  reporter.log(run.run, level, Number(head.slice(2)), message);
-  return true;
+  if (level === undefined) return undefined;
+  const exceeded = run.budget.takeLogLine(message.length);
+  if (exceeded === undefined) reporter.log(run.run, level, Number(head.slice(2)), message);
+  return exceeded;
 }
 
 function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {

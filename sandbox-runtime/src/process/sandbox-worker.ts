@@ -1,12 +1,16 @@
 import type ivm from 'isolated-vm';
-import type { SandboxFault, SandboxReporter } from '../protocol/guest-to-host.ts';
+import { limitFault } from '../protocol/exceeded-limit.ts';
+import type { SandboxReporter } from '../protocol/guest-to-host.ts';
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import { CALL } from '../protocol/isolate-calls.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate } from './component-isolate.ts';
+import { CpuClock } from './cpu-clock.ts';
+import { type Fault, readFailure } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
-import { ProcessRun } from './process-run.ts';
+import { ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
 import { type PostRoutes, routePost } from './route-posts.ts';
 import { SpareIsolates } from './spare-isolates.ts';
@@ -15,31 +19,26 @@ import { watchIsolates } from './watch-isolates.ts';
 /** How long a disposed isolate may take to give its thread back before the whole process is given up. */
 const DISPOSE_MS = 500;
 
-interface Fault {
-  code: SandboxFault;
-  message: string;
-  stack?: string;
-}
-
 /** A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall limits. */
 export class SandboxWorker {
   readonly #reporter: SandboxReporter;
-  readonly #settings: StartSettings;
+  /** For what is only described. */
+  readonly #defaultLimits: ToldLimits;
+  /** Of runs that are ordered from now on. */
+  #limits: ToldLimits;
   readonly #spares: SpareIsolates;
   readonly #bundles = new Map<string, LoadedBundle>();
   readonly #cache: IsolateCache;
   readonly #throwAway = new Set<ComponentIsolate>();
   readonly #routes: PostRoutes;
+  readonly #clock = new CpuClock();
   readonly #watch: { wake(): void };
 
   constructor(settings: StartSettings, snapshot: ivm.ExternalCopy<ArrayBuffer>, reporter: SandboxReporter) {
-    this.#settings = settings;
+    this.#defaultLimits = { limits: settings.limits, text: JSON.stringify(settings.limits) };
+    this.#limits = this.#defaultLimits;
     this.#reporter = reporter;
-    this.#spares = new SpareIsolates({
-      snapshot,
-      memoryMb: settings.spareMemoryMb,
-      limits: settings.limits,
-    });
+    this.#spares = new SpareIsolates({ snapshot, memoryMb: settings.spareMemoryMb });
     this.#cache = new IsolateCache({
       maxIsolates: settings.maxIsolates,
       maxHeapBytes: settings.maxWarmHeapMb * 2 ** 20,
@@ -47,14 +46,14 @@ export class SandboxWorker {
     this.#routes = {
       reporter,
       ended: (isolate, run, failure) => this.#ended(isolate, run, failure),
-      overOutput: (isolate, run) =>
-        this.#end(isolate, run, { code: 'OUTPUT_LIMIT', message: 'The run put out more than its limit' }),
+      overOutput: (isolate, run, exceeded) => this.#end(isolate, run, limitFault(exceeded)),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
       webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
     };
-    this.#watch = watchIsolates(() => [...this.#cache.all(), ...this.#throwAway], {
+    this.#watch = watchIsolates(() => [...this.#cache.all(), ...this.#throwAway], this.#clock, {
       overCpu: (isolate, run) => this.#overCpu(isolate, run),
       overWall: (isolate, run) => this.#overWall(isolate, run),
+      outOfMemory: (isolate) => this.#outOfMemory(isolate),
       stuck: (isolate) =>
         this.#kill(isolate, { code: 'WALL_LIMIT', message: 'The component no longer answered' }, undefined),
       idle: () => this.#cache.shrink(),
@@ -71,6 +70,9 @@ export class SandboxWorker {
       case 'drop-bundle':
         this.#bundles.delete(message.hash);
         return;
+      case 'limits':
+        this.#limits = { limits: JSON.parse(message.limits) as GuestLimits, text: message.limits };
+        return;
       case 'run':
         return this.#run(message);
       case 'describe':
@@ -85,11 +87,12 @@ export class SandboxWorker {
   }
 
   #run(order: RunOrder): void {
-    const warm = this.#cache.get(order.isolateKey, order.bundleHash);
+    const warm = this.#cache.get(order.isolateKey, order.bundleHash, order.limits.memoryMb);
     const isolate = warm ?? this.#create(order.isolateKey, order.bundleHash, order.limits.memoryMb);
-    const run = this.#begin(isolate, order.run, order.limits);
+    const run = this.#begin(isolate, order.run, order.limits, this.#limits);
     const start = (): void => {
       if (run.over) return;
+      this.#tellLimits(isolate, run);
       this.#enter(isolate, run, CALL.start, [order.hook ?? '', order.dedupe ?? '', order.props, order.event]);
     };
     if (isolate.loaded) return start();
@@ -103,7 +106,7 @@ export class SandboxWorker {
   #describe(order: Extract<ToSandbox, { kind: 'describe' }>): void {
     const isolate = this.#create('', order.bundleHash, order.limits.memoryMb);
     this.#throwAway.add(isolate);
-    const run = this.#begin(isolate, order.run, order.limits);
+    const run = this.#begin(isolate, order.run, order.limits, this.#defaultLimits);
     const outline = async (): Promise<void> => {
       await this.#load(isolate, run);
       const text = await isolate.guest.call(run, CALL.outline);
@@ -116,11 +119,11 @@ export class SandboxWorker {
       .finally(() => this.#throw(isolate));
   }
 
-  #begin(isolate: ComponentIsolate, number: number, limits: RunOrder['limits']): ProcessRun {
-    const run = new ProcessRun(number, limits, this.#settings.limits);
+  #begin(isolate: ComponentIsolate, number: number, limits: RunOrder['limits'], guestLimits: ToldLimits): ProcessRun {
+    this.#watch.wake();
+    const run = new ProcessRun(number, limits, guestLimits, this.#clock);
     isolate.runs.set(number, run);
     isolate.served += 1;
-    this.#watch.wake();
     return run;
   }
 
@@ -128,6 +131,7 @@ export class SandboxWorker {
     const isolate: ComponentIsolate = new ComponentIsolate(
       key,
       bundleHash,
+      memoryMb,
       this.#spares.take(memoryMb, {
         post: (kind, run, a, b, c) => routePost(this.#routes, isolate, kind, run, a, b, c),
         dbGet: (run, name) => this.#read(isolate, run, name),
@@ -140,8 +144,17 @@ export class SandboxWorker {
   async #load(isolate: ComponentIsolate, run: ProcessRun): Promise<void> {
     const bundle = this.#bundles.get(isolate.bundleHash);
     if (bundle === undefined) throw new Error(`Bundle ${isolate.bundleHash} was never sent`);
+    isolate.toldLimits = run.guestLimits.text;
     await isolate.guest.load(bundle, run);
     isolate.loaded = true;
+  }
+
+  /** An account's limits may change while its isolates are warm. */
+  #tellLimits(isolate: ComponentIsolate, run: ProcessRun): void {
+    const { text } = run.guestLimits;
+    if (isolate.toldLimits === text) return;
+    isolate.toldLimits = text;
+    this.#enter(isolate, run, CALL.limits, [text]);
   }
 
   #loadFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
@@ -162,7 +175,7 @@ export class SandboxWorker {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
     const { message } = readThrown(error);
-    if (run.budget.takeLogLine(message.length))
+    if (run.budget.takeLogLine(message.length) === undefined)
       this.#reporter.log(run.run, 'error', Date.now(), `Unhandled rejection: ${message}`);
   }
 
@@ -196,7 +209,7 @@ export class SandboxWorker {
   }
 
   #ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void {
-    if (failure !== undefined) return this.#end(isolate, run, readFailure(failure));
+    if (failure !== undefined) return this.#end(isolate, run, readFailure(failure, isolate.memoryMb));
     this.#reporter.outcome(run.run, { ok: true, cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() });
     this.#close(isolate, run);
   }
@@ -222,26 +235,28 @@ export class SandboxWorker {
   }
 
   #overCpu(isolate: ComponentIsolate, run: ProcessRun): void {
-    const message = `The run used more than ${run.limits.cpuMs} ms of CPU time`;
-    this.#kill(isolate, { code: 'CPU_LIMIT', message }, run);
+    const used = Math.ceil(isolate.guest.cpuMsOf(run));
+    this.#kill(isolate, limitFault({ name: 'runCpuMs', value: run.limits.cpuMs, used }), run);
   }
 
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
-    this.#end(isolate, run, { code: 'WALL_LIMIT', message: `The run took longer than ${run.limits.wallMs} ms` });
+    const { wallMs, wallLimit } = run.limits;
+    this.#end(isolate, run, limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) }));
     this.#enter(isolate, run, CALL.end, []);
   }
 
   #outOfMemory(isolate: ComponentIsolate): void {
-    const mb = [...isolate.runs.values()][0]?.limits.memoryMb ?? 0;
-    const message = `The component used more than ${mb} MB of memory`;
+    // The heap is gone with its figures; V8 ends an isolate when the limit is reached.
+    const fault = limitFault({ name: 'memoryMb', value: isolate.memoryMb, used: isolate.memoryMb });
     // Memory may have been filled by earlier runs of a warm isolate: only the first and only run of one is surely guilty.
     const [sole] = isolate.runs.values();
-    this.#kill(isolate, { code: 'MEMORY_LIMIT', message }, isolate.served === 1 ? sole : undefined);
+    this.#kill(isolate, fault, isolate.served === 1 ? sole : undefined);
   }
 
   #catastrophe(isolate: ComponentIsolate): void {
-    this.#outOfMemory(isolate);
+    // Before the run's end is told, or the next run would be given to this process.
     this.#reporter.condemned();
+    this.#outOfMemory(isolate);
   }
 
   /** Ends an isolate with everything that runs in it. Without a culprit all of them may be innocent. */
@@ -249,13 +264,7 @@ export class SandboxWorker {
     if (isolate.dead) return;
     for (const run of isolate.runs.values()) {
       if (run === culprit) this.#end(isolate, run, fault);
-      else
-        this.#end(
-          isolate,
-          run,
-          { code: fault.code, message: `Another run of this component was ended: ${fault.message}` },
-          true,
-        );
+      else this.#end(isolate, run, faultOfOthers(fault), true);
     }
     this.#throw(isolate);
     setTimeout(() => {
@@ -279,10 +288,8 @@ export class SandboxWorker {
   }
 }
 
-// The guest writes it with intrinsics of its own, so it is JSON unless the isolate itself is broken.
-function readFailure(json: string): Fault {
-  const { code, message, stack } = JSON.parse(json) as { code: string; message: string; stack?: string };
-  const fault: Fault = { code: code === 'OUTPUT_LIMIT' ? 'OUTPUT_LIMIT' : 'COMPONENT_ERROR', message };
-  if (stack !== undefined) fault.stack = stack;
-  return fault;
+/** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
+function faultOfOthers(fault: Fault): Fault {
+  if (fault.code === 'MEMORY_LIMIT') return fault;
+  return { code: fault.code, message: `Another run of this component was ended: ${fault.message}` };
 }

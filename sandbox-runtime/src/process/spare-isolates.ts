@@ -15,42 +15,47 @@ interface Spare {
 
 /**
  * Keeps one isolate booted for a component that has none yet: making one from the snapshot takes longer than most components
- * take to load. It has never seen a component, so it can become anybody's of this process's tenant.
+ * take to load. It has never seen a component, so it can become anybody's of this process's tenant. It has the memory that
+ * the last one taken had: that is the tenant's limit.
  */
 export class SpareIsolates {
   readonly #options: Omit<IsolateOptions, 'handlers'>;
+  #memoryMb: number;
   #spare: Spare | undefined;
   #refills = false;
 
   constructor(options: Omit<IsolateOptions, 'handlers'>) {
     this.#options = options;
-    this.#spare = this.#make(options.memoryMb);
+    this.#memoryMb = options.memoryMb;
+    this.#spare = this.#make();
   }
 
   take(memoryMb: number, handlers: IsolateHandlers): GuestIsolate {
-    const isSpare = this.#spare !== undefined && memoryMb === this.#options.memoryMb;
-    const taken = (isSpare ? this.#spare : undefined) ?? this.#make(memoryMb);
-    taken.late.target = handlers;
-    if (isSpare) {
+    if (memoryMb !== this.#memoryMb) {
+      this.#memoryMb = memoryMb;
+      this.#spare?.guest.dispose();
       this.#spare = undefined;
-      if (!this.#refills) setTimeout(() => this.#fill(), REFILL_DELAY_MS);
-      this.#refills = true;
     }
+    const taken = this.#spare ?? this.#make();
+    taken.late.target = handlers;
+    this.#spare = undefined;
+    if (!this.#refills) setTimeout(() => this.#fill(), REFILL_DELAY_MS);
+    this.#refills = true;
     return taken.guest;
   }
 
   #fill(): void {
     this.#refills = false;
-    this.#spare ??= this.#make(this.#options.memoryMb);
+    this.#spare ??= this.#make();
   }
 
-  #make(memoryMb: number): Spare {
+  #make(): Spare {
     const late: LateHandlers = { target: undefined };
     const handlers: IsolateHandlers = {
       post: (kind, run, a, b, c) => late.target?.post(kind, run, a, b, c),
       dbGet: (run, key) => late.target?.dbGet(run, key) ?? Promise.resolve('ethere is no run'),
       catastrophe: () => late.target?.catastrophe(),
     };
-    return { guest: new GuestIsolate({ ...this.#options, memoryMb, handlers }), late };
+    return { guest: new GuestIsolate({ ...this.#options, memoryMb: this.#memoryMb, handlers }), late };
   }
 }

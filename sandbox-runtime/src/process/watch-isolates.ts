@@ -1,4 +1,5 @@
 import type { ComponentIsolate } from './component-isolate.ts';
+import type { CpuClock } from './cpu-clock.ts';
 import type { ProcessRun } from './process-run.ts';
 
 const POLL_MS = 50;
@@ -9,6 +10,8 @@ const HEAP_CHECK_MS = 2_000;
 export interface WatchHandlers {
   overCpu(isolate: ComponentIsolate, run: ProcessRun): void;
   overWall(isolate: ComponentIsolate, run: ProcessRun): void;
+  /** V8 has ended the isolate, and what runs in it may go on all the same. */
+  outOfMemory(isolate: ComponentIsolate): void;
   /** The isolate goes on with something whose run is over. */
   stuck(isolate: ComponentIsolate): void;
   /** Now and then, with fresh figures of what the isolates hold. */
@@ -19,13 +22,18 @@ export interface WatchHandlers {
  * Looks at every isolate 20 times a second while anything runs in one. The isolates have threads of their own, so this clock
  * ticks whatever they do.
  */
-export function watchIsolates(isolates: () => ComponentIsolate[], handlers: WatchHandlers): { wake(): void } {
+export function watchIsolates(
+  isolates: () => ComponentIsolate[],
+  clock: CpuClock,
+  handlers: WatchHandlers,
+): { wake(): void } {
   let timer: NodeJS.Timeout | undefined;
   let heapCheckedAtMs = 0;
   const poll = (): void => {
     let busy = false;
+    clock.readNs();
     for (const isolate of isolates()) {
-      checkCpu(isolate, handlers);
+      checkClock(isolate, handlers);
       for (const run of isolate.runs.values()) if (run.wallMs() > run.limits.wallMs) handlers.overWall(isolate, run);
       busy ||= isolate.runs.size > 0 || (isolate.guest.openCalls > 0 && !isolate.dead);
     }
@@ -39,17 +47,22 @@ export function watchIsolates(isolates: () => ComponentIsolate[], handlers: Watc
   };
   return {
     wake() {
-      timer ??= setInterval(poll, POLL_MS);
+      if (timer !== undefined) return;
+      clock.readNs();
+      timer = setInterval(poll, POLL_MS);
     },
   };
 }
 
-function checkCpu(isolate: ComponentIsolate, handlers: WatchHandlers): void {
+function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {
   const oldest = isolate.guest.oldestCall();
   if (oldest === undefined || isolate.dead) return;
+  // Some loops do not notice that they were ended: they would go on without a clock, and fill the process by a gigabyte a second.
+  if (isolate.guest.endedByItself) return handlers.outOfMemory(isolate);
   const { owner, cpuNs } = oldest;
   if (owner.over && cpuNs > ENDED_CALL_NS) handlers.stuck(isolate);
-  else if (!owner.over && owner.cpuNs + cpuNs > owner.limits.cpuMs * 1e6) handlers.overCpu(isolate, owner);
+  else if (!owner.over && owner.boundCpuNs(owner.cpuNs + cpuNs) > owner.limits.cpuMs * 1e6)
+    handlers.overCpu(isolate, owner);
 }
 
 async function measureHeaps(isolates: ComponentIsolate[]): Promise<void> {

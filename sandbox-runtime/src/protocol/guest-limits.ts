@@ -1,53 +1,38 @@
-import type { LIMITS } from '@headwater/shared';
+import { type AccountLimitName, type AccountLimits, LIMITS } from '@headwater/shared';
+
+const OF_ACCOUNT = [
+  'maxEventBytes',
+  'maxRunOutputBytes',
+  'maxEmitsPerRun',
+  'maxLogLinesPerRun',
+  'maxLogLineBytes',
+  'maxDbValueBytes',
+  'maxDbReadsPerRun',
+  'maxTimersPerRun',
+  'maxFetchesInFlightPerRun',
+  'maxFetchesPerRun',
+  'maxFetchRequestBytes',
+  'maxUploadBytesPerRun',
+  'maxDownloadBytesPerRun',
+  'maxTmpBytes',
+  'maxTmpEntries',
+] as const satisfies readonly AccountLimitName[];
+
+const OF_PLATFORM = [
+  'maxEventIdChars',
+  'maxChannelChars',
+  'maxSummaryChars',
+  'maxDbKeyBytes',
+  'dbEntryOverheadBytes',
+  'maxFetchUrlChars',
+] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */
-export type GuestLimits = Pick<
-  { [Name in keyof typeof LIMITS]: number },
-  | 'maxEventBytes'
-  | 'maxRunOutputBytes'
-  | 'maxEmitsPerRun'
-  | 'maxLogLinesPerRun'
-  | 'maxLogLineBytes'
-  | 'maxEventIdChars'
-  | 'maxChannelChars'
-  | 'maxSummaryChars'
-  | 'maxDbValueBytes'
-  | 'maxDbKeyBytes'
-  | 'maxDbReadsPerRun'
-  | 'maxTimersPerRun'
-  | 'maxFetchesInFlightPerRun'
-  | 'maxFetchesPerRun'
-  | 'maxFetchRequestBytes'
-  | 'maxUrlChars'
-  | 'maxTmpBytes'
-  | 'maxTmpEntries'
->;
+export type GuestLimits = Record<(typeof OF_ACCOUNT)[number] | (typeof OF_PLATFORM)[number], number>;
 
 /** Picks them by name, so that a sandbox process is told no more than it needs. */
-export function pickGuestLimits(limits: GuestLimits): GuestLimits {
-  const { maxEventBytes, maxRunOutputBytes, maxEmitsPerRun, maxLogLinesPerRun, maxLogLineBytes } = limits;
-  const { maxEventIdChars, maxChannelChars, maxSummaryChars, maxDbValueBytes, maxDbKeyBytes, maxDbReadsPerRun } =
-    limits;
-  const { maxTimersPerRun, maxFetchesInFlightPerRun, maxFetchesPerRun, maxFetchRequestBytes, maxUrlChars } = limits;
-  const { maxTmpBytes, maxTmpEntries } = limits;
-  return {
-    maxEventBytes,
-    maxRunOutputBytes,
-    maxEmitsPerRun,
-    maxLogLinesPerRun,
-    maxLogLineBytes,
-    maxEventIdChars,
-    maxChannelChars,
-    maxSummaryChars,
-    maxDbValueBytes,
-    maxDbKeyBytes,
-    maxDbReadsPerRun,
-    maxTimersPerRun,
-    maxFetchesInFlightPerRun,
-    maxFetchesPerRun,
-    maxFetchRequestBytes,
-    maxUrlChars,
-    maxTmpBytes,
-    maxTmpEntries,
-  };
+export function pickGuestLimits(account: AccountLimits): GuestLimits {
+  const ofAccount = OF_ACCOUNT.map((name) => [name, account[name]]);
+  const ofPlatform = OF_PLATFORM.map((name) => [name, LIMITS[name]]);
+  return Object.fromEntries([...ofAccount, ...ofPlatform]) as GuestLimits;
 }

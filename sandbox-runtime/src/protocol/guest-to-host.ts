@@ -10,6 +10,7 @@ const SANDBOX_FAULTS = [
   'WALL_LIMIT',
   'MEMORY_LIMIT',
   'OUTPUT_LIMIT',
+  'RESOURCE_LIMIT',
 ] as const satisfies readonly ErrorCode[];
 export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
 
@@ -98,7 +99,8 @@ export class SandboxReporter {
     const { cpuMs, wallMs } = outcome;
     if (outcome.ok) return this.#writer.send(KIND.outcome, run, [JSON.stringify([cpuMs, wallMs])]);
     const { fault, innocent } = outcome;
-    const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent]);
+    const { name, value, used } = fault.limit ?? {};
+    const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent, name, value, used]);
     this.#writer.send(KIND.outcome, run, [head, fault.message, fault.stack ?? '']);
   }
 
@@ -167,6 +169,7 @@ function readOutcome(frame: Frame): ReportedOutcome {
   const fault: RunFault & { code: SandboxFault } = { code: head.code, message: text(frame, 1) };
   const stack = text(frame, 2);
   if (stack !== '') fault.stack = stack;
+  if (head.limit !== undefined) fault.limit = head.limit;
   return { ok: false, fault, innocent: head.innocent, cpuMs, wallMs };
 }
 

@@ -1,15 +1,16 @@
 import type { DedupeStrategy, HookName } from '@headwater/shared';
-import type { FetchOutcome } from '../sandbox.ts';
+import type { FetchOutcome, WallLimitName } from '../sandbox.ts';
 import { type Frame, FrameError, type FrameWriter } from './frames.ts';
 import type { GuestLimits } from './guest-limits.ts';
 
 /** What a sandbox process is told once, before anything else. */
 export interface StartSettings {
+  /** What holds for components that are only described, and until a `limits` message. */
   limits: GuestLimits;
   /** Warm isolates it keeps at most, and how much heap they may hold together. */
   maxIsolates: number;
   maxWarmHeapMb: number;
-  /** Memory limit of the isolate that is kept booted for a component without one. */
+  /** Memory limit of the isolate that is kept booted for a component without one, until one was made with another. */
   spareMemoryMb: number;
 }
 
@@ -17,6 +18,8 @@ export interface StartSettings {
 export interface EntryLimits {
   cpuMs: number;
   wallMs: number;
+  /** Which of the account's limits `wallMs` is. */
+  wallLimit: WallLimitName;
   memoryMb: number;
 }
 
@@ -41,6 +44,8 @@ export type ToSandbox =
   | { kind: 'start'; settings: StartSettings; guestCode: string; snapshot: Uint8Array | undefined }
   | { kind: 'bundle'; hash: string; code: string }
   | { kind: 'drop-bundle'; hash: string }
+  /** JSON text of GuestLimits: they hold for every run ordered from now on. */
+  | { kind: 'limits'; limits: string }
   | RunOrder
   | { kind: 'describe'; run: number; bundleHash: string; limits: EntryLimits }
   /** `v` + JSON, `u` (no such key) or `e` + message. */
@@ -48,7 +53,17 @@ export type ToSandbox =
   | { kind: 'fetched'; run: number; call: number; outcome: FetchOutcome }
   | { kind: 'ping' };
 
-const KIND = { start: 1, bundle: 2, dropBundle: 3, run: 4, describe: 5, dbValue: 6, fetched: 7, ping: 8 } as const;
+const KIND = {
+  start: 1,
+  bundle: 2,
+  dropBundle: 3,
+  run: 4,
+  describe: 5,
+  dbValue: 6,
+  fetched: 7,
+  ping: 8,
+  limits: 9,
+} as const;
 
 type RunHead = [
   isolateKey: string,
@@ -66,6 +81,8 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
       return writer.send(KIND.bundle, 0, [message.hash, message.code]);
     case 'drop-bundle':
       return writer.send(KIND.dropBundle, 0, [message.hash]);
+    case 'limits':
+      return writer.send(KIND.limits, 0, [message.limits]);
     case 'run': {
       const { isolateKey, bundleHash, hook, dedupe, limits } = message;
       const head: RunHead = [isolateKey, bundleHash, hook ?? null, dedupe ?? null, limits];
@@ -112,6 +129,8 @@ export function readToSandbox(frame: Frame): ToSandbox {
       return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1) };
     case KIND.dropBundle:
       return { kind: 'drop-bundle', hash: text(frame, 0) };
+    case KIND.limits:
+      return { kind: 'limits', limits: text(frame, 0) };
     case KIND.run: {
       const [isolateKey, bundleHash, hook, dedupe, limits] = JSON.parse(text(frame, 0)) as RunHead;
       const order: RunOrder = {

@@ -23,7 +23,7 @@ export const POST = {
   timerClear: 8,
   /** The run ended well. */
   done: 9,
-  /** The run threw. a: JSON of code, message, stack. */
+  /** The run threw. a: JSON of message, stack, and limit where that is why. */
   failed: 10,
   /** a: call, b: JSON of a call of `crypto.subtle`, c: its bytes. */
   webCrypto: 40,
@@ -31,7 +31,7 @@ export const POST = {
 
 /** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
 export const CALL = {
-  /** The module is about to be evaluated on behalf of this run. */
+  /** The module is about to be evaluated on behalf of this run. a: JSON of GuestLimits. */
   loading: 0,
   /** a: the module's namespace. Answers an error's JSON, or undefined. */
   load: 1,
@@ -45,6 +45,8 @@ export const CALL = {
   outline: 5,
   /** The run is over from outside: whatever it still does is ignored. */
   end: 6,
+  /** a: JSON of GuestLimits, for runs that start from now on. */
+  limits: 7,
   /** The answer to POST.webCrypto. a: call, b: JSON, c: bytes. */
   answered: 40,
 } as const;

@@ -1,13 +1,23 @@
-import type { EmittedEvent, HttpResponse } from '@headwater/shared';
+import {
+  ACCOUNT_LIMITS,
+  type AccountLimitName,
+  type EmittedEvent,
+  type ExceededLimit,
+  type HttpResponse,
+} from '@headwater/shared';
 import type { FetchRequest } from '../sandbox.ts';
 import { FrameError } from './frames.ts';
+import { MAX_HEAD_CHARS } from './head-bounds.ts';
 
 /*
  * Readers of the small JSON heads in messages from a sandbox process. Written by hand: they run for every event, and take
  * a quarter of the time of a schema library. Only the named fields are taken over.
  */
 
-const MAX_HEAD_CHARS = 256 * 1024;
+/** Longer than any run: these numbers go into the record of the run. */
+const MAX_DURATION_MS = 24 * 3600 * 1000;
+/** The first and the last moment of a Date, from 1970 on; the database has room for these, and not for every number. */
+const MAX_MOMENT_MS = 8.64e15;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 /** What may not be in a header value: it would end the line. */
 const LINE_BREAKS = /[\0\r\n]/;
@@ -15,12 +25,12 @@ const LINE_BREAKS = /[\0\r\n]/;
 export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
   const head = readObject(json);
   const { id, name, summary, ts, emittedAtMs } = head;
-  const meta: Omit<EmittedEvent, 'data'> = { emittedAtMs: finite(emittedAtMs, 'emittedAtMs') };
+  const meta: Omit<EmittedEvent, 'data'> = { emittedAtMs: moment(emittedAtMs, 'emittedAtMs') };
   if (typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))) meta.id = id;
   else if (id !== undefined) throw new FrameError('An event id of the wrong type');
   if (name !== undefined) meta.name = string(name, 'name');
   if (summary !== undefined) meta.summary = string(summary, 'summary');
-  if (ts !== undefined) meta.ts = finite(ts, 'ts');
+  if (ts !== undefined) meta.ts = moment(ts, 'ts');
   return meta;
 }
 
@@ -49,21 +59,30 @@ export interface OutcomeHead<Code extends string> {
   wallMs: number;
   code?: Code;
   innocent: boolean;
+  limit?: ExceededLimit;
 }
 
 export function readOutcomeHead<Code extends string>(json: string, codes: readonly Code[]): OutcomeHead<Code> {
   const head = parse(json);
   if (!Array.isArray(head)) throw new FrameError('An outcome without a head');
-  const [cpuMs, wallMs, code, innocent] = head as unknown[];
+  const [cpuMs, wallMs, code, innocent, ...limit] = head as unknown[];
   const read: OutcomeHead<Code> = {
-    cpuMs: finite(cpuMs, 'cpuMs'),
-    wallMs: finite(wallMs, 'wallMs'),
+    cpuMs: duration(cpuMs, 'cpuMs'),
+    wallMs: duration(wallMs, 'wallMs'),
     innocent: innocent === true,
   };
   if (code === undefined) return read;
   const known = codes.find((candidate) => candidate === code);
   if (known === undefined) throw new FrameError('An outcome with a code that is none of its own');
-  return { ...read, code: known };
+  const exceeded = readLimit(limit);
+  return exceeded === undefined ? { ...read, code: known } : { ...read, code: known, limit: exceeded };
+}
+
+// JSON has null for what is not there.
+function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name !== 'string' || !Object.hasOwn(ACCOUNT_LIMITS, name)) throw new FrameError('A limit that is none');
+  return { name: name as AccountLimitName, value: finite(value, 'limit'), used: finite(used, 'use') };
 }
 
 function readHeaders(value: unknown): [string, string][] {
@@ -100,4 +119,16 @@ function string(value: unknown, what: string): string {
 function finite(value: unknown, what: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) throw new FrameError(`${what} is no number`);
   return value;
+}
+
+function moment(value: unknown, what: string): number {
+  const ms = finite(value, what);
+  if (!Number.isInteger(ms) || Math.abs(ms) > MAX_MOMENT_MS) throw new FrameError(`${what} is no moment`);
+  return ms;
+}
+
+function duration(value: unknown, what: string): number {
+  const ms = finite(value, what);
+  if (ms < 0 || ms > MAX_DURATION_MS) throw new FrameError(`${what} is no time that a run can take`);
+  return ms;
 }

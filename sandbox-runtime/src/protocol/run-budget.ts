@@ -1,33 +1,48 @@
-import type { GuestLimits } from './guest-limits.ts';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+
+type OutputLimits = Pick<AccountLimits, 'maxEventBytes' | 'maxEmitsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'>;
 
 /**
  * Counts what one run puts out. The guest keeps the same counts for a clear error at the right line; this one holds where
- * the guest cannot reach it.
+ * the guest cannot reach it. Every method answers the limit that was gone over: the run has to end. Bytes may be given as
+ * UTF-16 units; each of them is at least one byte.
  */
 export class RunBudget {
-  readonly #limits: GuestLimits;
+  readonly #limits: OutputLimits;
   #bytes = 0;
   #emits = 0;
   #logLines = 0;
 
-  constructor(limits: GuestLimits) {
+  constructor(limits: OutputLimits) {
     this.#limits = limits;
   }
 
-  /** False: over the limit, the run has to end. `bytes` may be UTF-16 units; each of them is at least one byte. */
-  takeEmit(bytes: number): boolean {
+  takeEmit(bytes: number): ExceededLimit | undefined {
     this.#emits += 1;
-    return bytes <= this.#limits.maxEventBytes && this.#emits <= this.#limits.maxEmitsPerRun && this.takeBytes(bytes);
+    const { maxEventBytes, maxEmitsPerRun } = this.#limits;
+    if (bytes > maxEventBytes) return { name: 'maxEventBytes', value: maxEventBytes, used: bytes };
+    if (this.#emits > maxEmitsPerRun) return { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: this.#emits };
+    return this.takeBytes(bytes);
   }
 
-  takeLogLine(bytes: number): boolean {
+  takeLogLine(bytes: number): ExceededLimit | undefined {
     this.#logLines += 1;
+    const { maxLogLinesPerRun } = this.#limits;
     // One more line than the limit: the last one says that lines were dropped.
-    return this.#logLines <= this.#limits.maxLogLinesPerRun + 1 && this.takeBytes(bytes);
+    if (this.#logLines > maxLogLinesPerRun + 1)
+      return { name: 'maxLogLinesPerRun', value: maxLogLinesPerRun, used: this.#logLines };
+    return this.takeBytes(bytes);
   }
 
-  takeBytes(bytes: number): boolean {
+  /** Small ones count for what keeping them costs: without that, a run could leave millions. */
+  takeDbValue(bytes: number): ExceededLimit | undefined {
+    return this.takeBytes(bytes + LIMITS.dbEntryOverheadBytes);
+  }
+
+  takeBytes(bytes: number): ExceededLimit | undefined {
     this.#bytes += bytes;
-    return this.#bytes <= this.#limits.maxRunOutputBytes;
+    const { maxRunOutputBytes } = this.#limits;
+    if (this.#bytes <= maxRunOutputBytes) return undefined;
+    return { name: 'maxRunOutputBytes', value: maxRunOutputBytes, used: this.#bytes };
   }
 }

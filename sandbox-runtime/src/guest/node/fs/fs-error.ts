@@ -1,3 +1,4 @@
+import { limitError } from '../../limit-error.ts';
 import { NODE_FACTS } from '../node-facts.ts';
 import { type CodedError, codedError } from '../errors.ts';
 
@@ -24,8 +25,22 @@ export type FsErrorCode = keyof typeof MESSAGES;
 export function fsError(code: FsErrorCode, syscall: string, path?: string, dest?: string): CodedError {
   const where = path === undefined ? '' : ` '${path}'`;
   const to = dest === undefined ? '' : ` -> '${dest}'`;
-  const error = codedError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`);
-  const errno = OS_CONSTANTS['errno']?.[code];
+  return complete(codedError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`), syscall, path, dest);
+}
+
+/** A disk that is full, as it is for a program that runs into a limit below /tmp. */
+export function tmpFull(
+  name: 'maxTmpBytes' | 'maxTmpEntries',
+  value: number,
+  used: number,
+  syscall: string,
+  path?: string,
+): CodedError {
+  return complete(limitError({ name, value, used }, 'ENOSPC'), syscall, path);
+}
+
+function complete(error: CodedError, syscall: string, path?: string, dest?: string): CodedError {
+  const errno = OS_CONSTANTS['errno']?.[error.code];
   Object.assign(error, { errno: errno === undefined ? undefined : -errno, syscall });
   if (path !== undefined) Object.assign(error, { path });
   if (dest !== undefined) Object.assign(error, { dest });

@@ -1,6 +1,6 @@
 import { now } from '../../intrinsics.ts';
 import { posix } from '../path.ts';
-import { fsError } from './fs-error.ts';
+import { fsError, tmpFull } from './fs-error.ts';
 
 export interface FileNode {
   kind: 'file';
@@ -161,7 +161,8 @@ export class Volume {
   /** Bytes beyond the old end are zero. */
   resize(file: FileNode, size: number): void {
     const grownBytes = size - file.size;
-    if (this.#bytes + grownBytes > this.#limits.maxTmpBytes) throw fsError('ENOSPC', 'write');
+    if (this.#bytes + grownBytes > this.#limits.maxTmpBytes)
+      throw tmpFull('maxTmpBytes', this.#limits.maxTmpBytes, this.#bytes + grownBytes, 'write');
     if (size > file.data.length) {
       const larger = new Uint8Array(
         Math.min(Math.max(MIN_FILE_BYTES, size, file.data.length * 2), this.#limits.maxTmpBytes),
@@ -207,7 +208,8 @@ export class Volume {
   }
 
   #link(parent: DirectoryNode, name: string, node: FsNode, syscall: string, path: string): void {
-    if (this.#entries >= this.#limits.maxTmpEntries) throw fsError('ENOSPC', syscall, path);
+    if (this.#entries >= this.#limits.maxTmpEntries)
+      throw tmpFull('maxTmpEntries', this.#limits.maxTmpEntries, this.#entries + 1, syscall, path);
     this.#entries += 1;
     parent.entries.set(name, node);
     parent.changedMs = now();

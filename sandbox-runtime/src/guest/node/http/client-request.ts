@@ -1,3 +1,5 @@
+import type { ExceededLimit } from '@headwater/shared';
+import { limitError } from '../../limit-error.ts';
 import type { RawRequests } from '../../raw-requests.ts';
 import { type CodedError, codedError } from '../errors.ts';
 import { Writable } from '../stream.ts';
@@ -135,7 +137,8 @@ export class ClientRequest extends Writable {
     this.#bytes += chunk.length;
     const { maxBodyBytes } = this.#requests;
     if (this.#bytes > maxBodyBytes) {
-      const error = codedError('ERR_HTTP_BODY_TOO_LARGE', `The request body is larger than ${maxBodyBytes} bytes`);
+      const limit = { name: 'maxFetchRequestBytes', value: maxBodyBytes, used: this.#bytes } as const;
+      const error = limitError(limit, 'ERR_HTTP_BODY_TOO_LARGE');
       this.destroy(error);
       return callback(error);
     }
@@ -213,7 +216,7 @@ export class ClientRequest extends Writable {
         { url: urlOf(this.#target), method: this.method, headers, body },
         {
           answered: (head, content) => this.#answered(head, content),
-          failed: (message) => this.#failed(message),
+          failed: (message, limit) => this.#failed(message, limit),
         },
       );
     } catch (error) {
@@ -241,9 +244,11 @@ export class ClientRequest extends Writable {
     this.destroy();
   }
 
-  #failed(message: string): void {
+  #failed(message: string, limit?: ExceededLimit): void {
     this.#abort = undefined;
-    this.destroy(networkError(message, this.#target));
+    if (limit === undefined) return void this.destroy(networkError(message, this.#target));
+    // Packages try again on this code.
+    this.destroy(limit.name === 'fetchTimeoutMs' ? limitError(limit, 'ETIMEDOUT') : limitError(limit));
   }
 }
 

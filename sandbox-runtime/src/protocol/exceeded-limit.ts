@@ -1,0 +1,71 @@
+import type { AccountLimitName, ErrorCode, ExceededLimit } from '@headwater/shared';
+
+type LimitCode = Extract<ErrorCode, 'CPU_LIMIT' | 'WALL_LIMIT' | 'MEMORY_LIMIT' | 'OUTPUT_LIMIT' | 'RESOURCE_LIMIT'>;
+
+interface Wording {
+  /** `#` stands for how much was used, with its unit. */
+  text: string;
+  unit: '' | ' MB' | ' ms' | ' bytes';
+  code: LimitCode;
+}
+
+function wording(code: LimitCode, text: string, unit: Wording['unit'] = ''): Wording {
+  return { text, unit, code };
+}
+
+const TOOK_LONG = wording('WALL_LIMIT', 'The run took #', ' ms');
+
+/** Of every limit that a run can meet: what a run over it has done, and what it ends with. */
+const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
+  memoryMb: wording('MEMORY_LIMIT', 'The component used # of memory', ' MB'),
+  runCpuMs: wording('CPU_LIMIT', 'The run used # of CPU time', ' ms'),
+  httpRunWallMs: TOOK_LONG,
+  timerRunWallMs: TOOK_LONG,
+  hookWallMs: TOOK_LONG,
+  maxEventBytes: wording('OUTPUT_LIMIT', 'The event given to $emit has # of JSON', ' bytes'),
+  maxRunOutputBytes: wording('OUTPUT_LIMIT', 'The run put out # of events, logs, answers and stored values', ' bytes'),
+  maxEmitsPerRun: wording('OUTPUT_LIMIT', 'The run emitted # events'),
+  maxLogLinesPerRun: wording('OUTPUT_LIMIT', 'The run wrote # log lines'),
+  maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
+  maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
+  maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),
+  maxFetchRequestBytes: wording('RESOURCE_LIMIT', 'The body of a request has #', ' bytes'),
+  maxFetchResponseBytes: wording('RESOURCE_LIMIT', 'The body of an answer to a request has #', ' bytes'),
+  maxUploadBytesPerRun: wording('RESOURCE_LIMIT', 'The run sent # in bodies of requests', ' bytes'),
+  maxDownloadBytesPerRun: wording('RESOURCE_LIMIT', 'The run received # in answers to its requests', ' bytes'),
+  maxConnections: wording('RESOURCE_LIMIT', 'The runs of the account asked for # connections at the same time'),
+  maxFetchesPerSecond: wording('RESOURCE_LIMIT', 'The runs of the account asked for # requests in one second'),
+  fetchTimeoutMs: wording('RESOURCE_LIMIT', 'A request took #', ' ms'),
+  maxTmpBytes: wording('RESOURCE_LIMIT', 'The run keeps # below /tmp', ' bytes'),
+  maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),
+  maxDbValueBytes: wording('RESOURCE_LIMIT', 'A value for $.service.db has # of JSON', ' bytes'),
+  maxDbBytes: wording('RESOURCE_LIMIT', 'The keys and values of $.service.db have #', ' bytes'),
+  maxDbReadsPerRun: wording('RESOURCE_LIMIT', 'The run read # values of $.service.db'),
+};
+
+const OTHER = wording('RESOURCE_LIMIT', '# were used or asked for');
+
+/** What a run that went over a limit ends with. */
+export interface LimitFault {
+  code: LimitCode;
+  message: string;
+  limit: ExceededLimit;
+}
+
+export function limitFault(limit: ExceededLimit): LimitFault {
+  return { code: (WORDINGS[limit.name] ?? OTHER).code, message: describeLimit(limit), limit };
+}
+
+/**
+ * `The run used 10 012 ms of CPU time; the limit runCpuMs is 10 000 ms`: the same words wherever a limit is met. `name` is
+ * for a limit of the platform that stands in for the account's.
+ */
+export function describeLimit(limit: ExceededLimit, name: string = limit.name): string {
+  const { text, unit } = WORDINGS[limit.name] ?? OTHER;
+  return `${text.replace('#', () => group(limit.used) + unit)}; the limit ${name} is ${group(limit.value)}${unit}`;
+}
+
+/** Digits in threes: `10 012`. */
+function group(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
+}
