@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
-import { runBuildProcess } from './build-process.ts';
-import { type BuilderScript, bundleBuilder } from './bundle-builder.ts';
+import { ACCOUNT_LIMITS, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type BuildContext, bundleAlone, bundleWithPackages, findMissingFiles } from './build-component.ts';
+import { createBuildProcesses } from './build-processes.ts';
 import { BuildSlots } from './build-slots.ts';
-import { bundlePlain } from './bundle-component.ts';
 import type { BuildOutcome, Built } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
 import { trimCache } from './trim-cache.ts';
 import { findRegistry, type RegistrySettings } from './find-registry.ts';
+import type { MissingFile } from './list-missing-files.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
 import { isExact, parseSpecifier } from './specifier.ts';
@@ -47,68 +47,84 @@ export interface Builder {
    * no registry is known.
    */
   build(request: BuildRequest): Promise<BuildOutcome>;
+  /**
+   * The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read.
+   * Throws RATE_LIMITED and UNAVAILABLE as `build`.
+   */
+  listMissingFiles(tenantId: string, component: ComponentFiles): Promise<MissingFile[]>;
   /** Ends builds under way. Idempotent. */
   stop(): Promise<void>;
 }
 
 const BUILD_LIMITS: BuildLimits = {
   buildMs: LIMITS.buildMs,
+  bundleMs: LIMITS.bundleMs,
+  maxMemoryMb: LIMITS.maxBuildMemoryMb,
+  maxBundleMemoryMb: LIMITS.maxBundleMemoryMb,
   maxPackages: LIMITS.maxPackagesPerBuild,
   maxPackumentBytes: LIMITS.maxPackumentBytes,
   maxTarballBytes: LIMITS.maxTarballBytes,
   maxUnpackedBytes: LIMITS.maxUnpackedBytes,
   maxFiles: LIMITS.maxUnpackedFiles,
-  maxBundleBytes: LIMITS.maxBundleBytes,
+  maxBundleBytes: ACCOUNT_LIMITS.maxBundleBytes.max,
   trustMs: LIMITS.packageTrustMs,
 };
 
 /** Looking through a full cache costs more than a small build. */
 const TRIM_EVERY_MS = 60_000;
 
+/**
+ * Nothing that a tenant wrote or chose is read by the bundler in this process: code of a few hundred kilobytes can overflow its
+ * stack or take all memory, and it is a single program for everyone.
+ */
 export function createBuilder(options: BuilderOptions): Builder {
-  const slots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBuildsPerTenant);
+  const limits = { ...BUILD_LIMITS, ...options.limits };
+  const cacheDir = resolve(options.cacheDir);
+  const log = options.log ?? (() => undefined);
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
-  const limits = { ...BUILD_LIMITS, ...options.limits };
-  const log = options.log ?? (() => undefined);
-  let trimmedAtMs = Number.NEGATIVE_INFINITY;
-  let prepared: Promise<Prepared> | undefined;
-  // Nothing of this is done on a node where no component imports a package.
-  const prepare = (): Promise<Prepared> => {
-    prepared ??= prepareBuilds(options).catch((error: unknown) => {
-      prepared = undefined;
-      throw error;
-    });
-    return prepared;
-  };
+  const plainSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBundlesPerTenant);
+  const packageSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBuildsPerTenant);
+  const registry = keepFirst(() => prepareRegistry(options, cacheDir));
+  const processes = createBuildProcesses({
+    cacheDir,
+    environment: async () => (await registry()).environment,
+    limits,
+    signal: stopping.signal,
+  });
+  const context: BuildContext = { processes, limits, cacheDir, log };
+  const trim = everySoOften(TRIM_EVERY_MS, () => trimCache(cacheDir, LIMITS.maxPackageCacheBytes));
 
-  async function buildWithPackages(component: ComponentFiles, packages: string[], entryLoader: 'js' | 'ts') {
-    const { script, registry, cacheDir, environment } = await prepare();
-    const order = { component, entryLoader, packages, registry, cacheDir, limits };
-    const outcome = await runBuildProcess({ script, order, environment, signal: stopping.signal, log });
-    if (performance.now() - trimmedAtMs > TRIM_EVERY_MS) {
-      trimmedAtMs = performance.now();
-      await trimCache(cacheDir, LIMITS.maxPackageCacheBytes);
-    }
-    return outcome;
+  async function buildComponent({ tenantId, component, findEarlier }: BuildRequest): Promise<BuildOutcome> {
+    const plain = await plainSlots.run(tenantId, () => bundleAlone(context, tenantId, component));
+    if (plain.kind === 'failed') return { ok: false, errors: plain.errors };
+    if (plain.kind === 'bundled') return { ok: true, bundle: plain.bundle, dependencies: {} };
+    const { packages, entryLoader } = plain;
+    const earlier = await findEarlier?.(packages.every(isPinned));
+    if (earlier !== undefined) return { ok: true, ...earlier };
+    return packageSlots.run(tenantId, async () => {
+      const { url } = await registry();
+      const outcome = await bundleWithPackages(context, tenantId, { component, entryLoader, packages, registry: url });
+      await trim();
+      return outcome;
+    });
+  }
+
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    stopping.signal.throwIfAborted();
+    const done = work();
+    running.add(done);
+    return done.finally(() => running.delete(done));
   }
 
   return {
-    async build({ tenantId, component, findEarlier }) {
-      const plain = await bundlePlain(component);
-      if (plain.kind === 'failed') return { ok: false, errors: plain.errors };
-      if (plain.kind === 'bundled') return { ok: true, bundle: plain.bundle, dependencies: {} };
-      const { packages, entryLoader } = plain;
-      const earlier = await findEarlier?.(packages.every(isPinned));
-      if (earlier !== undefined) return { ok: true, ...earlier };
-      stopping.signal.throwIfAborted();
-      const work = slots.run(tenantId, () => buildWithPackages(component, packages, entryLoader));
-      running.add(work);
-      return work.finally(() => running.delete(work));
-    },
+    build: (request) => track(() => buildComponent(request)),
+    listMissingFiles: (tenantId, component) =>
+      track(() => plainSlots.run(tenantId, () => findMissingFiles(context, tenantId, component))),
     async stop() {
       stopping.abort(new HeadwaterError('UNAVAILABLE', 'This node stops'));
       await Promise.allSettled(running);
+      processes.stop();
     },
   };
 }
@@ -118,25 +134,43 @@ function isPinned(text: string): boolean {
   return parsed.ok && isExact(parsed.specifier);
 }
 
-interface Prepared {
-  script: BuilderScript;
-  registry: string;
-  cacheDir: string;
+interface Registry {
+  /** Ends with a slash. */
+  url: string;
   environment: Readonly<Record<string, string>>;
 }
 
-async function prepareBuilds(options: BuilderOptions): Promise<Prepared> {
-  const cacheDir = resolve(options.cacheDir);
-  const [script, { url, cafile }] = await Promise.all([
-    bundleBuilder(),
+/** Nothing of this is done on a node where no component imports a package. */
+async function prepareRegistry(options: BuilderOptions, cacheDir: string): Promise<Registry> {
+  const [{ url, cafile }] = await Promise.all([
     registryOf(options),
     ...CACHE_FOLDERS.map((name) => mkdir(join(cacheDir, name), { recursive: true, mode: 0o700 })),
   ]);
   const trusted = cafile === undefined ? {} : { NODE_EXTRA_CA_CERTS: cafile };
-  const environment = { ...trusted, ...options.environment };
-  return { script, registry: url.endsWith('/') ? url : `${url}/`, cacheDir, environment };
+  return { url: url.endsWith('/') ? url : `${url}/`, environment: { ...trusted, ...options.environment } };
 }
 
 async function registryOf({ registryUrl }: BuilderOptions): Promise<RegistrySettings> {
   return registryUrl === undefined ? findRegistry() : { url: registryUrl };
+}
+
+/** What was made once is kept; what failed is tried again. */
+function keepFirst<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+function everySoOften(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  let doneAtMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - doneAtMs < everyMs) return;
+    doneAtMs = performance.now();
+    await work();
+  };
 }

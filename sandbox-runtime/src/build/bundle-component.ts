@@ -1,7 +1,8 @@
 import { type FieldError, LIMITS } from '@headwater/shared';
-import { build, type Message } from 'esbuild';
+import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
+import { readFailures } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';
 import { type ComponentFiles, loadOwn } from './component-files.ts';
 import { toFieldError } from './field-errors.ts';
@@ -19,7 +20,10 @@ export type PlainOutcome =
 /**
  * Makes component code that imports no packages ready to load: one self-contained ES module with a source map that leads back
  * to `fileName` (default `component.js`). JavaScript is tried first, then TypeScript; when both fail, the errors of the likelier
- * one are reported, each with file, 1-based line and 0-based column. Never rejects for what the code contains.
+ * one are reported, each with file, 1-based line and 0-based column.
+ *
+ * In this process, whose bundler code can break for good: for code that is trusted, as of tests. Strangers' code goes to a
+ * `Builder`.
  *
  * Code over LIMITS.maxComponentCodeBytes is refused. Nothing is read from disk, whatever the code says: every import ends in
  * `resolveWithoutPackages`, and no tsconfig is looked for.
@@ -38,7 +42,10 @@ export async function bundleComponent(code: string, fileName: string = DEFAULT_F
   }
 }
 
-/** As `bundleComponent`, for a component of one or more files; says which packages are missing where there are any. */
+/**
+ * As `bundleComponent`, for a component of one or more files; says which packages are missing where there are any. Rejects where
+ * the bundler broke down.
+ */
 export async function bundlePlain(component: ComponentFiles): Promise<PlainOutcome> {
   const { entry, files } = component;
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -71,8 +78,7 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts'): P
     if (output === undefined || map === undefined) throw new Error('The bundler made no output');
     return { kind: 'bundled', bundle: makeBundle(output.text, filterSourceMap(map.text, isForeign)) };
   } catch (error) {
-    if (!isBuildFailure(error)) throw error;
-    return { kind: 'failed', errors: error.errors.map((message) => toFieldError(message, component.entry)) };
+    return { kind: 'failed', errors: readFailures(error).map((message) => toFieldError(message, component.entry)) };
   }
 }
 
@@ -82,8 +88,4 @@ export function makeBundle(code: string, sourceMap: string): ComponentBundle {
 
 function isOnlyImports(errors: readonly FieldError[]): boolean {
   return errors.every((error) => error.message.startsWith('Cannot resolve '));
-}
-
-function isBuildFailure(error: unknown): error is { errors: Message[] } {
-  return error instanceof Error && Array.isArray((error as { errors?: unknown }).errors);
 }

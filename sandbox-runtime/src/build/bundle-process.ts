@@ -1,10 +1,9 @@
 import { build, type Plugin } from 'esbuild';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
  * Bundles what runs in every sandbox process into one script. A process then starts in half the time, because it need not
- * strip types, and can be denied the reading of everything but isolated-vm.
+ * strip types, and can be denied the reading of everything.
  */
 export async function bundleProcess(): Promise<string> {
   const result = await build({
@@ -17,20 +16,22 @@ export async function bundleProcess(): Promise<string> {
     platform: 'node',
     legalComments: 'none',
     logLevel: 'silent',
-    plugins: [isolatedVmByPath()],
+    plugins: [isolatedVmFromArgument()],
   });
   const [output] = result.outputFiles;
   if (output === undefined) throw new Error('The bundle of the sandbox process is empty');
   return output.text;
 }
 
-// The script has no file of its own from which a package could be found.
-function isolatedVmByPath(): Plugin {
-  const path = createRequire(import.meta.url).resolve('isolated-vm');
+// The script may read nothing, not even isolated-vm: it is told where the addon is, which may be an open file.
+function isolatedVmFromArgument(): Plugin {
+  const contents =
+    'const addon = { exports: {} }; process.dlopen(addon, process.argv[2]); module.exports = addon.exports.ivm;';
   return {
-    name: 'isolated-vm-by-path',
+    name: 'isolated-vm-from-argument',
     setup(setup) {
-      setup.onResolve({ filter: /^isolated-vm$/ }, () => ({ path, external: true }));
+      setup.onResolve({ filter: /^isolated-vm$/ }, ({ path }) => ({ path, namespace: 'addon' }));
+      setup.onLoad({ filter: /^isolated-vm$/, namespace: 'addon' }, () => ({ contents, loader: 'js' }));
     },
   };
 }

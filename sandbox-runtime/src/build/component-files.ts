@@ -53,10 +53,20 @@ export function loadOwn({ entry, files }: ComponentFiles, entryLoader: Loader): 
     setup(setup) {
       setup.onLoad({ filter: /.*/, namespace: COMPONENT_NAMESPACE }, ({ path }) => {
         const name = ownName(path);
-        return { contents: files[name] ?? '', loader: name === entry ? entryLoader : loaderOf(name) };
+        return { contents: closeMapComments(files[name] ?? ''), loader: name === entry ? entryLoader : loaderOf(name) };
       });
     },
   };
+}
+
+const FILE_MAP = /(?<=[#@] sourceMappingURL)=(?!data:application\/json;(?:charset=[\w-]+;)?base64,)/g;
+
+/**
+ * Source maps that are in the code itself lead to the author's own lines. The bundler reads those that a comment names by a path
+ * as well, whatever file of this machine that is, and quotes it in an error: such a comment is made one like any other.
+ */
+function closeMapComments(text: string): string {
+  return text.replace(FILE_MAP, '-');
 }
 
 export function loaderOf(name: string): Loader {
@@ -64,7 +74,8 @@ export function loaderOf(name: string): Loader {
   return /\.[cm]?ts$/.test(name) ? 'ts' : 'js';
 }
 
-const EXPORT = /^\s*export\s*(default\b|const\b|let\b|var\b|function\b|class\b|async\b|\{|\*)/m;
+// Spaces of its own line alone: across lines, a megabyte of empty ones would be searched from each of them.
+const EXPORT = /^[ \t]*export\s*(default\b|const\b|let\b|var\b|function\b|class\b|async\b|\{|\*)/m;
 const KIND = /!\.[a-z]+$/;
 
 /** The author's name of a file that the bundler calls `path`, with its namespace or without; undefined for any other file. */

@@ -1,4 +1,5 @@
 import { build, type Loader } from 'esbuild';
+import { readFailures } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';
 import {
   candidatesOf,
@@ -51,7 +52,10 @@ export async function listMissingFiles(component: ComponentFiles): Promise<Missi
     }).then(
       () => true,
       // What is wrong with the code is said when it is bundled.
-      () => false,
+      (error: unknown) => {
+        readFailures(error);
+        return false;
+      },
     );
     if (isRead) break;
   }

@@ -10,6 +10,8 @@ export class TarError extends Error {
 }
 
 const BLOCK = 512;
+/** As on Linux. Long names may be of any length, and finding files by them takes time with their square. */
+const MAX_PATH_CHARS = 4_096;
 
 /**
  * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
@@ -48,6 +50,7 @@ function isFile(type: string): boolean {
 }
 
 function checkPath(path: string): string {
+  if (path.length > MAX_PATH_CHARS) throw new TarError(`a path has more than ${MAX_PATH_CHARS} characters`);
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (path.startsWith('/') || /[\\\0]/.test(path) || parts.includes('..') || parts.length < 2)
     throw new TarError(`the path ${JSON.stringify(path.slice(0, 100))} leads out of the package`);

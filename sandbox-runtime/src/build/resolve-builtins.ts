@@ -5,6 +5,8 @@ import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from './comp
 import { parseSpecifier } from './specifier.ts';
 
 const NAMESPACE = 'headwater-builtin';
+/** Of what was imported, in errors: the reason comes after it. */
+const MAX_NAMED_CHARS = 300;
 
 /** Where the imports lead that a component without packages makes, and which packages it imports. */
 export interface FoundImports {
@@ -61,5 +63,5 @@ function notePackage(args: OnResolveArgs, found: FoundImports): OnResolveResult 
 }
 
 function refuse(path: string, reason: string): OnResolveResult {
-  return { errors: [{ text: `Cannot resolve "${path}": ${reason}` }] };
+  return { errors: [{ text: `Cannot resolve "${path.slice(0, MAX_NAMED_CHARS)}": ${reason}` }] };
 }

@@ -20,12 +20,16 @@ export interface VersionRequest {
 }
 
 const MAX_NAME_CHARS = 214;
+const MAX_SPECIFIER_CHARS = 1_024;
+const MAX_RANGE_CHARS = 512;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const DIST_TAG = /^[a-z][a-z0-9._-]*$/i;
 const PARTS = /^((?:@[^/@]+\/)?[^/@]+)(?:@([^/]*))?(\/.*)?$/;
 
 /** Reads an import string that is neither relative nor a module of Node. */
 export function parseSpecifier(text: string): SpecifierOutcome {
+  if (text.length > MAX_SPECIFIER_CHARS)
+    return { ok: false, reason: `it has more than ${MAX_SPECIFIER_CHARS} characters` };
   if (text.startsWith('/') || text.startsWith('.') || text.includes('\\'))
     return { ok: false, reason: 'files of the server cannot be imported' };
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1];
@@ -58,5 +62,6 @@ function isPackageName(name: string): boolean {
 }
 
 function isRegistryRange(range: string): boolean {
+  if (range.length > MAX_RANGE_CHARS) return false;
   return semver.validRange(range, { loose: true }) !== null || DIST_TAG.test(range);
 }

@@ -1,10 +1,15 @@
-import type { FieldError } from '@headwater/shared';
-import type { ComponentFiles } from '../component-files.ts';
+import type { PackageTree } from './resolve-tree.ts';
 
-/** Bounds of one build, all of them checked in the process that does it. */
+/** Bounds of one build, all of them checked in the processes that do it, and the times from outside as well. */
 export interface BuildLimits {
-  /** From the start of the process; what is still under way then is given up. */
+  /** For fetching and for bundling packages, each; what is still under way then is given up. */
   buildMs: number;
+  /** For bundling a component without packages. */
+  bundleMs: number;
+  /** Private memory of each process of a build with packages. */
+  maxMemoryMb: number;
+  /** The same for a component without packages. */
+  maxBundleMemoryMb: number;
   maxPackages: number;
   maxPackumentBytes: number;
   maxTarballBytes: number;
@@ -15,10 +20,8 @@ export interface BuildLimits {
   trustMs: number;
 }
 
-/** What a build process is told: order.json in its folder. */
-export interface BuildOrder {
-  component: ComponentFiles;
-  entryLoader: 'js' | 'ts';
+/** What a fetching process is asked for. */
+export interface FetchOrder {
   /** Import strings that name packages, as the author wrote them. */
   packages: string[];
   /** Ends with a slash. */
@@ -27,18 +30,5 @@ export interface BuildOrder {
   limits: BuildLimits;
 }
 
-/** What it answers: result.json, beside bundle.js and bundle.js.map where it went well. */
-export type BuildResult = { ok: true; dependencies: Record<string, string> } | { ok: false; errors: FieldError[] };
-
-/** Names of the files in a build's folder. */
-export const BUILD_FILES = {
-  order: 'order.json',
-  result: 'result.json',
-  bundle: 'bundle.js',
-  sourceMap: 'bundle.js.map',
-} as const;
-
-/** Thrown for what is wrong with a package, in words that follow `Cannot resolve "name": `. */
-export class PackageError extends Error {
-  override readonly name: string = 'PackageError';
-}
+/** Its answer. What is wrong with a package is in the tree, at the import that led to it. */
+export type FetchResult = { ok: true; tree: PackageTree } | { ok: false; reason: string };

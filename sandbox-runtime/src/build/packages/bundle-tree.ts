@@ -1,4 +1,5 @@
 import { build, type BuildOptions, type Message, type Plugin } from 'esbuild';
+import { readFailures } from '../bundler-failures.ts';
 import { type ComponentFiles, loadOwn } from '../component-files.ts';
 import { COMMON_OPTIONS } from '../common-options.ts';
 import { packagePathOf, resolvePackages } from './resolve-packages.ts';
@@ -61,8 +62,6 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts', re
     if (code === undefined || map === undefined) throw new Error('The bundler made no output');
     return { ok: true, code: code.text, sourceMap: map.text };
   } catch (error) {
-    const messages = (error as { errors?: Message[] }).errors;
-    if (!Array.isArray(messages)) throw error;
-    return { ok: false, messages };
+    return { ok: false, messages: readFailures(error) };
   }
 }

@@ -41,6 +41,13 @@ export function openPackageCache(dir: string, trustMs: number): PackageCache {
   };
 }
 
+/** Whether these are the bytes that subresource integrity names. */
+export function isIntact(bytes: Buffer, integrity: string): boolean {
+  const dash = integrity.indexOf('-');
+  const hash = createHash(integrity.slice(0, dash)).update(bytes).digest('base64');
+  return hash === integrity.slice(dash + 1);
+}
+
 function nameOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { PackageError } from './build-order.ts';
+import { PackageError } from './package-error.ts';
 import type { Manifest, Packument } from './manifest.ts';
 
 /**
@@ -10,10 +10,10 @@ export function pickVersion(packument: Packument, range: string): Manifest {
   const { tags, versions } = packument;
   if (Object.keys(versions).length === 0) throw new PackageError('it has no versions in the registry');
   const exact = semver.clean(range, { loose: true }) ?? '';
-  const named = versions[exact] ?? versions[tags[range === '' ? 'latest' : range] ?? ''];
+  const named = own(versions, exact) ?? own(versions, own(tags, range === '' ? 'latest' : range));
   if (named !== undefined) return named;
   const options = { loose: true };
-  const latest = versions[tags['latest'] ?? ''];
+  const latest = own(versions, own(tags, 'latest'));
   if (latest !== undefined && semver.satisfies(latest.version, range, options)) return latest;
   const fitting = Object.values(versions).filter(({ version }) => semver.satisfies(version, range, options));
   const preferred = fitting.filter(({ deprecated }) => !deprecated);
@@ -23,4 +23,9 @@ export function pickVersion(packument: Packument, range: string): Manifest {
   if (best !== undefined) return best;
   const hint = latest === undefined ? '' : `; the latest is ${latest.version}`;
   throw new PackageError(`the registry has no version that fits ${JSON.stringify(range)}${hint}`);
+}
+
+/** Tags and versions are a stranger's words: `constructor` is none that the registry has given. */
+function own<T>(record: Record<string, T>, key: string | undefined): T | undefined {
+  return key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { PackageError } from './build-order.ts';
+import { PackageError } from './package-error.ts';
+import { createLimiter } from './limiter.ts';
 import { readPackument, type Packument } from './manifest.ts';
-import type { PackageCache } from './package-cache.ts';
+import { isIntact, type PackageCache } from './package-cache.ts';
 
 export interface RegistryOptions {
   /** Ends with a slash. */
@@ -16,13 +16,14 @@ export interface RegistryOptions {
 export interface Registry {
   /** Throws PackageError where there is no such package. */
   packument(name: string): Promise<Packument>;
-  /** The bytes of a version, checked against `integrity`. */
-  tarball(name: string, address: string, integrity: string): Promise<Buffer>;
+  /** Sees to it that a version is in the cache, checked against `integrity`. */
+  fetchTarball(name: string, address: string, integrity: string): Promise<void>;
 }
 
 const MAX_REQUESTS = 8;
 const ATTEMPTS = 3;
 const RETRY_MS = 300;
+const MAX_REDIRECTS = 3;
 const ACCEPT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8';
 
 export function createRegistry(options: RegistryOptions): Registry {
@@ -48,13 +49,12 @@ export function createRegistry(options: RegistryOptions): Registry {
       known.set(name, found);
       return found;
     },
-    async tarball(name, address, integrity) {
+    async fetchTarball(name, address, integrity) {
       const cached = await cache.readTarball(integrity);
-      if (cached !== undefined && isIntact(cached, integrity)) return cached;
+      if (cached !== undefined && isIntact(cached, integrity)) return;
       const bytes = await fetchBytes(tarballUrl(options.url, name, address), maxTarballBytes);
       if (!isIntact(bytes, integrity)) throw new PackageError('its checksum is not the one that the registry names');
       await cache.writeTarball(integrity, bytes);
-      return bytes;
     },
   };
 }
@@ -68,12 +68,6 @@ function tarballUrl(registry: string, name: string, address: string): string {
   const url = new URL(address);
   if (url.origin === new URL(registry).origin) return url.href;
   return `${registry}${name}/-/${url.pathname.split('/').at(-1) ?? ''}`;
-}
-
-function isIntact(bytes: Buffer, integrity: string): boolean {
-  const dash = integrity.indexOf('-');
-  const hash = createHash(integrity.slice(0, dash)).update(bytes).digest('base64');
-  return hash === integrity.slice(dash + 1);
 }
 
 class HttpError extends PackageError {
@@ -106,10 +100,7 @@ async function get(url: string, maxBytes: number, signal: AbortSignal): Promise<
 }
 
 async function download(url: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-  const response = await fetch(url, { signal, headers: { accept: ACCEPT } }).catch((cause: unknown) => {
-    const reason = (cause as { cause?: { code?: string } }).cause?.code ?? 'no connection';
-    throw new HttpError(`the registry cannot be reached (${reason})`, true);
-  });
+  const response = await follow(url, signal);
   if (response.status === 404) throw new HttpError('there is no such package in the registry', false);
   if (!response.ok || response.body === null)
     throw new HttpError(`the registry answered with status ${response.status}`, response.status >= 500);
@@ -123,26 +114,34 @@ async function download(url: string, maxBytes: number, signal: AbortSignal): Pro
   return Buffer.concat(chunks);
 }
 
+/**
+ * Follows redirects within the registry. Another origin is never asked: this process has the node's network and no guard in
+ * front of it, and what a registry redirects to can be the doing of whoever published a package.
+ */
+async function follow(url: string, signal: AbortSignal): Promise<Response> {
+  for (let hops = 0, at = url; hops <= MAX_REDIRECTS; hops++) {
+    const response = await fetch(at, { signal, redirect: 'manual', headers: { accept: ACCEPT } }).catch(noConnection);
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status >= 400 || location === null) return response;
+    await response.body?.cancel();
+    if (!URL.canParse(location, at)) throw new HttpError('the registry redirects to something that is no URL', false);
+    const next = new URL(location, at);
+    if (next.origin !== new URL(url).origin)
+      throw new HttpError('the registry redirects to another server, which is not followed', false);
+    at = next.href;
+  }
+  throw new HttpError(`the registry redirects more than ${MAX_REDIRECTS} times`, false);
+}
+
+function noConnection(cause: unknown): never {
+  const reason = (cause as { cause?: { code?: string } }).cause?.code ?? 'no connection';
+  throw new HttpError(`the registry cannot be reached (${reason})`, true);
+}
+
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new PackageError('the registry answered with something that is not JSON');
   }
-}
-
-/** Lets at most `max` calls be under way; the others wait their turn. */
-export function createLimiter(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
-    try {
-      return await work();
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
-  };
 }

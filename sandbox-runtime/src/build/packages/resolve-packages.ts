@@ -119,20 +119,21 @@ function loadFile(file: FoundFile | undefined, isSloppy: boolean): OnLoadResult 
     const what = extension === 'node' ? 'Native addons' : 'WebAssembly modules';
     return absentModule(`${what} are not available in the sandbox, and ${nameOf(file.id)} needs one`);
   }
-  if (isSloppy) return { contents: sloppyModule(file.contents.toString('utf8')), loader: 'js' };
+  if (isSloppy) return { contents: sloppyModule(prepareText(file.contents).toString('utf8')), loader: 'js' };
   return { contents: prepareText(file.contents), loader: LOADERS[extension] ?? 'js' };
 }
 
 const OWN_FOLDER = /\brequire\(\s*__dirname\s*\+\s*(['"])(\/[^'"\\\n]+)\1\s*\)/g;
 
 function prepareText(contents: Buffer): Buffer | string {
-  const hasMap = contents.includes('sourceMappingURL=data:');
+  const hasMap = contents.includes(' sourceMappingURL=');
   if (!hasMap && !contents.includes('__dirname')) return contents;
   return (
     contents
       .toString('utf8')
-      // A map inside of a package would name files that cannot be told from the author's.
-      .replaceAll('sourceMappingURL=data:', 'sourceMappingURL-data:')
+      // A map inside of a package would name files that cannot be told from the author's, and one beside it would be read by the
+      // bundler from wherever on this machine the comment says.
+      .replaceAll(' sourceMappingURL=', ' sourceMappingURL-')
       // A bundle has no folders; what is required beside the file is found all the same.
       .replace(OWN_FOLDER, 'require($1.$2$1)')
   );

@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { parseVersionRequest, type PackageSpecifier } from '../specifier.ts';
-import { PackageError } from './build-order.ts';
+import { PackageError } from './package-error.ts';
 import type { Manifest, Packument } from './manifest.ts';
 import { pickVersion } from './pick-version.ts';
 
@@ -44,6 +44,9 @@ interface Edge {
 }
 
 const MAX_DEPTH = 40;
+const MAX_NAMED_CHARS = 300;
+/** Each may be a question to the registry. Large trees have some four for each package. */
+const MAX_EDGES_PER_PACKAGE = 20;
 
 export interface TreeSource {
   packument(name: string): Promise<Packument>;
@@ -78,6 +81,7 @@ class TreeBuilder {
   /** After all others: a peer takes what is there. */
   #peers: Edge[] = [];
   #asides = 0;
+  #edgeCount = 0;
 
   constructor(source: TreeSource, maxPackages: number) {
     this.#source = source;
@@ -134,7 +138,9 @@ class TreeBuilder {
       await this.#connect(edge);
     } catch (error) {
       if (edge.kind === 'optional' && error instanceof PackageError) return;
-      const path = [...edge.from.trail, `${edge.name}@${edge.wanted}`].join(' → ');
+      const wanted = `${edge.name}@${edge.wanted}`;
+      // As long as its author likes, and the reason comes after it.
+      const path = [...edge.from.trail, wanted.slice(0, MAX_NAMED_CHARS)].join(' → ');
       this.#fail(edge.root, error, `${path}: `);
     }
   }
@@ -206,11 +212,14 @@ class TreeBuilder {
       Object.entries(wanted)
         .filter(([name]) => !manifest.bundled.includes(name))
         .map(([name, range]) => ({ from, name, wanted: range, kind, root }));
-    this.#edges.push(
-      ...edgesOf(node, manifest.dependencies, 'required'),
-      ...edgesOf(node, manifest.optionalDependencies, 'optional'),
-    );
-    this.#peers.push(...edgesOf(node.parent ?? node, manifest.peerDependencies, 'peer'));
+    const required = edgesOf(node, manifest.dependencies, 'required');
+    const optional = edgesOf(node, manifest.optionalDependencies, 'optional');
+    const peers = edgesOf(node.parent ?? node, manifest.peerDependencies, 'peer');
+    const maxEdges = this.#maxPackages * MAX_EDGES_PER_PACKAGE;
+    this.#edgeCount += required.length + optional.length + peers.length;
+    if (this.#edgeCount > maxEdges) throw new PackageError(`it has more than ${maxEdges} dependencies`);
+    this.#edges = this.#edges.concat(required, optional);
+    this.#peers = this.#peers.concat(peers);
   }
 
   #aside(dir: string): Node {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readTar, TarError } from '../read-tar.ts';
-import { PackageError } from './build-order.ts';
+import { PackageError } from './package-error.ts';
 
 const inflate = promisify(gunzip);
 

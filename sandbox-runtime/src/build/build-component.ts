@@ -1,0 +1,102 @@
+import { type FieldError, HeadwaterError } from '@headwater/shared';
+import type { BuildOutcome } from './build-outcome.ts';
+import type { BuildProcesses } from './build-processes.ts';
+import { makeBundle, type PlainOutcome } from './bundle-component.ts';
+import type { BundleTask, TreeAnswer } from './bundle-task.ts';
+import type { ComponentFiles } from './component-files.ts';
+import type { MissingFile } from './list-missing-files.ts';
+import type { BuildLimits, FetchOrder, FetchResult } from './packages/build-order.ts';
+import type { TaskEnd } from './task-process.ts';
+
+export interface BuildContext {
+  processes: BuildProcesses;
+  limits: BuildLimits;
+  cacheDir: string;
+  log(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void;
+}
+
+interface PackageBuild {
+  component: ComponentFiles;
+  entryLoader: 'js' | 'ts';
+  packages: string[];
+  registry: string;
+}
+
+/** A process has the chance to say itself that its time is over, and what it waited for. */
+const GRACE_MS = 1_000;
+const MAX_NAMED_CHARS = 1_000;
+/** The reason comes first; what follows is stacks. */
+const MAX_LOGGED_CHARS = 300;
+
+/** Bundles a component as far as it goes without packages. Throws UNAVAILABLE when the node stops. */
+export async function bundleAlone(
+  context: BuildContext,
+  tenantId: string,
+  component: ComponentFiles,
+): Promise<PlainOutcome> {
+  const task: BundleTask = { kind: 'plain', component };
+  const { limits, processes } = context;
+  const end = await processes.plain.run(tenantId, task, limits.bundleMs);
+  if (end.kind === 'answered') return end.answer as PlainOutcome;
+  return {
+    kind: 'failed',
+    errors: lostErrors(context, end, 'The code cannot be bundled', limits.maxBundleMemoryMb, component.entry),
+  };
+}
+
+/** Empty for code that cannot be read: what is wrong with it is said when it is bundled. */
+export async function findMissingFiles(
+  context: BuildContext,
+  tenantId: string,
+  component: ComponentFiles,
+): Promise<MissingFile[]> {
+  const task: BundleTask = { kind: 'missing-files', component };
+  const end = await context.processes.plain.run(tenantId, task, context.limits.bundleMs);
+  if (end.kind === 'answered') return end.answer as MissingFile[];
+  lostErrors(context, end, '', context.limits.maxBundleMemoryMb);
+  return [];
+}
+
+/** Fetches the packages and bundles the component with them, each in a process of its own. Throws as `bundleAlone`. */
+export async function bundleWithPackages(
+  context: BuildContext,
+  tenantId: string,
+  { component, entryLoader, packages, registry }: PackageBuild,
+): Promise<BuildOutcome> {
+  const { processes, limits, cacheDir } = context;
+  const what = `Cannot resolve ${packages.map((name) => JSON.stringify(name)).join(', ')}`.slice(0, MAX_NAMED_CHARS);
+  const order: FetchOrder = { packages, registry, cacheDir, limits };
+  const fetched = await processes.fetching.run(tenantId, order, limits.buildMs + GRACE_MS);
+  if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };
+  const result = fetched.answer as FetchResult;
+  if (!result.ok) {
+    const message = `The packages cannot be used: ${result.reason}`;
+    return { ok: false, errors: [{ path: 'component_code', message }] };
+  }
+  const task: BundleTask = { kind: 'tree', component, entryLoader, tree: result.tree, cacheDir, limits };
+  const end = await processes.trees.run(tenantId, task, limits.buildMs);
+  if (end.kind === 'lost') return { ok: false, errors: lostErrors(context, end, what, limits.maxMemoryMb) };
+  const answer = end.answer as TreeAnswer;
+  if (!answer.ok) return { ok: false, errors: answer.errors };
+  const { code, sourceMap, dependencies } = answer;
+  return { ok: true, bundle: makeBundle(code, sourceMap), dependencies };
+}
+
+function lostErrors(
+  { log }: BuildContext,
+  end: Extract<TaskEnd, { kind: 'lost' }>,
+  what: string,
+  maxMemoryMb: number,
+  file?: string,
+): FieldError[] {
+  if (end.cause === 'stop') throw new HeadwaterError('UNAVAILABLE', 'The build was ended because this node stops');
+  // A limit of time is the author's to know; what else ends a process is for the operator as well.
+  if (end.cause === 'exit')
+    log('warn', 'A build process ended without a result', { stderr: end.stderr.slice(0, MAX_LOGGED_CHARS) });
+  const reason =
+    end.cause === 'time'
+      ? `it took longer than ${end.timeoutMs / 1000} s`
+      : `it is nested too deeply, or takes more than ${maxMemoryMb} MB of memory`;
+  const error: FieldError = { path: 'component_code', message: `${what}: ${reason}` };
+  return [file === undefined ? error : { ...error, file }];
+}

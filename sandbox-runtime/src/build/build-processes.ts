@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { findBuildPrefix } from '../host/layers/build-prefix.ts';
+import { buildCommand } from './build-command.ts';
+import { type BuildScripts, bundleScripts } from './build-scripts.ts';
+import type { BuildLimits } from './packages/build-order.ts';
+import { createTaskPool, type TaskPool } from './task-pool.ts';
+
+export interface BuildProcessesOptions {
+  cacheDir: string;
+  /** All of the environment of the processes that fetch. */
+  environment(): Promise<Readonly<Record<string, string>>>;
+  limits: Pick<BuildLimits, 'maxMemoryMb' | 'maxBundleMemoryMb'>;
+  signal: AbortSignal;
+}
+
+/** The processes of builds: those that fetch packages have a network and no bundler, those that bundle the other way round. */
+export interface BuildProcesses {
+  /** Components without packages: a process serves several tasks, of one tenant. */
+  plain: TaskPool;
+  /** One process for each component that brings packages. */
+  trees: TaskPool;
+  fetching: TaskPool;
+  stop(): void;
+}
+
+const PLAIN_TASKS_PER_PROCESS = 100;
+const MAX_CPU_S = 120;
+const MAX_FETCHED_FILE_MB = 256;
+
+/** Starts nothing before there is a task. */
+export function createBuildProcesses(options: BuildProcessesOptions): BuildProcesses {
+  const { cacheDir, signal, environment } = options;
+  const { maxMemoryMb, maxBundleMemoryMb } = options.limits;
+  let scripts: Promise<BuildScripts> | undefined;
+  let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
+  let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
+  const bundler = async (readable: string[], maxMb: number) => {
+    scripts ??= bundleScripts();
+    withoutNetwork ??= findBuildPrefix({ network: false });
+    const { bundle, esbuildPaths } = await scripts;
+    const command = buildCommand({
+      readable: [...esbuildPaths, ...readable],
+      writable: [],
+      mayStartPrograms: true,
+      prefix: await withoutNetwork,
+      maxMemoryMb: maxMb,
+      maxCpuS: MAX_CPU_S,
+      maxFileMb: 0,
+    });
+    return { command, script: bundle, environment: {} };
+  };
+  const fetcher = async () => {
+    scripts ??= bundleScripts();
+    withNetwork ??= findBuildPrefix({ network: true });
+    const { fetch } = await scripts;
+    const cache = [join(cacheDir, '*')];
+    const command = buildCommand({
+      readable: cache,
+      writable: cache,
+      mayStartPrograms: false,
+      prefix: await withNetwork,
+      maxMemoryMb,
+      maxCpuS: MAX_CPU_S,
+      maxFileMb: MAX_FETCHED_FILE_MB,
+    });
+    return { command, script: fetch, environment: { ...(await environment()), NODE_USE_ENV_PROXY: '1' } };
+  };
+  const plain = createTaskPool({
+    start: () => bundler([], maxBundleMemoryMb),
+    maxTasks: PLAIN_TASKS_PER_PROCESS,
+    signal,
+  });
+  const trees = createTaskPool({ start: () => bundler([join(cacheDir, '*')], maxMemoryMb), maxTasks: 1, signal });
+  const fetching = createTaskPool({ start: fetcher, maxTasks: 1, signal });
+  return {
+    plain,
+    trees,
+    fetching,
+    stop() {
+      for (const pool of [plain, trees, fetching]) pool.stop();
+    },
+  };
+}

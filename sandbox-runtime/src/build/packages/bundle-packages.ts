@@ -1,0 +1,70 @@
+import type { BundleTask, TreeAnswer } from '../bundle-task.ts';
+import { filterSourceMap } from '../filter-source-map.ts';
+import { toFieldError } from '../field-errors.ts';
+import { isForeign } from '../resolve-builtins.ts';
+import { PackageError } from './package-error.ts';
+import { bundleTree } from './bundle-tree.ts';
+import { isIntact, openPackageCache, type PackageCache } from './package-cache.ts';
+import { createLimiter } from './limiter.ts';
+import type { PackageTree, PlacedPackage } from './resolve-tree.ts';
+import { unpack, type UnpackBudget } from './unpack.ts';
+import { UnpackedPackages } from './unpacked-packages.ts';
+
+const UNPACKED_AT_ONCE = 4;
+
+/** Bundles a component with packages that are in the cache. */
+export async function bundlePackages(task: Extract<BundleTask, { kind: 'tree' }>): Promise<TreeAnswer> {
+  const { component, entryLoader, tree, limits, cacheDir } = task;
+  const packages = new UnpackedPackages();
+  if (Object.values(tree.roots).every((root) => root.ok)) {
+    const cache = openPackageCache(cacheDir, limits.trustMs);
+    const budget: UnpackBudget = { bytesLeft: limits.maxUnpackedBytes, filesLeft: limits.maxFiles };
+    const limited = createLimiter(UNPACKED_AT_ONCE);
+    const unpackOne = async (placed: PlacedPackage): Promise<void> => {
+      const reason = await unpackInto(packages, placed, cache, budget);
+      if (reason !== undefined) tree.roots[placed.root] = { ok: false, reason };
+    };
+    await Promise.all(tree.packages.map((placed) => limited(() => unpackOne(placed))));
+  }
+  const bundle = await bundleTree(component, entryLoader, tree, packages);
+  if (!bundle.ok) return { ok: false, errors: bundle.messages.map((message) => toFieldError(message)) };
+  const bytes = Buffer.byteLength(bundle.code);
+  if (bytes > limits.maxBundleBytes) {
+    const message = `The component with its packages is ${bytes} bytes; the limit is ${limits.maxBundleBytes}`;
+    return { ok: false, errors: [{ path: 'component_code', message }] };
+  }
+  const sourceMap = filterSourceMap(bundle.sourceMap, isForeign);
+  return { ok: true, code: bundle.code, sourceMap, dependencies: dependenciesOf(tree) };
+}
+
+/** Answers what is wrong with it: that makes the import wrong that led to it. */
+async function unpackInto(
+  packages: UnpackedPackages,
+  { name, version, integrity, dir }: PlacedPackage,
+  cache: PackageCache,
+  budget: UnpackBudget,
+): Promise<string | undefined> {
+  const bytes = await cache.readTarball(integrity);
+  if (bytes === undefined || !isIntact(bytes, integrity)) return `${name}@${version}: it was lost: try again`;
+  try {
+    packages.add(dir, await unpack(bytes, budget));
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof PackageError)) throw cause;
+    return `${name}@${version}: ${cause.message}`;
+  }
+}
+
+/** The packages that the component itself imports. */
+function dependenciesOf(tree: PackageTree): Record<string, string> {
+  const entries: [string, string][] = [];
+  const seen = new Map<string, string>();
+  for (const [, root] of Object.entries(tree.roots).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!root.ok || seen.get(root.name) === root.version) continue;
+    // A second version of a package is listed under its name with the version.
+    const isSecond = seen.has(root.name);
+    entries.push([isSecond ? `${root.name}@${root.version}` : root.name, root.version]);
+    if (!isSecond) seen.set(root.name, root.version);
+  }
+  return Object.fromEntries(entries);
+}

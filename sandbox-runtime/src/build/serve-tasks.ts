@@ -1,0 +1,33 @@
+import { Socket } from 'node:net';
+import { encodeFrame, TaskFrameReader } from './task-frames.ts';
+
+/** The pipe to the node. */
+const CHANNEL_FD = 3;
+const MAX_TASK_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Serves the tasks of a build process, one after the other. A task that throws ends the process: what broke is not used
+ * again. So does the end of the node, and whatever program was started here goes with it.
+ */
+export function serveTasks(work: (task: unknown) => Promise<unknown>): void {
+  const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
+  const reader = new TaskFrameReader(MAX_TASK_BYTES);
+  const serve = async (task: unknown): Promise<void> => {
+    try {
+      channel.write(encodeFrame(await work(task)));
+    } catch (error) {
+      // The node keeps what a process says at its end, for its log.
+      process.stderr.write(`${error instanceof Error ? error.message : 'a task failed'}\n`, endGroup);
+    }
+  };
+  channel.on('data', (chunk: Buffer) => {
+    for (const task of reader.push(chunk)) void serve(task);
+  });
+  channel.on('close', endGroup);
+  channel.on('error', endGroup);
+}
+
+// A build process leads a group of its own; the bundler's program is in it and may be busy for ever.
+function endGroup(): void {
+  process.kill(-process.pid, 'SIGKILL');
+}
