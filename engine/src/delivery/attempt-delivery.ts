@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici';
 import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import { startExchange, type Exchange, type ExchangeOutcome } from '../egress/exchange.ts';
+import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
 import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
@@ -12,7 +12,9 @@ import type { RetryPolicy } from './retry-policy.ts';
 import type { SecretKeys } from './secret-keys.ts';
 
 export interface AttemptContext {
-  agent: Dispatcher;
+  connections: TenantConnections;
+  /** The most attempts of one tenant at the same time, and so its connections. */
+  maxPerTenant: number;
   egress: Pick<Egress, 'checkUrl'>;
   secretKeys: SecretKeys;
   retryPolicy: RetryPolicy;
@@ -54,11 +56,14 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
   context.egress.checkUrl(url);
   const key = context.secretKeys.keyOf(delivery.accountId, delivery.sealedSecret);
   const body = Buffer.from(deliveryBody(delivery));
-  return startExchange(context.agent, {
+  const headers = deliveryHeaders(delivery, key, body, nowMs);
+  // Nothing may throw from here on: the exchange releases it.
+  const connection = context.connections.take(delivery.accountId, url.origin, context.maxPerTenant);
+  return startExchange(connection, {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'POST',
-    headers: deliveryHeaders(delivery, key, body, nowMs),
+    headers,
     body,
     timeoutMs: context.timeoutMs,
     maxKeptBytes: LIMITS.maxStoredResponseBytes,
@@ -85,7 +90,9 @@ function endOf(
       return { kind: 'cut-off' };
     case 'timeout':
       return endWithout(context, delivery, startedAtMs, `No answer within ${context.timeoutMs} ms`, true);
+    // Neither happens where answers are cut.
     case 'too-large':
+    case 'over-budget':
       return endWithout(context, delivery, startedAtMs, 'The answer is too large', false);
     case 'error':
       return endWithout(

@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import type { Agent } from 'undici';
 import type { Egress } from '../egress/egress.ts';
+import { createTenantConnections, type TenantConnections } from '../egress/tenant-connections.ts';
+import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
 import type { DeliverWebhookPayload } from '../jobs/tasks.ts';
 import type { Log } from '../log.ts';
 import type { Sealer } from '../secrets/seal.ts';
@@ -8,10 +9,12 @@ import { addJobs } from '../store/add-jobs.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
+import { readWebhookAccount } from '../store/read-webhook-account.ts';
 import { releaseDeliveries } from '../store/release-deliveries.ts';
 import type { AttemptEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
+import { createHeldDeliveries } from './held-deliveries.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './record-outcomes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
@@ -50,8 +53,11 @@ interface DelivererStats {
  * leaves the row leased; whoever finds it dead releases it, and the receiver may get that event again (at least once).
  */
 export interface Deliverer {
-  /** How many more deliveries this node should lease: of any webhook, or of this one. 0 while stopping. */
-  capacity(webhookId?: string): number;
+  /**
+   * How many more deliveries this node should lease: of all tenants, or of one webhook. A tenant may hold as much as is still
+   * free for others, so that the backlog of one never leaves another without room. 0 while stopping.
+   */
+  capacity(webhook?: WebhookOf): number;
   /** Takes on deliveries that this node has leased already. Never refuses; what is too much is released again. */
   take(deliveries: readonly DueDelivery[]): void;
   /** One turn of a webhook's lane: leases a bounded batch of what is due. Rejects when the database does not answer. */
@@ -64,10 +70,15 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
+export interface WebhookOf {
+  accountId: string;
+  webhookId: string;
+}
+
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const deliverer = new NodeDeliverer(options);
   return {
-    capacity: (webhookId) => deliverer.capacity(webhookId),
+    capacity: (webhook) => deliverer.capacity(webhook),
     take: (deliveries) => deliverer.take(deliveries),
     runLane: (payload) => deliverer.runLane(payload),
     stats: () => deliverer.stats(),
@@ -78,45 +89,56 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 class NodeDeliverer implements Deliverer {
   readonly #options: DelivererOptions;
   readonly #limits: DelivererLimits;
-  readonly #agent: Agent;
+  readonly #connections: TenantConnections;
   readonly #sender: Sender;
   readonly #recorder: OutcomeRecorder;
   #claiming = 0;
-  #heldBytes = 0;
+  readonly #held = createHeldDeliveries();
+  readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #stopping: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
     const { db, nodeId, log, egress, retryPolicy } = options;
     this.#options = options;
     this.#limits = completeLimits(options.limits);
-    this.#agent = egress.createAgent({ connections: this.#limits.maxInFlight });
+    this.#connections = createTenantConnections({ egress });
     this.#recorder = createOutcomeRecorder({ sql: db.sql, nodeId, log });
+    const { timeoutMs, maxPerTenant } = this.#limits;
     const secretKeys = createSecretKeys(options.sealer);
+    const connections = this.#connections;
     this.#sender = createSender({
-      context: { agent: this.#agent, egress, secretKeys, retryPolicy, log, timeoutMs: this.#limits.timeoutMs },
+      context: { connections, maxPerTenant, egress, secretKeys, retryPolicy, log, timeoutMs },
       limits: this.#limits,
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#giveBack(deliveries),
     });
   }
 
-  capacity(webhookId?: string): number {
-    if (this.#stopping !== undefined || this.#heldBytes >= this.#limits.maxHeldBytes) return 0;
+  capacity(webhook?: WebhookOf): number {
+    const { maxHeld, maxHeldBytes } = this.#limits;
+    if (this.#stopping !== undefined || this.#held.bytes() >= maxHeldBytes) return 0;
     const held = this.#sender.waiting() + this.#sender.inFlight() + this.#recorder.size() + this.#claiming;
-    const free = Math.max(0, this.#limits.maxHeld - held);
-    return webhookId === undefined ? free : Math.min(free, this.#sender.room(webhookId));
+    const free = Math.max(0, maxHeld - held);
+    if (webhook === undefined) return free;
+    const own = this.#held.of(webhook.accountId);
+    if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
+    // Each one taken makes the tenant's part larger by one and what is free smaller by one.
+    return Math.min(Math.max(0, Math.floor((free - own.count) / 2)), this.#sender.room(webhook.webhookId));
   }
 
   take(deliveries: readonly DueDelivery[]): void {
-    for (const delivery of deliveries) this.#heldBytes += delivery.data.length;
+    for (const delivery of deliveries) this.#held.add(delivery);
     this.#sender.push(deliveries);
   }
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
     const { db, nodeId } = this.#options;
-    const limit = Math.min(LIMITS.deliveryLaneBatch, this.capacity(webhookId));
+    const accountId = await readWebhookAccount(db.sql, webhookId);
+    // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
+    const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
+    const limit = Math.min(LIMITS.deliveryLaneBatch, room);
     if (limit <= 0) {
-      await addJobs(db.sql, [deliverLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
+      await addJobs(db.sql, [deliverLane(webhookId, this.#postponed.nextTryMs(accountId ?? webhookId))]);
       return;
     }
     this.#claiming += limit;
@@ -140,7 +162,7 @@ class NodeDeliverer implements Deliverer {
     const { db, nodeId } = this.#options;
     await this.#sender.stop(this.#limits.drainMs);
     await this.#recorder.stop();
-    await this.#agent.destroy();
+    await this.#connections.stop();
     await releaseDeliveries(db.sql, nodeId());
   }
 
@@ -150,13 +172,13 @@ class NodeDeliverer implements Deliverer {
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
       await this.#recorder.record(end.result);
     }
-    this.#heldBytes -= delivery.data.length;
+    this.#held.remove(delivery);
   }
 
   /** Leases that are not worth holding here go back; their lane comes round later. */
   async #giveBack(deliveries: readonly DueDelivery[]): Promise<void> {
     const { db, nodeId, log } = this.#options;
-    for (const delivery of deliveries) this.#heldBytes -= delivery.data.length;
+    for (const delivery of deliveries) this.#held.remove(delivery);
     const ids = deliveries.map((delivery) => delivery.id);
     try {
       await releaseDeliveries(db.sql, nodeId(), { ids, runAtMs: Date.now() + LIMITS.deliveryLaneRetryMs });

@@ -15,6 +15,9 @@ const MAX_LAYERS = 3;
 const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
+// RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB, whatever comes out in the end.
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+
 type Decoder = (body: Buffer, maxBytes: number) => Promise<Buffer>;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
@@ -27,7 +30,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
       maxOutputLength,
     }) as Promise<Buffer>,
   br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { ...BROTLI, maxOutputLength }) as Promise<Buffer>,
-  zstd: (body, maxOutputLength) => promisify(zstdDecompress)(body, { maxOutputLength }) as Promise<Buffer>,
+  zstd: (body, maxOutputLength) => promisify(zstdDecompress)(body, { ...ZSTD, maxOutputLength }) as Promise<Buffer>,
 };
 
 /** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */

@@ -1,4 +1,4 @@
-import { isEgressRefused } from './refusal.ts';
+import { EgressProxyFailed, isEgressRefused } from './refusal.ts';
 
 /** Codes of certificates that TLS refuses, as Node names them. */
 const CERTIFICATE_CODE = /^(CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
@@ -13,6 +13,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached from here',
   ENETUNREACH: 'cannot be reached from here',
   UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
+  EGRESS_INTERIM_RESPONSES: 'sent one interim response after another',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than it said',
 };
 
@@ -21,7 +22,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
  * address that a name resolved to, nor a path or stack of this machine, which messages of Node and undici hold.
  */
 export function describeFailure(host: string, error: unknown): string {
-  if (isEgressRefused(error)) return error.message;
+  if (isEgressRefused(error) || error instanceof EgressProxyFailed) return error.message;
   // Without a code where the parser of headers gave none.
   if ((error as { name?: unknown } | null)?.name === 'HTTPParserError')
     return `${host} answered with something that is not HTTP`;

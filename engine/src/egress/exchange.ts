@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Connection } from './tenant-connections.ts';
 
 export interface ExchangeRequest {
   origin: string;
@@ -22,7 +23,10 @@ export interface ExchangeRequest {
 export type ExchangeOutcome =
   | { kind: 'response'; status: number; statusText: string; rawHeaders: readonly (Buffer | string)[]; body: Buffer }
   | { kind: 'timeout' }
-  | { kind: 'too-large' }
+  /** More than maxKeptBytes; `seenBytes`: as far as it was read. */
+  | { kind: 'too-large'; seenBytes: number }
+  /** `onBytes` said no. */
+  | { kind: 'over-budget' }
   | { kind: 'aborted' }
   | { kind: 'error'; error: unknown };
 
@@ -32,26 +36,35 @@ export interface Exchange {
   abort(): void;
 }
 
+const TOO_MANY_INTERIM = Object.assign(new Error('Too many interim responses'), { code: 'EGRESS_INTERIM_RESPONSES' });
 const STOPPED = new Error('The exchange was ended from this side');
 
-/** Sends one request on undici's lowest interface: twice as fast as its `request`, and no stream to forget about. */
-export function startExchange(agent: Dispatcher, request: ExchangeRequest): Exchange {
+/** Responses before the response (103 and the like): a server may send a few, and one that goes on is ended. */
+const MAX_INTERIM_RESPONSES = 16;
+
+/**
+ * Sends one request on undici's lowest interface: twice as fast as its `request`, and no stream to forget about. Releases the
+ * connection before `done` resolves. Never throws.
+ */
+export function startExchange(connection: Connection, request: ExchangeRequest): Exchange {
   const handler = new ExchangeHandler(request);
-  agent.dispatch(
-    {
-      origin: request.origin,
-      path: request.path,
-      method: request.method,
-      headers: request.headers,
-      body: request.body ?? null,
-    },
-    handler,
-  );
-  return { done: handler.done, abort: () => handler.end({ kind: 'aborted' }) };
+  const { origin, path, method, headers, body = null } = request;
+  try {
+    connection.client.dispatch({ origin, path, method, headers, body }, handler);
+  } catch (error) {
+    handler.end({ kind: 'error', error });
+  }
+  const done = handler.done.then((outcome) => {
+    connection.release(handler.isComplete);
+    return outcome;
+  });
+  return { done, abort: () => handler.end({ kind: 'aborted' }) };
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly done: Promise<ExchangeOutcome>;
+  /** The response was read to its end, and nothing was broken off. */
+  isComplete = false;
   readonly #request: ExchangeRequest;
   readonly #resolve: (outcome: ExchangeOutcome) => void;
   readonly #timer: NodeJS.Timeout;
@@ -62,6 +75,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #keptBytes = 0;
   #seenBytes = 0;
+  #interimResponses = 0;
 
   constructor(request: ExchangeRequest) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
@@ -71,7 +85,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.end({ kind: 'timeout' }), request.timeoutMs);
   }
 
-  /** Settles with what there is and closes the connection. A request that still waits for one is dropped when its turn comes. */
+  /** Settles with what there is and closes the connection. */
   end(outcome: ExchangeOutcome): void {
     this.#settle(outcome);
     this.#controller?.abort(STOPPED);
@@ -79,11 +93,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Ended while it waited for a connection: not one byte of it may leave now.
+    // Ended while its connection was made: not one byte of it may leave now.
     if (this.#isSettled) controller.abort(STOPPED);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, _headers: unknown, statusText?: string): void {
+    if (status < 200) {
+      this.#interimResponses++;
+      if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.end({ kind: 'error', error: TOO_MANY_INTERIM });
+      return;
+    }
     this.#status = status;
     this.#statusText = statusText ?? '';
   }
@@ -92,14 +111,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const { maxKeptBytes, overflow } = this.#request;
     this.#seenBytes += chunk.length;
     const room = maxKeptBytes - this.#keptBytes;
-    if (chunk.length > room && overflow.kind === 'fail') return this.end({ kind: 'too-large' });
-    if (overflow.kind === 'fail' && overflow.onBytes?.(chunk.length) === false) return this.end({ kind: 'too-large' });
+    if (chunk.length > room && overflow.kind === 'fail')
+      return this.end({ kind: 'too-large', seenBytes: this.#seenBytes });
+    if (overflow.kind === 'fail' && overflow.onBytes?.(chunk.length) === false)
+      return this.end({ kind: 'over-budget' });
     if (room > 0) this.#keep(chunk.subarray(0, room));
     if (overflow.kind === 'cut' && this.#seenBytes > maxKeptBytes + overflow.maxDrainedBytes)
       this.end(this.#response());
   }
 
   onResponseEnd(): void {
+    this.isComplete = !this.#isSettled;
     this.#settle(this.#response());
   }
 

@@ -23,6 +23,9 @@ export interface Guard {
   resolve: Resolver;
 }
 
+/** Of the addresses of one name: a name with hundreds would make one request knock at each of them in turn. */
+const MAX_ADDRESSES_TRIED = 8;
+
 const HINT = 'The operator of this server can allow addresses that are not public.';
 
 /** Throws for a port that no request goes to, whatever the address. */
@@ -62,8 +65,30 @@ export function resolveChecked(
       done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`), []);
       return;
     }
-    checkDenied(guard, hostname, port, known, (refused) => done(refused, refused ? [] : found));
+    checkDenied(guard, hostname, port, known, (refused) => {
+      done(refused, refused ? [] : found.slice(0, MAX_ADDRESSES_TRIED));
+    });
   });
+}
+
+/** As resolveChecked, for a literal address (without brackets; checkLiteral has been asked) as well as for a name. */
+export function checkedAddresses(
+  guard: Guard,
+  hostname: string,
+  port: number,
+  done: (error: Error | null, addresses: string[]) => void,
+): void {
+  const literal = isIP(hostname) === 0 ? undefined : parseAddress(hostname);
+  if (literal === undefined) {
+    resolveChecked(guard, hostname, port, (error, found) =>
+      done(
+        error,
+        found.map((entry) => entry.address),
+      ),
+    );
+    return;
+  }
+  checkDenied(guard, hostname, port, [literal], (refused) => done(refused, refused ? [] : [literal.toString()]));
 }
 
 /** Answers a refusal where one of `addresses` is the machine of a denied port. Synchronous unless a denied host is a name. */

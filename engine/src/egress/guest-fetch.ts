@@ -1,63 +1,90 @@
-import type { Agent } from 'undici';
-import { LIMITS } from '@headwater/shared';
+import { type AccountLimits, LIMITS } from '@headwater/shared';
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { decodeBody } from './decode-body.ts';
-import { describeFailure } from './describe-failure.ts';
 import type { Egress } from './egress.ts';
 import { startExchange, type ExchangeOutcome } from './exchange.ts';
+import { fail, failAborted, failBudget, failExchange, failTimeout, failTooLarge, failTurn } from './fetch-failure.ts';
+import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
+import { createInTurn, type InTurn } from './in-turn.ts';
 import { isEgressRefused } from './refusal.ts';
+import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
+
+/** Whom a request is made for, and what may be used for it. */
+export interface FetchTenant {
+  id: string;
+  limits: AccountLimits;
+}
 
 /** The `fetch` of components, made by the host. */
 export interface GuestFetch {
   /**
    * Never rejects. Follows at most LIMITS.maxFetchRedirects redirects, each checked like the first URL; answers the body
-   * decoded (gzip, deflate, br, zstd), at most LIMITS.maxFetchResponseBytes, without the headers that described its coding.
-   * Everything together takes at most LIMITS.fetchTimeoutMs; the signal ends it sooner.
+   * decoded (gzip, deflate, br, zstd), at most maxFetchResponseBytes, without the headers that described its coding.
+   * Everything together takes at most fetchTimeoutMs; the signal ends it sooner. Each request, redirected ones too, waits
+   * for its turn among at most maxConnections and maxFetchesPerSecond of the tenant. Connections are the tenant's alone.
    */
-  fetch(tenantId: string, request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
+  fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
   /** Ends every request in flight. Idempotent. */
   stop(): Promise<void>;
 }
 
-export function createGuestFetch(options: { egress: Egress; timeoutMs?: number }): GuestFetch {
-  const agent = options.egress.createAgent({ connections: LIMITS.maxFetchConnectionsPerOrigin });
+export function createGuestFetch({ egress }: { egress: Egress }): GuestFetch {
+  const connections = createTenantConnections({ egress });
   const budget = createByteBudget(LIMITS.maxFetchBytesPerTenant);
-  const timeoutMs = options.timeoutMs ?? LIMITS.fetchTimeoutMs;
+  const shared = { egress, connections, budget, turns: createFetchTurns(), inTurn: createInTurn() };
   return {
-    async fetch(tenantId, request, signal) {
-      const prepared = prepareRequest(request);
+    async fetch(tenant, request, signal) {
+      const prepared = prepareRequest(request, tenant.limits);
       if (!prepared.ok) return prepared;
-      const deadlineMs = Date.now() + timeoutMs;
-      const context: HopContext = { agent, egress: options.egress, budget, tenantId, signal, deadlineMs, timeoutMs };
-      return runHops(context, prepared.request, request.redirect);
+      const held = holdBytes(budget, tenant.id);
+      try {
+        const startedAtMs = performance.now();
+        const context: FetchContext = { ...shared, tenant, held, signal, startedAtMs };
+        if (!held.take(prepared.request.body?.byteLength ?? 0)) return failBudget(prepared.request.url.host);
+        return await runHops(context, prepared.request, request.redirect);
+      } finally {
+        held.releaseAll();
+      }
     },
-    stop: () => agent.destroy(),
+    stop: connections.stop,
   };
 }
 
-interface HopContext {
-  agent: Agent;
+/** Bytes that one fetch has of its tenant's budget. */
+interface HeldBytes {
+  take(count: number): boolean;
+  releaseAll(): void;
+}
+
+interface FetchContext {
   egress: Egress;
-  budget: ByteBudget;
-  tenantId: string;
+  connections: TenantConnections;
+  turns: FetchTurns;
+  inTurn: InTurn;
+  tenant: FetchTenant;
+  held: HeldBytes;
   signal: AbortSignal;
-  deadlineMs: number;
-  timeoutMs: number;
+  startedAtMs: number;
 }
 
 type Response = Extract<ExchangeOutcome, { kind: 'response' }>;
+type Failure = Extract<FetchOutcome, { ok: false }>;
 
-async function runHops(context: HopContext, first: HopRequest, mode: FetchRequest['redirect']): Promise<FetchOutcome> {
+async function runHops(
+  context: FetchContext,
+  first: HopRequest,
+  mode: FetchRequest['redirect'],
+): Promise<FetchOutcome> {
   let hop = first;
   for (let redirects = 0; ; redirects++) {
     const outcome = await sendHop(context, hop);
-    if (outcome.kind !== 'response') return fail(describeOutcome(context, hop, outcome));
+    if ('ok' in outcome) return outcome;
     const headers = readHeaders(outcome.rawHeaders);
     const redirect = followRedirect(hop, outcome.status, headers.find(([name]) => name === 'location')?.[1]);
-    if (redirect.kind === 'none' || mode === 'manual') return finish(hop, outcome, headers, redirects > 0);
+    if (redirect.kind === 'none' || mode === 'manual') return finish(context, hop, outcome, headers, redirects > 0);
     if (mode === 'error') return fail(`${hop.url.host} answered with a redirect, which this request does not allow`);
     if (redirect.kind === 'invalid') return fail(redirect.message);
     if (redirects === LIMITS.maxFetchRedirects) return fail(`More than ${LIMITS.maxFetchRedirects} redirects`);
@@ -65,82 +92,100 @@ async function runHops(context: HopContext, first: HopRequest, mode: FetchReques
   }
 }
 
-async function sendHop(context: HopContext, hop: HopRequest): Promise<ExchangeOutcome> {
-  const timeoutMs = context.deadlineMs - Date.now();
-  if (context.signal.aborted) return { kind: 'aborted' };
-  if (timeoutMs <= 0) return { kind: 'timeout' };
+async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response | Failure> {
+  const { host } = hop.url;
+  const { id, limits } = context.tenant;
+  if (context.signal.aborted) return failAborted(host);
   try {
     context.egress.checkUrl(hop.url);
   } catch (error) {
-    return { kind: 'error', error };
+    if (isEgressRefused(error)) return fail(error.message);
+    throw error;
   }
-  let takenBytes = 0;
-  const exchange = startExchange(context.agent, {
+  const waitMs = msLeft(context);
+  if (waitMs <= 0) return failTimeout(host, limits, msTaken(context));
+  const turn = await context.turns.take(id, limits, waitMs, context.signal);
+  if (turn.kind === 'aborted') return failAborted(host);
+  if (turn.kind === 'refused') return failTurn(host, turn.limit);
+  try {
+    const outcome = await exchangeHop(context, hop);
+    return outcome.kind === 'response' ? outcome : failExchange(host, outcome, limits, msTaken(context));
+  } finally {
+    turn.end();
+  }
+}
+
+async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<ExchangeOutcome> {
+  const { id, limits } = context.tenant;
+  // It may have been aborted at the moment it got its turn.
+  if (context.signal.aborted) return { kind: 'aborted' };
+  const connection = context.connections.take(id, hop.url.origin, limits.maxConnections);
+  const exchange = startExchange(connection, {
     origin: hop.url.origin,
     path: hop.url.pathname + hop.url.search,
     method: hop.method,
     headers: hop.headers.flat(),
     ...(hop.body === undefined ? {} : { body: hop.body }),
-    timeoutMs,
-    maxKeptBytes: LIMITS.maxFetchResponseBytes,
-    overflow: {
-      kind: 'fail',
-      onBytes(count) {
-        if (!context.budget.take(context.tenantId, count)) return false;
-        takenBytes += count;
-        return true;
-      },
-    },
+    timeoutMs: Math.max(1, msLeft(context)),
+    maxKeptBytes: limits.maxFetchResponseBytes,
+    overflow: { kind: 'fail', onBytes: context.held.take },
   });
   context.signal.addEventListener('abort', exchange.abort);
   try {
     return await exchange.done;
   } finally {
     context.signal.removeEventListener('abort', exchange.abort);
-    context.budget.release(context.tenantId, takenBytes);
   }
 }
 
+/**
+ * Decodes bodies of one tenant one at a time: a few bytes can decode to millions, and neither this memory nor the threads
+ * that do it are one tenant's.
+ */
 async function finish(
+  context: FetchContext,
   hop: HopRequest,
   response: Response,
   headers: [string, string][],
   redirected: boolean,
 ): Promise<FetchOutcome> {
+  const { id, limits } = context.tenant;
+  const { host, href: url } = hop.url;
+  const { status, statusText, body } = response;
   const coding = headers
     .filter(([name]) => name === 'content-encoding')
     .map(([, value]) => value)
     .join(',');
-  const decoded = await decodeBody(response.body, coding, LIMITS.maxFetchResponseBytes);
-  if (decoded.kind === 'too-large') return fail(describeTooLarge(hop));
-  if (decoded.kind === 'broken') return fail(`The body from ${hop.url.host} is not valid ${coding}`);
-  const isDecoded = decoded.kind === 'decoded';
+  if (coding === '') return { ok: true, status, statusText, headers, url, redirected, body };
+  const decoded = await context.inTurn(id, async () =>
+    context.signal.aborted || msLeft(context) <= 0 ? 'late' : decodeBody(body, coding, limits.maxFetchResponseBytes),
+  );
+  if (decoded === 'late') return failTimeout(host, limits, msTaken(context));
+  if (decoded.kind === 'too-large') return failTooLarge(host, limits, limits.maxFetchResponseBytes + 1);
+  if (decoded.kind === 'broken') return fail(`The body from ${host} is not valid ${coding}`);
+  if (decoded.kind === 'unchanged') return { ok: true, status, statusText, headers, url, redirected, body };
+  const rest = headers.filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
+  return { ok: true, status, statusText, headers: rest, url, redirected, body: decoded.body };
+}
+
+function holdBytes(budget: ByteBudget, tenantId: string): HeldBytes {
+  let heldBytes = 0;
   return {
-    ok: true,
-    status: response.status,
-    statusText: response.statusText,
-    headers: isDecoded ? headers.filter(([name]) => name !== 'content-encoding' && name !== 'content-length') : headers,
-    url: hop.url.href,
-    redirected,
-    body: isDecoded ? decoded.body : response.body,
+    take(count) {
+      if (!budget.take(tenantId, count)) return false;
+      heldBytes += count;
+      return true;
+    },
+    releaseAll: () => budget.release(tenantId, heldBytes),
   };
 }
 
-function describeOutcome(context: HopContext, hop: HopRequest, outcome: Exclude<ExchangeOutcome, Response>): string {
-  switch (outcome.kind) {
-    case 'timeout':
-      return `The request to ${hop.url.host} took longer than ${context.timeoutMs} ms`;
-    case 'too-large':
-      return describeTooLarge(hop);
-    case 'aborted':
-      return `The request to ${hop.url.host} was aborted`;
-    case 'error':
-      return isEgressRefused(outcome.error) ? outcome.error.message : describeFailure(hop.url.host, outcome.error);
-  }
+function msTaken({ startedAtMs }: FetchContext): number {
+  return performance.now() - startedAtMs;
 }
 
-function describeTooLarge(hop: HopRequest): string {
-  return `The response of ${hop.url.host} is larger than ${LIMITS.maxFetchResponseBytes} bytes, or too many are read at once`;
+function msLeft(context: FetchContext): number {
+  return context.tenant.limits.fetchTimeoutMs - msTaken(context);
 }
 
 // Header bytes are Latin-1 on the wire; names in lower case as fetch shows them.
@@ -154,8 +199,4 @@ function readHeaders(raw: readonly (Buffer | string)[]): [string, string][] {
 
 function textOf(part: Buffer | string | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
-}
-
-function fail(message: string): FetchOutcome {
-  return { ok: false, message };
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { FetchRequest } from '@headwater/sandbox-runtime';
 import { USER_AGENT } from './user-agent.ts';
 
@@ -10,7 +10,7 @@ export interface HopRequest {
   body: Uint8Array | undefined;
 }
 
-export type PreparedRequest = { ok: true; request: HopRequest } | { ok: false; message: string };
+export type PreparedRequest = { ok: true; request: HopRequest } | { ok: false; message: string; limit?: ExceededLimit };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Field values: visible characters, spaces, tabs and bytes above ASCII. No CR, LF or NUL: they would start a header of their own.
@@ -33,7 +33,7 @@ const OWN_HEADERS = new Set([
 ]);
 
 /** Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have been replaced. */
-export function prepareRequest(request: FetchRequest): PreparedRequest {
+export function prepareRequest(request: FetchRequest, limits: AccountLimits): PreparedRequest {
   if (request.url.length > LIMITS.maxFetchUrlChars)
     return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
   if (!URL.canParse(request.url)) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
@@ -48,8 +48,10 @@ export function prepareRequest(request: FetchRequest): PreparedRequest {
   const body = request.body !== undefined && request.body.byteLength > 0 ? request.body : undefined;
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     return refuse(`A ${method} request cannot have a body`);
-  if (body !== undefined && body.byteLength > LIMITS.maxFetchRequestBytes) {
-    return refuse(`The request body is larger than ${LIMITS.maxFetchRequestBytes} bytes`);
+  const value = limits.maxFetchRequestBytes;
+  if (body !== undefined && body.byteLength > value) {
+    const limit: ExceededLimit = { name: 'maxFetchRequestBytes', value, used: body.byteLength };
+    return { ...refuse(`The request body is larger than ${value} bytes`), limit };
   }
   const headers = prepareHeaders(request.headers, url);
   return typeof headers === 'string' ? refuse(headers) : { ok: true, request: { url, method, headers, body } };
@@ -80,6 +82,6 @@ function addDefault(headers: [string, string][], name: string, value: string): v
   if (!headers.some(([known]) => known === name)) headers.push([name, value]);
 }
 
-function refuse(message: string): PreparedRequest {
+function refuse(message: string): Extract<PreparedRequest, { ok: false }> {
   return { ok: false, message };
 }

@@ -8,3 +8,13 @@ export class EgressRefused extends Error {
 export function isEgressRefused(error: unknown): error is EgressRefused {
   return error instanceof EgressRefused;
 }
+
+/** Thrown when the operator's proxy made no connection. The message, for tenants, says neither where it is nor who we are there. */
+export class EgressProxyFailed extends Error {
+  override readonly name = 'EgressProxyFailed';
+  readonly code = 'EGRESS_PROXY_FAILED';
+
+  constructor(what: string) {
+    super(`The proxy of this server ${what}`);
+  }
+}

@@ -9,6 +9,16 @@ export interface HostResolverOptions {
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
+/** RFC 6761: all of these are this machine, whatever DNS says. */
+const LOCALHOST = /^(.+\.)?localhost\.?$/i;
+
+/**
+ * Lookups of the system at the same time: each holds a thread of few that the whole process shares, for as long as somebody's
+ * name server likes. More of them wait, and beyond these the name counts as unknown.
+ */
+const MAX_SYSTEM_LOOKUPS = 1;
+const MAX_SYSTEM_LOOKUPS_WAITING = 64;
+
 /** What DNS says when it does not know a name, or when there is no DNS server at all. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
@@ -16,20 +26,44 @@ const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
  * Resolves names that tenants give. `dns.lookup` alone would do it on two threads shared with the whole process: two names
  * whose servers never answer, and nobody's connection gets an address. So a domain name is asked of DNS over sockets first;
  * only where that answers that it knows no such name is the system asked, for its hosts file and search domains. A name
- * without a dot is the system's own. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
+ * without a dot is the system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
  */
 export function createHostResolver(options: HostResolverOptions = {}): Resolver {
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (options.servers !== undefined) dns.setServers(options.servers);
+  const askSystem = createSystemLookup();
   return (hostname, done) => {
+    if (LOCALHOST.test(hostname)) {
+      // Answered by a file: nobody else's name server can make this one wait.
+      lookup('localhost', { all: true }, done);
+      return;
+    }
     if (!hostname.replace(/\.$/, '').includes('.')) {
-      lookup(hostname, { all: true }, done);
+      askSystem(hostname, done);
       return;
     }
     queryBoth(dns, hostname, (error, addresses) => {
-      if (error !== null && UNKNOWN.has(error.code ?? '')) lookup(hostname, { all: true }, done);
+      if (error !== null && UNKNOWN.has(error.code ?? '')) askSystem(hostname, done);
       else done(error, addresses);
     });
+  };
+}
+
+function createSystemLookup(): Resolver {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return (hostname, done) => {
+    const start = () => {
+      running++;
+      lookup(hostname, { all: true }, (error, addresses) => {
+        running--;
+        waiting.shift()?.();
+        done(error, addresses);
+      });
+    };
+    if (running < MAX_SYSTEM_LOOKUPS) start();
+    else if (waiting.length < MAX_SYSTEM_LOOKUPS_WAITING) waiting.push(start);
+    else done(Object.assign(new Error('Too many names wait'), { code: 'EAGAIN' }), []);
   };
 }
 

@@ -1,0 +1,111 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { checkDenied, checkedAddresses, checkLiteral, checkPort, type Guard, resolveChecked } from './guard.ts';
+import { parseAddress } from './address.ts';
+import { type EgressProxy, openTunnel } from './proxy.ts';
+import type { EgressRefused } from './refusal.ts';
+
+/**
+ * Connects to what undici asks for, after the guard has agreed. The function it answers gives up: it closes a socket that
+ * is still connecting, and then the callback may never be called.
+ */
+export type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => () => void;
+
+/** What buildConnector makes answers its socket, which its type leaves out; tests hold on to it. */
+type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+
+/** Node's own 250 ms is less than a round trip across the world takes on a slow line: a healthy address would be given up. */
+const FAMILY_ATTEMPT_MS = 500;
+
+/** One opener a port, since `lookup` is not told the port. Beyond this many they start anew; only TLS sessions are lost. */
+const MAX_OPENERS = 64;
+
+/** Each connector has TLS sessions of its own. */
+export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressProxy): Connector {
+  const open = proxy === undefined ? openDirectly(guard, timeoutMs) : openByProxy(guard, timeoutMs, proxy);
+  return (target, callback) => {
+    try {
+      checkPort(target.hostname, portOf(target));
+      checkLiteral(guard, target.hostname);
+    } catch (error) {
+      callback(error as EgressRefused, null);
+      return () => undefined;
+    }
+    return open(target, callback);
+  };
+}
+
+export function portOf(target: { protocol: string; port: string }): number {
+  if (target.port !== '') return Number(target.port);
+  return target.protocol === 'https:' ? 443 : 80;
+}
+
+function openDirectly(guard: Guard, timeoutMs: number): Connector {
+  const openers = new Map<number, Opener>();
+  function openerFor(port: number): Opener {
+    const known = openers.get(port);
+    if (known !== undefined) return known;
+    if (openers.size >= MAX_OPENERS) openers.clear();
+    const made = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      lookup: createLookup(guard, port),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: FAMILY_ATTEMPT_MS,
+    }) as unknown as Opener;
+    openers.set(port, made);
+    return made;
+  }
+  return (target, callback) => {
+    const port = portOf(target);
+    let socket: Socket | undefined;
+    let isGivenUp = false;
+    // net.connect asks `lookup` about names only; a literal address is checked here or nowhere.
+    const literal = isIP(target.hostname) === 0 ? undefined : parseAddress(target.hostname);
+    checkDenied(guard, target.hostname, port, literal ? [literal] : [], (refused) => {
+      if (refused) callback(refused, null);
+      else if (!isGivenUp) socket = openerFor(port)(target, callback);
+    });
+    return () => {
+      isGivenUp = true;
+      socket?.destroy();
+    };
+  };
+}
+
+/** http goes through a tunnel as well: a proxy that reads requests would look the name up itself. */
+function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Connector {
+  const secure = buildConnector({ timeout: timeoutMs, allowH2: false }) as unknown as Opener;
+  return (target, callback) => {
+    const { hostname } = target;
+    const port = portOf(target);
+    let giveUp = () => undefined as void;
+    let isGivenUp = false;
+    checkedAddresses(guard, hostname, port, (refused, addresses) => {
+      if (isGivenUp) return;
+      if (refused) return callback(refused, null);
+      giveUp = openTunnel(proxy, { hostname, addresses, port, timeoutMs }, (failed, socket) => {
+        if (isGivenUp) return void socket?.destroy();
+        if (failed !== null || socket === null) return callback(failed ?? new Error('No socket'), null);
+        giveUp = () => void socket.destroy();
+        if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
+        else callback(null, socket);
+      });
+    });
+    return () => {
+      isGivenUp = true;
+      giveUp();
+    };
+  };
+}
+
+function createLookup(guard: Guard, port: number): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveChecked(guard, hostname, port, (error, found) => {
+      const [first] = found;
+      if (error !== null || first === undefined) callback(error, '', 0);
+      else if (options.all) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,58 @@
+import type { FetchOutcome } from '@headwater/sandbox-runtime';
+import type { AccountLimits, ExceededLimit } from '@headwater/shared';
+import { describeFailure } from './describe-failure.ts';
+import type { ExchangeOutcome } from './exchange.ts';
+
+type FetchFailure = Extract<FetchOutcome, { ok: false }>;
+
+type Failed = Exclude<ExchangeOutcome, { kind: 'response' }>;
+
+export function fail(message: string, limit?: ExceededLimit): FetchFailure {
+  return { ok: false, message, ...(limit === undefined ? {} : { limit }) };
+}
+
+/** A body of more than the tenant's limit, `used` bytes at least. */
+export function failTooLarge(host: string, limits: AccountLimits, used: number): FetchFailure {
+  const value = limits.maxFetchResponseBytes;
+  return fail(`The response of ${host} is larger than ${value} bytes`, { name: 'maxFetchResponseBytes', value, used });
+}
+
+/** The request did not end in its time, of which `used` ms are gone. */
+export function failTimeout(host: string, limits: AccountLimits, used: number): FetchFailure {
+  const value = limits.fetchTimeoutMs;
+  const limit: ExceededLimit = { name: 'fetchTimeoutMs', value, used: Math.max(value, Math.round(used)) };
+  return fail(`The request to ${host} took longer than ${value} ms`, limit);
+}
+
+/** Not one request's fault: what all requests of the tenant hold together is more than a node has for one. */
+export function failBudget(host: string): FetchFailure {
+  return fail(`The request to ${host} was ended: too many bytes of requests and responses are held at once`);
+}
+
+/** It never got its turn. */
+export function failTurn(host: string, limit: ExceededLimit): FetchFailure {
+  const reason =
+    limit.name === 'maxConnections'
+      ? `the account may have ${limit.value} requests under way at the same time`
+      : `the account may make ${limit.value} requests a second`;
+  return fail(`The request to ${host} waited for its turn in vain: ${reason}`, limit);
+}
+
+export function failAborted(host: string): FetchFailure {
+  return fail(`The request to ${host} was aborted`);
+}
+
+export function failExchange(host: string, outcome: Failed, limits: AccountLimits, tookMs: number): FetchFailure {
+  switch (outcome.kind) {
+    case 'timeout':
+      return failTimeout(host, limits, tookMs);
+    case 'too-large':
+      return failTooLarge(host, limits, outcome.seenBytes);
+    case 'over-budget':
+      return failBudget(host);
+    case 'aborted':
+      return failAborted(host);
+    case 'error':
+      return fail(describeFailure(host, outcome.error));
+  }
+}

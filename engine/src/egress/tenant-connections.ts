@@ -1,0 +1,150 @@
+import { Client, type Dispatcher } from 'undici';
+import { LIMITS } from '@headwater/shared';
+import type { Connector } from './connector.ts';
+import type { Egress } from './egress.ts';
+
+/** One connection to one origin, made when the first request is dispatched; for one exchange at a time. */
+export interface Connection {
+  client: Dispatcher;
+  /** `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not. Once. */
+  release(isReusable: boolean): void;
+}
+
+/**
+ * Connections of tenants, shared with nobody: what one tenant leaves open, fills up or slows down is its own, and so are
+ * its TLS sessions.
+ */
+export interface TenantConnections {
+  /**
+   * A connection that waits idle, or a new one. A tenant has at most `maxOpen`, as long as the caller has at most so many
+   * in use: before there would be more, idle ones are closed.
+   */
+  take(tenantId: string, origin: string, maxOpen: number): Connection;
+  /** Closes every connection, with the requests on them. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** How long a connection is kept for the next request, and at most, where its server says how long it keeps it. */
+const KEEP_ALIVE_MS = 4_000;
+const MAX_KEEP_ALIVE_MS = 15_000;
+
+interface Tenant {
+  connector: Connector;
+  open: Set<TenantConnection>;
+  /** The one that has waited longest first. */
+  idle: Set<TenantConnection>;
+}
+
+/** `maxIdle`: of all tenants together; default LIMITS.maxIdleConnections. */
+export function createTenantConnections(options: { egress: Egress; maxIdle?: number }): TenantConnections {
+  const { egress, maxIdle = LIMITS.maxIdleConnections } = options;
+  const tenants = new Map<string, Tenant>();
+  const idle = new Set<TenantConnection>();
+
+  function tenantOf(tenantId: string): Tenant {
+    const known = tenants.get(tenantId);
+    if (known !== undefined) return known;
+    const made: Tenant = { connector: egress.createConnector(), open: new Set(), idle: new Set() };
+    tenants.set(tenantId, made);
+    return made;
+  }
+
+  function wake(tenant: Tenant, connection: TenantConnection): TenantConnection {
+    tenant.idle.delete(connection);
+    idle.delete(connection);
+    return connection;
+  }
+
+  function close(tenantId: string, tenant: Tenant, connection: TenantConnection): void {
+    wake(tenant, connection);
+    if (!tenant.open.delete(connection)) return;
+    if (tenant.open.size === 0) tenants.delete(tenantId);
+    void connection.destroy();
+  }
+
+  function open(tenantId: string, tenant: Tenant, origin: string): TenantConnection {
+    const made: TenantConnection = new TenantConnection(origin, tenant.connector, {
+      rest(isReusable) {
+        if (!isReusable || !tenant.open.has(made)) return close(tenantId, tenant, made);
+        tenant.idle.add(made);
+        idle.add(made);
+        const [oldest] = idle;
+        if (idle.size > maxIdle) oldest?.close();
+      },
+      close: () => close(tenantId, tenant, made),
+      isIdle: () => idle.has(made),
+    });
+    tenant.open.add(made);
+    return made;
+  }
+
+  return {
+    take(tenantId, origin, maxOpen) {
+      const tenant = tenantOf(tenantId);
+      for (const connection of tenant.idle) if (connection.origin === origin) return wake(tenant, connection);
+      for (const connection of tenant.idle) {
+        if (tenant.open.size < maxOpen) break;
+        connection.close();
+      }
+      // The last of them may have taken the tenant along.
+      if (tenant.open.size === 0) tenants.set(tenantId, tenant);
+      return open(tenantId, tenant, origin);
+    },
+    async stop() {
+      const all = [...tenants.values()].flatMap((tenant) => [...tenant.open]);
+      tenants.clear();
+      idle.clear();
+      await Promise.all(all.map((connection) => connection.destroy()));
+    },
+  };
+}
+
+interface Place {
+  rest(isReusable: boolean): void;
+  close(): void;
+  isIdle(): boolean;
+}
+
+class TenantConnection implements Connection {
+  readonly origin: string;
+  readonly client: Client;
+  readonly #place: Place;
+  #stopConnecting: () => void = () => undefined;
+
+  constructor(origin: string, connector: Connector, place: Place) {
+    this.origin = origin;
+    this.#place = place;
+    this.client = new Client(origin, {
+      connect: (target, callback) => {
+        this.#stopConnecting = connector(target, callback);
+      },
+      pipelining: 1,
+      // One request a connection at a time: aborting it ends that request alone.
+      allowH2: false,
+      // The exchange has a timeout for everything together.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
+      maxHeaderSize: LIMITS.maxFetchResponseHeaderBytes,
+    });
+    this.client.on('disconnect', () => {
+      if (this.#place.isIdle()) this.close();
+    });
+  }
+
+  release(isReusable: boolean): void {
+    this.#place.rest(isReusable && this.client.stats.connected);
+  }
+
+  close(): void {
+    this.#place.close();
+  }
+
+  async destroy(): Promise<void> {
+    const destroyed = this.client.destroy();
+    // A client leaves a socket that still connects to its timeout: a tenant would have more of them than its share.
+    this.#stopConnecting();
+    await destroyed;
+  }
+}
