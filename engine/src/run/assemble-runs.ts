@@ -1,4 +1,5 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import type { GuestFetch } from '../egress/guest-fetch.ts';
 import type { Log } from '../log.ts';
@@ -21,6 +22,7 @@ export interface RunParts {
   node: NodeLease;
   sandbox: Sandbox;
   guestFetch: GuestFetch;
+  limits: LimitsCache;
   deliverer: Deliverer;
   opener: PropOpener;
   metrics: EngineMetrics;
@@ -56,8 +58,8 @@ export function assembleRuns(parts: RunParts): Runs {
     nowMs,
   };
   const release = (invocations: readonly HeldInvocation[]) => releaseHeld(sql, invocations);
-  const run = createInvocationRunner({ ...context, runtimes, release });
-  return { runtimes, context, committer, dispatcher: createDispatcher({ run, release, log }) };
+  const run = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
+  return { runtimes, context, committer, dispatcher: createDispatcher({ run, release, limits: parts.limits, log }) };
 }
 
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */

@@ -1,7 +1,9 @@
-import { LIMITS } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../log.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { HeldInvocation } from './invocation.ts';
+import { createKnownLimits } from './known-limits.ts';
+import { createHeldCount, createRunningCounts } from './run-counts.ts';
 
 export interface DispatcherOptions {
   /**
@@ -12,14 +14,19 @@ export interface DispatcherOptions {
   run: (invocation: HeldInvocation, ran: () => void) => Promise<void>;
   /** Gives back invocations that were held but not run. */
   release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+  /** How much each tenant may run at the same time. */
+  limits: Pick<LimitsCache, 'known' | 'get'>;
   log: Log;
 }
 
 export interface Dispatcher {
   /** Invocations leased by this node, in the order of their acceptance. */
   take(invocations: readonly HeldInvocation[]): void;
-  /** How many more this node should lease. */
-  capacity(): number;
+  /**
+   * How many more of the tenant this node should lease. A tenant may hold as much as is still free for others: one alone
+   * takes half of the room, and a full backlog of some never leaves another without.
+   */
+  capacity(accountId: string): number;
   stats(): { waiting: number; running: number; committing: number };
   /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
   stop(): Promise<void>;
@@ -33,11 +40,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const queue = createFairQueue<HeldInvocation>();
   const running = createRunningCounts();
   const held = createHeldCount();
+  const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
   let stopping: Promise<void> | undefined;
+
+  // Until its limits are known, what a tenant wants to run waits.
+  const mayTenantStart = (tenant: string): boolean => {
+    const limits = limitsOf(tenant);
+    return limits !== undefined && running.ofTenant(tenant) < limits.maxRunsPerAccount;
+  };
+
+  const mayStart = (tenant: string, source: string): boolean =>
+    running.ofSource(source) < (limitsOf(tenant)?.maxRunsPerComponent ?? 0);
 
   function startWhatMayRun(): void {
     while (stopping === undefined) {
-      const invocation = queue.next(running.mayStart);
+      const invocation = queue.next(mayStart, mayTenantStart);
       if (invocation === undefined) return;
       void start(invocation);
     }
@@ -68,18 +85,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     take(invocations) {
-      if (stopping !== undefined) {
-        void giveBack(options, invocations);
-        return;
-      }
+      if (stopping !== undefined) return void giveBack(options, invocations);
       held.add(invocations);
       for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
       startWhatMayRun();
     },
-    capacity() {
-      if (stopping !== undefined || held.bytes() >= LIMITS.maxHeldInvocationBytes) return 0;
-      return LIMITS.maxHeldInvocations - held.size();
-    },
+    capacity: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
     stats() {
       const waiting = queue.size();
       return { waiting, running: running.total(), committing: held.size() - waiting - running.total() };
@@ -99,79 +110,4 @@ async function giveBack(options: DispatcherOptions, invocations: readonly HeldIn
     // The rows stay leased by this node; they are released when it ends or is found dead.
     options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');
   }
-}
-
-interface RunningCounts {
-  /** Takes a slot; the function given back frees it, and answers false where it was free already. */
-  start(invocation: HeldInvocation): () => boolean;
-  mayStart(tenant: string, source: string): boolean;
-  total(): number;
-}
-
-function createRunningCounts(): RunningCounts {
-  const byTenant = new Map<string, number>();
-  const bySource = new Map<string, number>();
-  let total = 0;
-
-  function count({ accountId, sourceId }: HeldInvocation, by: 1 | -1): void {
-    total += by;
-    add(byTenant, accountId, by);
-    add(bySource, sourceId, by);
-  }
-
-  return {
-    start(invocation) {
-      let isTaken = true;
-      count(invocation, 1);
-      return () => {
-        if (!isTaken) return false;
-        isTaken = false;
-        count(invocation, -1);
-        return true;
-      };
-    },
-    mayStart: (tenant, source) =>
-      (byTenant.get(tenant) ?? 0) < LIMITS.maxRunsPerTenant && (bySource.get(source) ?? 0) < LIMITS.maxRunsPerComponent,
-    total: () => total,
-  };
-}
-
-interface HeldCount {
-  add(invocations: readonly HeldInvocation[]): void;
-  remove(invocations: readonly HeldInvocation[]): void;
-  size(): number;
-  bytes(): number;
-  /** Resolves when nothing is held. */
-  none(): Promise<void>;
-}
-
-/** What this node holds, from its lease to its commit. */
-function createHeldCount(): HeldCount {
-  let size = 0;
-  let bytes = 0;
-  let idle: (() => void)[] = [];
-
-  function count(invocations: readonly HeldInvocation[], by: 1 | -1): void {
-    size += by * invocations.length;
-    for (const invocation of invocations) bytes += by * invocation.event.length;
-  }
-
-  return {
-    add: (invocations) => count(invocations, 1),
-    remove(invocations) {
-      count(invocations, -1);
-      if (size > 0) return;
-      for (const wake of idle) wake();
-      idle = [];
-    },
-    size: () => size,
-    bytes: () => bytes,
-    none: () => (size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
-  };
-}
-
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

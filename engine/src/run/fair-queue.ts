@@ -4,8 +4,8 @@
  */
 export interface FairQueue<T> {
   push(tenant: string, lane: string, item: T): void;
-  /** The next item whose lane and tenant may run now, or undefined. */
-  next(mayRun: (tenant: string, lane: string) => boolean): T | undefined;
+  /** The next item whose tenant and lane may run now, or undefined. */
+  next(mayRun: (tenant: string, lane: string) => boolean, mayTenantRun?: (tenant: string) => boolean): T | undefined;
   size(): number;
   /** Takes out everything. */
   clear(): T[];
@@ -35,8 +35,10 @@ export function createFairQueue<T>(): FairQueue<T> {
       if (!tenants.has(tenant)) tenants.set(tenant, lanes);
       size++;
     },
-    next(mayRun) {
+    next(mayRun, mayTenantRun = () => true) {
       for (const [tenant, lanes] of tenants) {
+        // A tenant at its limit may have thousands of lanes: they are not looked at.
+        if (!mayTenantRun(tenant)) continue;
         for (const [lane, items] of lanes) {
           if (mayRun(tenant, lane)) return takeFrom(tenant, lanes, lane, items);
         }

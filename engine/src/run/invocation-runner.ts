@@ -1,11 +1,14 @@
-import type { RunLimits } from '@headwater/sandbox-runtime';
-import { accountLimits, LIMITS } from '@headwater/shared';
-import type { HeldInvocation, InvocationKind } from './invocation.ts';
+import { LIMITS } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import { errorEventJson } from './error-event.ts';
+import type { HeldInvocation } from './invocation.ts';
 import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
+import { runLimits } from './run-limits.ts';
 import type { SourceRuntime, SourceRuntimes } from './source-runtime.ts';
 
 export interface InvocationRunnerOptions extends RunContext {
   runtimes: SourceRuntimes;
+  limits: Pick<LimitsCache, 'get'>;
   release: (invocations: readonly HeldInvocation[]) => Promise<void>;
 }
 
@@ -30,18 +33,13 @@ export function createInvocationRunner(
       runtime,
       entry: { kind: 'run', event: invocation.event },
       kind: invocation.kind,
-      limits: limitsOf(invocation.kind),
+      limits: runLimits(invocation.kind, await options.limits.get(runtime.accountId)),
       invocation,
       respond,
       ran,
     };
     end(await runTask(options, task));
   };
-}
-
-function limitsOf(kind: InvocationKind): RunLimits {
-  const wallMs = kind === 'http' ? LIMITS.httpRunWallMs : LIMITS.timerRunWallMs;
-  return { cpuMs: LIMITS.runCpuMs, wallMs, memoryMb: LIMITS.isolateMemoryMb, account: accountLimits() };
 }
 
 /** Nobody is left to run it for. */
@@ -65,11 +63,14 @@ async function abandon(context: RunContext, runtime: SourceRuntime, invocation: 
       logs: '[]',
       startedAtMs: nowMs,
       endedAtMs: nowMs,
-      errorEvent: JSON.stringify({
-        error: { code, message, ts: nowMs },
-        original_event: JSON.parse(invocation.event) as unknown,
-        original_context: { id: invocation.id, emitter_id: invocation.sourceId },
-      }),
+      errorEvent: errorEventJson(
+        {
+          error: { code, message, ts: nowMs },
+          originalEvent: invocation.event,
+          originalContext: { id: invocation.id, emitter_id: invocation.sourceId },
+        },
+        runtime.redactor,
+      ),
     },
   });
 }

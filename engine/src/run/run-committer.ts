@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
@@ -9,7 +10,7 @@ import type { Sql } from '../store/database.ts';
 export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
-  deliverer: { capacity(webhookId?: string): number; take(deliveries: readonly DueDelivery[]): void };
+  deliverer: { capacity(webhook?: WebhookOf): number; take(deliveries: readonly DueDelivery[]): void };
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   nowMs: () => number;
   log: Log;

@@ -1,26 +1,30 @@
-import type {
-  FetchOutcome,
-  FetchRequest,
-  RunEntry,
-  RunLimits,
-  RunOutcome,
-  RunRequest,
-  Sandbox,
+import {
+  type FetchOutcome,
+  type FetchRequest,
+  limitFault,
+  type RunEntry,
+  type RunLimits,
+  type RunOutcome,
+  type RunRequest,
+  type Sandbox,
 } from '@headwater/sandbox-runtime';
-import { type HttpResponse, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type HttpResponse, LIMITS, newId } from '@headwater/shared';
 import type { RunResponse } from '../contract.ts';
+import type { FetchTenant } from '../egress/guest-fetch.ts';
 import { storableText } from '../events/storable-text.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { DbOverlay } from './db-overlay.ts';
+import { errorEventJson } from './error-event.ts';
 import type { HeldInvocation } from './invocation.ts';
+import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 
 export interface RunContext {
   sandbox: Sandbox;
   overlay: DbOverlay;
-  fetch: (accountId: string, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
   /** Group commit; rejects only where it could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
@@ -54,17 +58,21 @@ export async function runTask(context: RunContext, task: RunTask): Promise<RunRe
 async function runOnce(context: RunContext, task: RunTask, attempt: number): Promise<RunResult | 'repeat'> {
   const runId = task.invocation?.id ?? newId('invocation');
   const startedAtMs = context.nowMs();
-  const progress = { parts: 0 };
+  const progress: RunProgress = { parts: 0, exceeded: undefined };
   const { sourceId } = task.runtime;
   context.overlay.begin(sourceId);
   try {
     const outputs = outputsOf(context, task, runId, progress);
-    const outcome = await context.sandbox.run(requestOf(task, runId, attempt), outputs.host);
+    const { redactor, fault } = task.runtime;
+    const ended: RunOutcome =
+      fault === undefined
+        ? await context.sandbox.run(requestOf(task, runId, attempt), withoutSecrets(outputs.host, redactor))
+        : { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
+    const outcome = outcomeWithoutSecrets(ended, redactor);
     const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
     if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
     task.ran?.();
-    await commitEnd(context, task, outputs, { outcome, runId, startedAtMs });
-    return resultOf(outcome, outputs);
+    return resultOf(await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress }), outputs);
   } finally {
     context.overlay.end(sourceId, runId);
   }
@@ -91,12 +99,19 @@ function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
   return { ok: false, code: outcome.fault.code, message: outcome.fault.message, logs };
 }
 
-function outputsOf(context: RunContext, task: RunTask, runId: string, progress: { parts: number }): RunOutputs {
+interface RunProgress {
+  /** Commits that were begun before the run's end. */
+  parts: number;
+  /** What one of them found to be too much. */
+  exceeded: ExceededLimit | undefined;
+}
+
+function outputsOf(context: RunContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
   const { sourceId, accountId } = task.runtime;
   const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
   const outputs = createRunOutputs({
     readDbValue: async (key) => context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key)),
-    fetch: (request, signal) => context.fetch(accountId, request, signal),
+    fetch: (request, signal) => context.fetch({ id: accountId, limits: task.limits.account }, request, signal),
     respond: (response) => task.respond?.(response),
     // `last` decides on all events of a run together; a hook has no invocation that could go on.
     commitPart:
@@ -104,7 +119,8 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
         ? undefined
         : async (part) => {
             progress.parts++;
-            const { committed } = await context.commit(commitOf(task, current(part), { final: false }));
+            const { committed, exceeded } = await context.commit(commitOf(task, current(part), { final: false }));
+            progress.exceeded ??= exceeded;
             if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
           },
     nowMs: context.nowMs,
@@ -126,15 +142,35 @@ interface EndedRun {
   outcome: RunOutcome;
   runId: string;
   startedAtMs: number;
+  progress: RunProgress;
 }
 
-async function commitEnd(context: RunContext, task: RunTask, outputs: RunOutputs, ended: EndedRun): Promise<void> {
+/** Answers what the run ends with: that it stored too much is found out in its commits. */
+async function commitEnd(
+  context: RunContext,
+  task: RunTask,
+  outputs: RunOutputs,
+  ended: EndedRun,
+): Promise<RunOutcome> {
   const rest = await outputs.finish();
   const failure = outputs.failed();
   if (failure !== undefined) throw failure;
-  const record = recordOf(task, outputs, ended, context.nowMs());
+  const outcome = overLimit(ended.outcome, ended.progress.exceeded);
+  const recordOver = (limit: ExceededLimit | undefined) =>
+    recordOf(task, outputs, { ...ended, outcome: overLimit(outcome, limit) }, context.nowMs());
+  const record = recordOver(undefined);
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
-  await context.commit(commitOf(task, part, { final: true, ...(record === undefined ? {} : { record }) }));
+  const { exceeded } = await context.commit({
+    ...commitOf(task, part, { final: true, ...(record === undefined ? {} : { record }) }),
+    recordOverLimit: recordOver,
+  });
+  return overLimit(outcome, exceeded);
+}
+
+/** A run that failed for a reason of its own keeps that one. */
+function overLimit(outcome: RunOutcome, limit: ExceededLimit | undefined): RunOutcome {
+  if (!outcome.ok || limit === undefined) return outcome;
+  return { ...outcome, ok: false, fault: limitFault(limit), innocent: false };
 }
 
 /** Leaves out values that an overlapping run has set later: it has committed them, or will. */
@@ -153,6 +189,7 @@ function commitOf(task: RunTask, part: OutputPart, end: { final: boolean; record
     dedupe: runtime.dedupe,
     emits: part.emits,
     dbWrites: part.dbWrites,
+    maxDbBytes: task.limits.account.maxDbBytes,
     ...end,
   };
 }
@@ -164,22 +201,27 @@ function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: nu
   const logs = outputs.logs.map((line) => ({ at: line.atMs, level: line.level, message: line.message }));
   const base = { id: runId, kind: task.kind, logs: JSON.stringify(logs), startedAtMs, endedAtMs: nowMs };
   if (outcome.ok) return base;
-  const { code, message, stack } = outcome.fault;
+  const { code, message, stack, limit } = outcome.fault;
+  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
   return {
     ...base,
     errorCode: code,
     errorMessage: storableText(message),
     ...(stack === undefined ? {} : { errorStack: storableText(stack) }),
-    errorEvent: JSON.stringify({
-      error: { code, message, ts: nowMs, ...(stack === undefined ? {} : { stack }) },
-      original_event: originalEventOf(task.entry),
-      original_context: { id: runId, ts: new Date(startedAtMs).toISOString(), emitter_id: task.runtime.sourceId },
-    }),
+    ...(limit === undefined ? {} : { errorLimit: limit }),
+    errorEvent: errorEventJson(
+      {
+        error: { code, message, ts: nowMs, ...details },
+        originalEvent: originalEventOf(task.entry),
+        originalContext: { id: runId, ts: new Date(startedAtMs).toISOString(), emitter_id: task.runtime.sourceId },
+      },
+      task.runtime.redactor,
+    ),
   };
 }
 
-function originalEventOf(entry: RunEntry): unknown {
-  return entry.kind === 'run' ? JSON.parse(entry.event) : { hook: entry.hook };
+function originalEventOf(entry: RunEntry): string {
+  return entry.kind === 'run' ? entry.event : JSON.stringify({ hook: entry.hook });
 }
 
 /** Answers the waiting client once: with what the component responds, or why it did not. */

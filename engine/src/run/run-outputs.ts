@@ -85,7 +85,7 @@ function createPartBuffer(nowMs: () => number): PartBuffer {
     },
     dbSet(key, valueJson) {
       part.dbWrites.set(key, valueJson);
-      bytes += valueJson.length;
+      bytes += key.length + valueJson.length + LIMITS.dbEntryOverheadBytes;
     },
     isFull: () =>
       part.emits.length >= LIMITS.partialCommitEmits ||

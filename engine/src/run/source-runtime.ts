@@ -1,6 +1,7 @@
-import type { ComponentBundle } from '@headwater/sandbox-runtime';
+import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
 import type { DedupeStrategy, HookName, PropDefinition, RunProp } from '@headwater/shared';
-import { openProps, type PropOpener } from '../sources/run-props.ts';
+import { createRedactor, type Redactor } from '../secrets/redactor.ts';
+import { openProps, type PropOpener, secretsIn } from '../sources/run-props.ts';
 import type { Sql } from '../store/database.ts';
 import { readSourceRuntime, type SourceRuntimeRow } from '../store/read-source-runtime.ts';
 
@@ -17,6 +18,10 @@ export interface SourceRuntime {
   dedupe: DedupeStrategy | undefined;
   hooks: HookName[];
   props: Record<string, RunProp>;
+  /** Takes the values of secret props out of texts; absent where there are none. */
+  redactor?: Redactor;
+  /** Why it cannot run at all; absent where it can. */
+  fault?: RunFault;
 }
 
 export interface SourceRuntimes {
@@ -57,6 +62,13 @@ export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntim
 }
 
 export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRuntime {
+  const { props, unopened } = openProps(opener, {
+    accountId: row.account_id,
+    definitions: row.configurable_props as PropDefinition[],
+    configured: row.configured_props,
+    endpoints: row.endpoints ?? {},
+  });
+  const redactor = createRedactor(secretsIn(row.configured_props, props));
   return {
     sourceId: row.id,
     accountId: row.account_id,
@@ -67,11 +79,13 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     bundle: { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.bundle_hash },
     dedupe: row.dedupe ?? undefined,
     hooks: row.hooks,
-    props: openProps(opener, {
-      accountId: row.account_id,
-      definitions: row.configurable_props as PropDefinition[],
-      configured: row.configured_props,
-      endpoints: row.endpoints ?? {},
-    }),
+    props,
+    ...(redactor === undefined ? {} : { redactor }),
+    ...(unopened.length === 0 ? {} : { fault: faultOf(unopened) }),
   };
+}
+
+function faultOf(unopened: readonly string[]): RunFault {
+  const names = unopened.join(', ');
+  return { code: 'INTERNAL', message: `The stored secret of the prop ${names} cannot be opened; set it again` };
 }

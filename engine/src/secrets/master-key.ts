@@ -1,6 +1,8 @@
 import { createHash, randomBytes, scryptSync } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { HeadwaterError } from '@headwater/shared';
-import { keepSecretFile, prepareDataDir } from '../database/data-dir.ts';
+import { keepSecretFile, prepareDataDir, replaceSecretFile } from '../database/data-dir.ts';
 
 /** `id` names the key in sealed texts: a hash of it, so that the same key has the same name on every node. */
 export interface MasterKey {
@@ -9,16 +11,28 @@ export interface MasterKey {
   key: Buffer;
 }
 
-export interface LoadMasterKeyOptions {
+/** The keys of a node. Both methods see a key file that was changed meanwhile. */
+export interface MasterKeys {
+  /** The one that seals. */
+  current(): MasterKey;
+  /** One that opens. */
+  find(id: string): MasterKey | undefined;
+}
+
+export interface LoadMasterKeysOptions {
   /** HEADWATER_ENCRYPTION_KEY. */
   encryptionKey?: string;
+  /** HEADWATER_ENCRYPTION_KEYS_OLD: keys that open and do not seal. */
+  oldEncryptionKeys?: readonly string[];
   dataDir: string;
-  /** False with DATABASE_URL: other nodes may use the same database, and need the same key. */
+  /** False with DATABASE_URL: other nodes may use the same database, and need the same keys. */
   embedded: boolean;
 }
 
-export interface LoadedMasterKey {
-  masterKey: MasterKey;
+export interface LoadedMasterKeys {
+  keys: MasterKeys;
+  /** Where the keys are kept; absent where they are configured. */
+  file?: string;
   /** Something the operator should know. */
   warning?: string;
 }
@@ -35,20 +49,81 @@ const PASSPHRASE_SALT = 'headwater/encryption-key/v1';
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 
 /**
- * The key that everything secret in the database is sealed with: the configured one (32 bytes in hex or base64, or a
- * passphrase of 20 characters and more), else a random one kept in `<dataDir>/encryption-key`. Throws INVALID_REQUEST for
- * a configured key that is too weak.
+ * The keys that everything secret in the database is sealed with: the configured ones (32 bytes in hex or base64, or a
+ * passphrase of 20 characters and more), else those in `<dataDir>/encryption-key`, a line each, the first of which seals; a
+ * random one is put there at the first start. Throws INVALID_REQUEST for a key that is too weak.
  */
-export async function loadMasterKey(options: LoadMasterKeyOptions): Promise<LoadedMasterKey> {
-  if (options.encryptionKey !== undefined) return { masterKey: masterKeyOf(keyFromText(options.encryptionKey)) };
+export async function loadMasterKeys(options: LoadMasterKeysOptions): Promise<LoadedMasterKeys> {
+  const old = (options.oldEncryptionKeys ?? []).map((text) => keyFromText(text, 'HEADWATER_ENCRYPTION_KEYS_OLD'));
+  if (options.encryptionKey !== undefined) {
+    return { keys: fixedKeys([keyFromText(options.encryptionKey, 'HEADWATER_ENCRYPTION_KEY'), ...old]) };
+  }
   const dataDir = await prepareDataDir(options.dataDir);
-  const text = await keepSecretFile(dataDir, KEY_FILE, () => randomBytes(KEY_BYTES).toString('hex'));
-  const masterKey = masterKeyOf(keyFromText(text));
-  if (options.embedded) return { masterKey };
+  await keepSecretFile(dataDir, KEY_FILE, randomKey);
+  const file = path.join(dataDir, KEY_FILE);
+  const keys = keysInFile(file, old);
+  if (options.embedded) return { keys, file };
   const warning =
-    `HEADWATER_ENCRYPTION_KEY is not set: secrets are sealed with the key in ${dataDir}/${KEY_FILE}. ` +
+    `HEADWATER_ENCRYPTION_KEY is not set: secrets are sealed with the key in ${file}. ` +
     'Every node on this database needs the same one, and a backup of the database is worth nothing without it.';
-  return { masterKey, warning };
+  return { keys, file, warning };
+}
+
+/** The first seals. */
+export function fixedKeys(keys: readonly MasterKey[]): MasterKeys {
+  const [first] = keys;
+  if (first === undefined) throw new Error('There must be at least one master key');
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return { current: () => first, find: (id) => byId.get(id) };
+}
+
+/** Puts a new random key first in the file; the others stay, for what they have sealed. A running node takes it up by itself. */
+export async function addRandomKey(file: string): Promise<void> {
+  await replaceSecretFile(file, `${randomKey()}\n${readFileSync(file, 'utf8').trim()}`);
+}
+
+const randomKey = () => randomBytes(KEY_BYTES).toString('hex');
+
+/** Looked at before each sealing, which is rare: nothing may be sealed with a key that has been replaced. */
+function keysInFile(file: string, old: readonly MasterKey[]): MasterKeys {
+  const read = () => fixedKeys([...readKeys(file), ...old]);
+  let version = versionOf(file);
+  let keys = read();
+  const refresh = () => {
+    const seen = versionOf(file);
+    if (seen === undefined || seen === version) return;
+    try {
+      keys = read();
+    } catch (cause) {
+      throw new HeadwaterError('INTERNAL', `The keys in ${file} were changed and cannot be read`, { cause });
+    }
+    version = seen;
+  };
+  return {
+    current() {
+      refresh();
+      return keys.current();
+    },
+    find(id) {
+      const known = keys.find(id);
+      if (known !== undefined) return known;
+      refresh();
+      return keys.find(id);
+    },
+  };
+}
+
+/** Undefined where the file is gone: what was read is what there is. */
+function versionOf(file: string): string | undefined {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+}
+
+function readKeys(file: string): MasterKey[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const keys = lines.filter((line) => line.trim() !== '').map((line) => keyFromText(line, `Each line of ${file}`));
+  if (keys.length === 0) throw new HeadwaterError('INVALID_REQUEST', `${file} is empty; put it back from a backup`);
+  return keys;
 }
 
 function masterKeyOf(key: Buffer): MasterKey {
@@ -57,13 +132,15 @@ function masterKeyOf(key: Buffer): MasterKey {
   return { id, key };
 }
 
-function keyFromText(text: string): Buffer {
+function keyFromText(text: string, where: string): MasterKey {
   const trimmed = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return Buffer.from(trimmed, 'base64');
-  if (trimmed.length >= MIN_PASSPHRASE_CHARS) return scryptSync(trimmed, PASSPHRASE_SALT, KEY_BYTES, SCRYPT);
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'hex'));
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'base64'));
+  if (trimmed.length >= MIN_PASSPHRASE_CHARS) {
+    return masterKeyOf(scryptSync(trimmed, PASSPHRASE_SALT, KEY_BYTES, SCRYPT));
+  }
   throw new HeadwaterError(
     'INVALID_REQUEST',
-    `HEADWATER_ENCRYPTION_KEY must be 32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE_CHARS} characters`,
+    `${where} must be 32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE_CHARS} characters`,
   );
 }

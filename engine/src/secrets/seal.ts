@@ -1,12 +1,19 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { HeadwaterError } from '@headwater/shared';
-import type { MasterKey } from './master-key.ts';
+import type { MasterKeys } from './master-key.ts';
 
 /** Seals small texts (webhook secrets, secret props) for the database. */
 export interface Sealer {
   seal(accountId: string, plaintext: string): string;
   /** Throws SealError. */
   open(accountId: string, sealed: string): string;
+  /**
+   * The same secret under the key that seals now, also where that is the one it had; the data key alone is wrapped anew,
+   * where the form allows. Throws SealError.
+   */
+  rewrap(accountId: string, sealed: string): string;
+  /** How texts begin that need no rewrapping: form and key. */
+  currentPrefix(): string;
 }
 
 type SealFault = 'malformed' | 'unknown-key' | 'not-authentic';
@@ -25,54 +32,81 @@ export class SealError extends HeadwaterError {
 }
 
 const ALGORITHM = 'aes-256-gcm';
-const VERSION = 'v1';
+const VERSION = 'v2';
+/** The first form: it named the master key in what the inner layer authenticates too, so that layer cannot stay. Only opened. */
+const FIRST_VERSION = 'v1';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const WRAPPED_BYTES = NONCE_BYTES + KEY_BYTES + TAG_BYTES;
 
 /**
- * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the first master key; the others only open.
+ * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the current master key; the others only open.
  * The account id is authenticated with both layers, so a row copied to another tenant does not open. The form is
- * `v1.<master key id>.<base64url(wrapped data key | nonce | ciphertext | tag)>`. A data key is used once, and a master
+ * `v2.<master key id>.<base64url(wrapped data key | nonce | ciphertext | tag)>`. A data key is used once, and a master
  * key wraps far fewer than the 2^32 keys up to which random 96-bit nonces are safe (NIST SP 800-38D, 8.3).
  */
-export function createSealer(keys: readonly MasterKey[]): Sealer {
-  const [first] = keys;
-  if (first === undefined) throw new Error('A sealer needs at least one master key');
-  const byId = new Map(keys.map((key) => [key.id, key]));
+export function createSealer(keys: MasterKeys): Sealer {
+  function seal(accountId: string, plaintext: string): string {
+    const dataKey = randomBytes(KEY_BYTES);
+    return textOf(accountId, dataKey, encrypt(dataKey, innerContext(accountId), Buffer.from(plaintext, 'utf8')));
+  }
+
+  function textOf(accountId: string, dataKey: Buffer, body: Buffer): string {
+    const master = keys.current();
+    const wrapped = encrypt(master.key, outerContext(VERSION, master.id, accountId), dataKey);
+    return `${VERSION}.${master.id}.${Buffer.concat([wrapped, body]).toString('base64url')}`;
+  }
+
+  function dataKeyOf(accountId: string, { version, keyId, bytes }: Parsed): Buffer {
+    const master = keys.find(keyId);
+    if (master === undefined) {
+      const message =
+        `A secret was sealed with the master key ${keyId}, which this node does not have. ` +
+        'Add it to HEADWATER_ENCRYPTION_KEYS_OLD.';
+      throw new SealError('unknown-key', message);
+    }
+    return decrypt(master.key, outerContext(version, keyId, accountId), bytes.subarray(0, WRAPPED_BYTES));
+  }
+
+  function open(accountId: string, sealed: string): string {
+    const parsed = parse(sealed);
+    const { version, keyId, bytes } = parsed;
+    const context = version === VERSION ? innerContext(accountId) : outerContext(version, keyId, accountId);
+    return decrypt(dataKeyOf(accountId, parsed), context, bytes.subarray(WRAPPED_BYTES)).toString('utf8');
+  }
+
   return {
-    seal(accountId, plaintext) {
-      const context = contextOf(first.id, accountId);
-      const dataKey = randomBytes(KEY_BYTES);
-      const wrapped = encrypt(first.key, context, dataKey);
-      const body = encrypt(dataKey, context, Buffer.from(plaintext, 'utf8'));
-      return `${VERSION}.${first.id}.${Buffer.concat([wrapped, body]).toString('base64url')}`;
+    seal,
+    open,
+    rewrap(accountId, sealed) {
+      const parsed = parse(sealed);
+      if (parsed.version !== VERSION) return seal(accountId, open(accountId, sealed));
+      return textOf(accountId, dataKeyOf(accountId, parsed), parsed.bytes.subarray(WRAPPED_BYTES));
     },
-    open(accountId, sealed) {
-      const { keyId, bytes } = parse(sealed);
-      const master = byId.get(keyId);
-      if (master === undefined) {
-        const message = `A secret was sealed with the master key ${keyId}, which is not configured. Set HEADWATER_ENCRYPTION_KEY to it.`;
-        throw new SealError('unknown-key', message);
-      }
-      const context = contextOf(keyId, accountId);
-      const dataKey = decrypt(master.key, context, bytes.subarray(0, WRAPPED_BYTES));
-      return decrypt(dataKey, context, bytes.subarray(WRAPPED_BYTES)).toString('utf8');
-    },
+    currentPrefix: () => `${VERSION}.${keys.current().id}.`,
   };
 }
 
-const contextOf = (keyId: string, accountId: string) => Buffer.from(`${VERSION}.${keyId}.${accountId}`, 'utf8');
+const innerContext = (accountId: string) => Buffer.from(`${VERSION}.${accountId}`, 'utf8');
+const outerContext = (version: string, keyId: string, accountId: string) =>
+  Buffer.from(`${version}.${keyId}.${accountId}`, 'utf8');
 
-function parse(sealed: string): { keyId: string; bytes: Buffer } {
+interface Parsed {
+  version: string;
+  keyId: string;
+  bytes: Buffer;
+}
+
+function parse(sealed: string): Parsed {
   const [version, keyId, body, ...rest] = sealed.split('.');
   const bytes = Buffer.from(body ?? '', 'base64url');
   const whole = bytes.length >= WRAPPED_BYTES + NONCE_BYTES + TAG_BYTES;
-  if (version !== VERSION || keyId === undefined || rest.length > 0 || !whole) {
+  const isKnown = version === VERSION || version === FIRST_VERSION;
+  if (!isKnown || keyId === undefined || rest.length > 0 || !whole) {
     throw new SealError('malformed', 'A stored secret does not have the form of one');
   }
-  return { keyId, bytes };
+  return { version, keyId, bytes };
 }
 
 function encrypt(key: Uint8Array, context: Uint8Array, plaintext: Uint8Array): Buffer {

@@ -1,0 +1,36 @@
+import type { SecretValue } from '@headwater/engine';
+import type { Config } from './config.ts';
+
+/** The secrets that this process was started with: none of its output may hold one. */
+export function knownSecrets(config: Config): SecretValue[] {
+  const { apiKey, adminKey, encryptionKey, oldEncryptionKeys, databaseUrl, egressProxy, networkEnvironment } = config;
+  return [
+    { name: 'HEADWATER_API_KEY', value: apiKey },
+    { name: 'HEADWATER_ADMIN_KEY', value: adminKey },
+    { name: 'HEADWATER_ENCRYPTION_KEY', value: encryptionKey },
+    { name: 'HEADWATER_ENCRYPTION_KEYS_OLD', value: oldEncryptionKeys },
+    { name: 'DATABASE_URL', value: passwordsOf(databaseUrl) },
+    { name: 'HEADWATER_EGRESS_PROXY', value: passwordsOf(egressProxy) },
+    { name: 'proxy', value: Object.values(networkEnvironment ?? {}).flatMap(passwordsOf) },
+  ];
+}
+
+/**
+ * As it is written in the URL, and as it is meant. A password that stands elsewhere in the URL too (`postgres:postgres@`) is
+ * no secret, and looking for it would spoil every line that names the thing.
+ */
+function passwordsOf(url: string | undefined): string[] {
+  if (url === undefined || !URL.canParse(url)) return [];
+  const { password, username, host, pathname } = new URL(url);
+  if ([username, host, pathname.slice(1)].includes(password)) return [];
+  return [...new Set([password, decoded(password)])];
+}
+
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    // A stray % in it: it is meant as it is written.
+    return password;
+  }
+}

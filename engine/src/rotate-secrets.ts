@@ -1,0 +1,90 @@
+import { HeadwaterError } from '@headwater/shared';
+import { joinDatabase } from './database/join-database.ts';
+import type { Log } from './log.ts';
+import { checkKeys } from './secrets/check-keys.ts';
+import { addRandomKey, loadMasterKeys, type LoadedMasterKeys } from './secrets/master-key.ts';
+import { type RotationResult, rotateKeys } from './secrets/rotate-keys.ts';
+import { createSealer } from './secrets/seal.ts';
+import { openDatabase, type Sql } from './store/database.ts';
+import { readLiveNodes } from './store/read-live-nodes.ts';
+import { readSealedKeyUse, type SealedKeyUse } from './store/read-sealed-values.ts';
+
+export interface RotateSecretsOptions {
+  databaseUrl?: string;
+  dataDir: string;
+  /** The key to seal with from now on; absent: the one in the data folder is replaced by a random one. */
+  encryptionKey?: string;
+  oldEncryptionKeys?: readonly string[];
+  /** Secrets of one transaction. Default 200. */
+  batchSize?: number;
+  signal?: AbortSignal;
+  onProgress?: (rewrapped: number) => void;
+  log: Log;
+}
+
+export interface RotatedSecrets extends RotationResult {
+  /** Name of the key that everything is sealed with now. */
+  keyId: string;
+  /** Holds the keys, the new one first; absent where they are configured. */
+  file?: string;
+  /** What the database needed before. */
+  before: SealedKeyUse[];
+}
+
+/** A node's heartbeats come every two seconds; one that was killed counts for so long. */
+const LIVE_MS = 10_000;
+
+/**
+ * Replaces the master key of an installation whose nodes may be running: see `rotateKeys`. Throws CONFLICT where a secret
+ * needs a key that is not there, or where a live node still seals with another one; then nothing has been changed.
+ */
+export async function rotateSecrets(options: RotateSecretsOptions): Promise<RotatedSecrets> {
+  const { databaseUrl, dataDir, log } = options;
+  const joined = await joinDatabase({ dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) });
+  const db = openDatabase({ url: joined.url, maxConnections: 2 });
+  try {
+    return await rotateIn(db.sql, options, await loadMasterKeys({ ...options, embedded: joined.embedded }));
+  } finally {
+    await db.close();
+    await joined.stop();
+  }
+}
+
+async function rotateIn(
+  sql: Sql,
+  options: RotateSecretsOptions,
+  { keys, file }: LoadedMasterKeys,
+): Promise<RotatedSecrets> {
+  await checkKeys(sql, keys);
+  const before = await readSealedKeyUse(sql);
+  if (file === undefined) await checkNodesSealWith(sql, keys.current().id);
+  else {
+    if (options.databaseUrl !== undefined) await checkOneNode(sql, file);
+    // Something under another key: the run before was interrupted, and its new key is in the file already.
+    const isResumed = before.some(({ keyId }) => keyId !== keys.current().id);
+    if (!isResumed) await addRandomKey(file);
+  }
+  const result = await rotateKeys({ ...options, sql, sealer: createSealer(keys) });
+  return { ...result, before, keyId: keys.current().id, ...(file === undefined ? {} : { file }) };
+}
+
+async function checkNodesSealWith(sql: Sql, keyId: string): Promise<void> {
+  const others = (await readLiveNodes(sql, LIVE_MS)).filter((node) => node.encryptionKeyId !== keyId);
+  if (others.length === 0) return;
+  const which = others.map(({ id, role, encryptionKeyId }) => `${id} (${role}, ${encryptionKeyId ?? 'a key file'})`);
+  throw new HeadwaterError(
+    'CONFLICT',
+    `These nodes do not seal with the key ${keyId} yet: ${which.join(', ')}. Start each of them again with the new ` +
+      'HEADWATER_ENCRYPTION_KEY, the one before in HEADWATER_ENCRYPTION_KEYS_OLD, then run this again.',
+  );
+}
+
+async function checkOneNode(sql: Sql, file: string): Promise<void> {
+  const nodes = await readLiveNodes(sql, LIVE_MS);
+  if (nodes.length <= 1) return;
+  throw new HeadwaterError(
+    'CONFLICT',
+    `${nodes.length} nodes use this database, and the key in ${file} can be replaced for one alone. Set ` +
+      'HEADWATER_ENCRYPTION_KEY on each of them, to the key in that file first.',
+  );
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountLimits } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Log } from '../log.ts';
+
+export interface KnownLimitsOptions {
+  limits: Pick<LimitsCache, 'known' | 'get'>;
+  /** Limits that had not been known are. */
+  onKnown: () => void;
+  log: Log;
+}
+
+/** After limits could not be read, until the next try. */
+const READ_AGAIN_MS = 500;
+
+/** Limits for one who cannot wait: undefined where they are not in memory, and `onKnown` once they are. */
+export function createKnownLimits(options: KnownLimitsOptions): (accountId: string) => AccountLimits | undefined {
+  const reading = new Set<string>();
+
+  async function read(accountId: string): Promise<void> {
+    if (reading.has(accountId)) return;
+    reading.add(accountId);
+    try {
+      await options.limits.get(accountId);
+    } catch (error) {
+      options.log.warn({ err: error }, 'the limits of an account could not be read; its runs wait');
+      await sleep(READ_AGAIN_MS, undefined, { ref: false });
+    }
+    reading.delete(accountId);
+    options.onKnown();
+  }
+
+  return (accountId) => {
+    const limits = options.limits.known(accountId);
+    if (limits === undefined) void read(accountId);
+    return limits;
+  };
+}

@@ -1,0 +1,38 @@
+import type { RunHost, RunOutcome } from '@headwater/sandbox-runtime';
+import type { EmittedEvent } from '@headwater/shared';
+import type { Redactor } from '../secrets/redactor.ts';
+
+/**
+ * A run's secrets do not leave it in what is stored or shown: events, log lines. What it answers a client with, sends with
+ * `fetch` or keeps in `$.service.db` is its own affair: there a secret may have to be itself.
+ */
+export function withoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
+  if (redactor === undefined) return host;
+  return {
+    ...host,
+    emit: (event) => host.emit(eventWithoutSecrets(event, redactor)),
+    log: (line) => host.log({ ...line, message: redactor.text(line.message) }),
+  };
+}
+
+/** The fault's text goes to the run's record, to `$errors`, to whoever deployed and to the client that waits. */
+export function outcomeWithoutSecrets(outcome: RunOutcome, redactor: Redactor | undefined): RunOutcome {
+  if (redactor === undefined || outcome.ok) return outcome;
+  const { fault } = outcome;
+  const stack = fault.stack === undefined ? {} : { stack: redactor.text(fault.stack) };
+  return { ...outcome, fault: { ...fault, message: redactor.text(fault.message), ...stack } };
+}
+
+function eventWithoutSecrets(event: EmittedEvent, redactor: Redactor): EmittedEvent {
+  const { id, name, summary } = event;
+  return {
+    ...event,
+    data: redactor.json(event.data),
+    ...(typeof id === 'string' && !isNumeric(id) ? { id: redactor.text(id) } : {}),
+    ...(name === undefined ? {} : { name: redactor.text(name) }),
+    ...(summary === undefined ? {} : { summary: redactor.text(summary) }),
+  };
+}
+
+/** Numbers are not looked for, and `greatest` compares them. */
+const isNumeric = (id: string) => Number.isFinite(Number(id));

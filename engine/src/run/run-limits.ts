@@ -1,0 +1,16 @@
+import type { RunLimits } from '@headwater/sandbox-runtime';
+import type { AccountLimits } from '@headwater/shared';
+import type { InvocationKind } from './invocation.ts';
+
+const WALL_LIMIT = {
+  http: 'httpRunWallMs',
+  timer: 'timerRunWallMs',
+  manual: 'timerRunWallMs',
+  hook: 'hookWallMs',
+} as const satisfies Record<InvocationKind | 'hook', RunLimits['wallLimit']>;
+
+/** What an account's limits mean for one run of a kind. A run keeps those that it was started with. */
+export function runLimits(kind: InvocationKind | 'hook', account: AccountLimits): RunLimits {
+  const wallLimit = WALL_LIMIT[kind];
+  return { cpuMs: account.runCpuMs, wallMs: account[wallLimit], wallLimit, memoryMb: account.memoryMb, account };
+}

@@ -1,0 +1,127 @@
+import { MIN_SECRET_CHARS } from './secret-forms.ts';
+
+export interface Pattern {
+  /** At least MIN_SECRET_CHARS long. */
+  text: string;
+  /** What is written in its place. */
+  mark: string;
+}
+
+/** What is left of what may be spent on a text and its parts; below zero nothing more is looked at. */
+export interface Budget {
+  /** Characters compared. */
+  steps: number;
+  /** Characters written. */
+  room: number;
+}
+
+export interface FormMatcher {
+  /** True where `replace` would change the text, or the budget ends. */
+  finds(text: string, budget: Budget): boolean;
+  /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
+  replace(text: string, budget: Budget): string;
+}
+
+/** Every pattern is found by its first characters, and none is shorter. */
+const ANCHOR_CHARS = MIN_SECRET_CHARS;
+const BITS = 14;
+const CUT_MARK = '…';
+
+/**
+ * In proportion to the text: patterns that are alike, in a text made for it, would otherwise take minutes of the node's one
+ * thread, and short ones many times the memory. An honest text takes a few steps per thousand characters.
+ */
+export function budgetFor(text: string): Budget {
+  return { steps: 50_000 + 4 * text.length, room: 4_096 + 2 * text.length };
+}
+
+export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
+
+/**
+ * Finds many patterns in one pass (Wu and Manber, 1994): a table tells from the two characters at the end of a window how
+ * far the window can move, nearly always by its whole width. Of the patterns that fit at a place the longest is taken. A
+ * pattern that the text breaks off (`…`, where a limit cut it) counts as found.
+ */
+export function createFormMatcher(patterns: readonly Pattern[]): FormMatcher {
+  const shifts = shiftsOf(patterns);
+  const byAnchor = Map.groupBy(
+    patterns.toSorted((a, b) => b.text.length - a.text.length),
+    ({ text }) => text.slice(0, ANCHOR_CHARS),
+  );
+
+  /** Undefined: nothing further. */
+  function next(text: string, from: number, budget: Budget): Hit | undefined {
+    let last = from + ANCHOR_CHARS - 1;
+    while (last < text.length) {
+      const shift = shifts[blockOf(text, last)] as number;
+      if (shift > 0) {
+        last += shift;
+        continue;
+      }
+      const start = last - ANCHOR_CHARS + 1;
+      const hit = hitAt(byAnchor.get(text.slice(start, last + 1)), text, start, budget);
+      if (hit !== undefined || isSpent(budget)) return hit;
+      last += 1;
+    }
+    return undefined;
+  }
+
+  return {
+    finds: (text, budget) => next(text, 0, budget) !== undefined || isSpent(budget),
+    replace(text, budget) {
+      let replaced = '';
+      let done = 0;
+      for (let hit = next(text, 0, budget); hit !== undefined; hit = next(text, done, budget)) {
+        replaced += text.slice(done, hit.start) + hit.mark;
+        budget.room -= hit.start - done + hit.mark.length;
+        done = hit.end;
+        if (isSpent(budget)) return '';
+      }
+      return done === 0 ? text : replaced + text.slice(done);
+    },
+  };
+}
+
+interface Hit {
+  start: number;
+  end: number;
+  mark: string;
+}
+
+function hitAt(
+  candidates: readonly Pattern[] | undefined,
+  text: string,
+  start: number,
+  budget: Budget,
+): Hit | undefined {
+  for (const { text: pattern, mark } of candidates ?? []) {
+    const same = sameChars(pattern, text, start);
+    budget.steps -= same;
+    if (isSpent(budget)) return undefined;
+    const end = start + same;
+    if (same === pattern.length || text[end] === CUT_MARK) return { start, end, mark };
+  }
+  return undefined;
+}
+
+function sameChars(pattern: string, text: string, start: number): number {
+  let i = ANCHOR_CHARS;
+  while (i < pattern.length && pattern.charCodeAt(i) === text.charCodeAt(start + i)) i++;
+  return i;
+}
+
+function shiftsOf(patterns: readonly Pattern[]): Uint8Array {
+  const shifts = new Uint8Array(1 << BITS).fill(ANCHOR_CHARS - 1);
+  for (const { text } of patterns) {
+    for (let i = 1; i < ANCHOR_CHARS; i++) {
+      const block = blockOf(text, i);
+      shifts[block] = Math.min(shifts[block] as number, ANCHOR_CHARS - 1 - i);
+    }
+  }
+  return shifts;
+}
+
+/** Names the characters at `last - 1` and `last`. Two pairs of one name make the pass slower, never wrong. */
+function blockOf(text: string, last: number): number {
+  return ((text.charCodeAt(last - 1) << 7) ^ text.charCodeAt(last)) & ((1 << BITS) - 1);
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../store/database.ts';
+import { countSealedChanges, readSealedValues, type SealedValue } from '../store/read-sealed-values.ts';
+import { replaceSealedValues } from '../store/replace-sealed-values.ts';
+import type { Sealer } from './seal.ts';
+
+export interface RotateKeysOptions {
+  sql: Sql;
+  sealer: Pick<Sealer, 'rewrap' | 'open' | 'currentPrefix'>;
+  /** Secrets of one transaction. Default 200. */
+  batchSize?: number;
+  /** Ends the work after the batch under way. */
+  signal?: AbortSignal;
+  onProgress?: (rewrapped: number) => void;
+}
+
+export interface RotationResult {
+  rewrapped: number;
+  /** Where a secret is that does not open with any key, and why; nothing of the secret. */
+  unopened: string[];
+  /** False: interrupted, or changes of sources were still under way. Run it again. */
+  complete: boolean;
+}
+
+const BATCH_SIZE = 200;
+const PAUSE_MS = 500;
+/** Longer than the hooks of a change take by default. */
+const WAIT_MS = 5 * 60_000;
+
+/**
+ * Brings every sealed text under the key that seals now, while nodes that have both keys go on: what they read before or
+ * after opens alike. Whatever is done is done: it may end at any time and be run again. Passes are made until one that
+ * began with no source under change finds nothing to do; then no text under another key is left, nor comes back.
+ */
+export async function rotateKeys(options: RotateKeysOptions): Promise<RotationResult> {
+  const deadline = Date.now() + WAIT_MS;
+  let rewrapped = 0;
+  for (;;) {
+    const changes = await countSealedChanges(options.sql);
+    const pass = await rewrapAll(options, rewrapped);
+    rewrapped += pass.rewrapped;
+    const { unopened } = pass;
+    if (options.signal?.aborted) return { rewrapped, unopened, complete: false };
+    if (changes === 0 && pass.found === unopened.length) return { rewrapped, unopened, complete: true };
+    if (Date.now() > deadline) return { rewrapped, unopened, complete: false };
+    // Aborted: seen above, after the next pass.
+    if (changes > 0) await sleep(PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
+  }
+}
+
+interface Pass {
+  /** Texts under another key, whatever became of them. */
+  found: number;
+  rewrapped: number;
+  unopened: string[];
+}
+
+async function rewrapAll(options: RotateKeysOptions, before: number): Promise<Pass> {
+  const { sql, sealer, batchSize = BATCH_SIZE, signal } = options;
+  const pass: Pass = { found: 0, rewrapped: 0, unopened: [] };
+  let last: SealedValue | undefined;
+  while (!signal?.aborted) {
+    const values = await readSealedValues(sql, sealer.currentPrefix(), last, batchSize);
+    last = values.at(-1);
+    if (last === undefined) break;
+    const outcomes = values.map((value) => rewrapOne(sealer, value));
+    const replacements = outcomes.filter((outcome) => outcome.ok);
+    pass.found += values.length;
+    pass.rewrapped += await replaceSealedValues(sql, replacements);
+    pass.unopened.push(...outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.why])));
+    options.onProgress?.(before + pass.rewrapped);
+  }
+  return pass;
+}
+
+type Rewrapped = { ok: true; value: SealedValue; sealed: string } | { ok: false; why: string };
+
+function rewrapOne({ rewrap, open }: Pick<Sealer, 'rewrap' | 'open'>, value: SealedValue): Rewrapped {
+  const { kind, id, prop, accountId } = value;
+  try {
+    const sealed = rewrap(accountId, value.sealed);
+    // The inner layer too: a secret that does not open is found now, while the old key is still there.
+    open(accountId, sealed);
+    return { ok: true, value, sealed };
+  } catch (error) {
+    const where = kind === 'webhook' ? `webhook ${id}` : `source ${id}, prop ${prop}`;
+    const [, keyId = ''] = value.sealed.split('.', 2);
+    return { ok: false, why: `${where}, key ${keyId}: ${(error as Error).message}` };
+  }
+}
