@@ -5,6 +5,7 @@ import type { ApiEnv } from './environment.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPath } from './mount-endpoint.ts';
+import { accountLimitEndpoints } from './routes/account-limits.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
 import { componentEndpoints } from './routes/components.ts';
@@ -36,6 +37,7 @@ export function createApp(options: AppOptions): App {
 export function allEndpoints(): Endpoint[] {
   return [
     ...accountEndpoints(),
+    ...accountLimitEndpoints(),
     ...userEndpoints(),
     ...apiKeyEndpoints(),
     ...componentEndpoints(),

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
+import { type AccountLimits, findLimitProblems, keepKnownLimits, LIMITS } from '@headwater/shared';
 
 type Role = 'all' | 'api' | 'engine';
 
@@ -21,10 +21,18 @@ export interface Config {
   apiKey?: string;
   adminKey?: string;
   encryptionKey?: string;
+  /** Open what was sealed before. */
+  oldEncryptionKeys?: string[];
   /** CIDR ranges, or single addresses. */
   egressAllow: string[];
+  /** May hold a password. */
+  egressProxy?: string;
   /** With a port where clients reach it on an unusual one. */
   endpointDomain?: string;
+  /** Limits of accounts for which the operator has set nothing else. */
+  limitDefaults?: Partial<AccountLimits>;
+  /** Bounds of the sandbox processes. */
+  sandbox: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
   /** Pauses between delivery attempts. */
   retryScheduleSeconds?: number[];
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -32,6 +40,10 @@ export interface Config {
 
 export type ConfigOutcome = { ok: true; config: Config } | { ok: false; problems: string[] };
 
+const MAX_SANDBOX_PROCESSES = 1_000;
+/** An account may be given isolates of 512 MB, and the process around them takes some 100 MB. */
+const MIN_SANDBOX_MEMORY_MB = 768;
+const MAX_SANDBOX_MEMORY_MB = 65_536;
 const MAX_RETRIES = 50;
 const MAX_RETRY_SECONDS = 30 * 24 * 3600;
 
@@ -41,6 +53,16 @@ const key = () =>
     .min(LIMITS.minApiKeyChars, `must have at least ${LIMITS.minApiKeyChars} characters`)
     .max(256)
     .regex(/^[!-~]+$/, 'must be printable ASCII without spaces')
+    .optional();
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      `must be a whole number from ${min} to ${max}`,
+    )
+    .transform(Number)
     .optional();
 
 const schema = z.object({
@@ -54,11 +76,16 @@ const schema = z.object({
   HEADWATER_API_KEY: key(),
   HEADWATER_ADMIN_KEY: key(),
   HEADWATER_ENCRYPTION_KEY: z.string().optional(),
+  HEADWATER_ENCRYPTION_KEYS_OLD: z.string().transform(splitList).optional(),
   HEADWATER_EGRESS_ALLOW: z
     .string()
     .default('')
     .transform(splitList)
     .refine((ranges) => ranges.every(isRange), 'must be a comma-separated list of CIDR ranges such as 10.0.0.0/8'),
+  HEADWATER_EGRESS_PROXY: z
+    .string()
+    .refine(isProxyUrl, 'must be http://host:port or https://host:port, with user:password@ before the host if needed')
+    .optional(),
   HEADWATER_NPM_REGISTRY: z
     .string()
     .refine(isHttpUrl, 'must be an http or https URL without a user name, query or fragment')
@@ -79,6 +106,13 @@ const schema = z.object({
   HEADWATER_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
     .default('info'),
+  HEADWATER_SANDBOX_PROCESSES: wholeNumber(1, MAX_SANDBOX_PROCESSES),
+  HEADWATER_SANDBOX_MEMORY_MB: wholeNumber(MIN_SANDBOX_MEMORY_MB, MAX_SANDBOX_MEMORY_MB),
+  HEADWATER_SANDBOX_CGROUP: z
+    .string()
+    .regex(/^\/[^\0]*$/, 'must be the absolute path of a control group folder')
+    .optional(),
+  HEADWATER_LIMITS: z.string().transform(parseLimits).optional(),
   HEADWATER_RETRY_SCHEDULE_SECONDS: z
     .string()
     .transform((text) => splitList(text).map(Number))
@@ -130,7 +164,18 @@ function toConfig(env: z.output<typeof schema>, role: Role): Config {
     dataDir: env.HEADWATER_DATA_DIR,
     egressAllow: env.HEADWATER_EGRESS_ALLOW,
     logLevel: env.HEADWATER_LOG_LEVEL,
+    sandbox: sandboxOf(env),
     ...optionalParts(env),
+  };
+}
+
+function sandboxOf(env: z.output<typeof schema>): Config['sandbox'] {
+  const { HEADWATER_SANDBOX_PROCESSES: maxProcesses, HEADWATER_SANDBOX_MEMORY_MB: maxRssMb } = env;
+  const { HEADWATER_SANDBOX_CGROUP: controlGroup } = env;
+  return {
+    ...(maxProcesses === undefined ? {} : { maxProcesses }),
+    ...(maxRssMb === undefined ? {} : { maxRssMb }),
+    ...(controlGroup === undefined ? {} : { controlGroup }),
   };
 }
 
@@ -140,8 +185,13 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_API_KEY === undefined ? {} : { apiKey: env.HEADWATER_API_KEY }),
     ...(env.HEADWATER_ADMIN_KEY === undefined ? {} : { adminKey: env.HEADWATER_ADMIN_KEY }),
     ...(env.HEADWATER_ENCRYPTION_KEY === undefined ? {} : { encryptionKey: env.HEADWATER_ENCRYPTION_KEY }),
+    ...(env.HEADWATER_ENCRYPTION_KEYS_OLD === undefined
+      ? {}
+      : { oldEncryptionKeys: env.HEADWATER_ENCRYPTION_KEYS_OLD }),
+    ...(env.HEADWATER_EGRESS_PROXY === undefined ? {} : { egressProxy: env.HEADWATER_EGRESS_PROXY }),
     ...(env.HEADWATER_NPM_REGISTRY === undefined ? {} : { npmRegistry: env.HEADWATER_NPM_REGISTRY }),
     ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
+    ...(env.HEADWATER_LIMITS === undefined ? {} : { limitDefaults: env.HEADWATER_LIMITS }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}
       : { retryScheduleSeconds: env.HEADWATER_RETRY_SCHEDULE_SECONDS }),
@@ -176,10 +226,49 @@ function isBaseUrl(text: string): boolean {
   return isHttpUrl(text) && new URL(text).pathname === '/';
 }
 
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (
+    /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '' && url.hash === '' && canDecode(url)
+  );
+}
+
+function canDecode({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
+}
+
+/** `{"runCpuMs":5000}`. Each wrong entry is a problem of its own. */
+function parseLimits(text: string, context: z.RefinementCtx): Partial<AccountLimits> {
+  const limits = parseObject(text);
+  if (limits === undefined) {
+    context.addIssue({ code: 'custom', message: 'must be a JSON object such as {"runCpuMs":5000}' });
+    return z.NEVER;
+  }
+  for (const { path, message } of findLimitProblems(limits)) {
+    context.addIssue({ code: 'custom', path: [path], message });
+  }
+  return keepKnownLimits(limits);
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isSchedule(seconds: number[]): boolean {

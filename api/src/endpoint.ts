@@ -40,6 +40,8 @@ export interface Endpoint extends Description {
   access: 'key' | 'admin';
   /** Parameters, from the query string and (except for GET) from the body. */
   parameters: z.ZodObject;
+  /** The handler gets names that `parameters` does not have as well. Default: they are ignored. */
+  takesAnyName?: boolean;
   /** Of one item; absent where nothing is answered. */
   schema?: z.ZodType;
   success: { status: 200 | 202 | 204; list: boolean };
@@ -96,9 +98,21 @@ export function emptyEndpoint<S extends z.ZodObject>(
 export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   definition: Description & {
     parameters: S;
+    takesAnyName?: boolean;
     schema: Item;
     handle: (request: AdminRequest<S>) => Promise<z.output<Item>>;
   },
 ): Endpoint {
   return { ...itemEndpoint(definition), access: 'admin' };
+}
+
+/** Answers `{ data: [items], page_info }` to the operator's key only. */
+export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: (request: AdminRequest<S>) => Promise<Page<z.output<Item>>>;
+  },
+): Endpoint {
+  return { ...listEndpoint(definition), access: 'admin' };
 }

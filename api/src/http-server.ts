@@ -18,6 +18,17 @@ export interface HttpServerOptions {
   port: number;
   /** What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only `/e/<key>`. */
   endpointDomain?: string;
+  /** What clients are given of time and sockets. Default: the ones of LIMITS. */
+  patience?: ClientPatience;
+}
+
+interface ClientPatience {
+  headersTimeoutMs: number;
+  /** At least headersTimeoutMs. */
+  requestTimeoutMs: number;
+  /** How often the two are looked at. */
+  checkMs: number;
+  maxConnections: number;
 }
 
 export interface HttpServer {
@@ -29,17 +40,23 @@ export interface HttpServer {
   stop(graceMs?: number): Promise<void>;
 }
 
-const CONNECTION_CHECK_MS = 5_000;
+const PATIENCE: ClientPatience = {
+  headersTimeoutMs: LIMITS.headersTimeoutMs,
+  requestTimeoutMs: LIMITS.requestTimeoutMs,
+  checkMs: 5_000,
+  maxConnections: LIMITS.maxClientConnections,
+};
 const IDLE_CHECK_MS = 25;
 
 /** Rejects where the address cannot be listened on. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const patience = options.patience ?? PATIENCE;
   const server = createServer({
     maxHeaderSize: LIMITS.maxHeaderBytes,
-    headersTimeout: LIMITS.headersTimeoutMs,
-    requestTimeout: LIMITS.requestTimeoutMs,
+    headersTimeout: patience.headersTimeoutMs,
+    requestTimeout: patience.requestTimeoutMs,
     keepAliveTimeout: LIMITS.keepAliveMs,
-    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    connectionsCheckingInterval: patience.checkMs,
   });
   const state = { stopping: false };
   const onRequest = requestRouter(options, state);
@@ -49,7 +66,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     response.writeContinue();
     onRequest(request, response);
   });
-  const endSilent = trackConnections(server);
+  const endSilent = trackConnections(server, patience.maxConnections);
   server.on('clientError', answerClientError);
   await listen(server, options);
   let stopped: Promise<void> | undefined;
@@ -74,12 +91,49 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
     overrideGlobalObjects: false,
     errorHandler: () => new Response('The request cannot be read', { status: 400 }),
   });
+  const queued = new WeakMap<Socket, number>();
   return (request: IncomingMessage, response: ServerResponse) => {
+    if (cutPipeline(queued, request, response)) return;
     if (state.stopping) response.shouldKeepAlive = false;
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
-    if (address === undefined) void answerWithApp(request, response);
-    else options.ingest?.(request, response, address);
+    if (address === undefined) {
+      boundUnreadBody(request, response);
+      void answerWithApp(request, response);
+    } else options.ingest?.(request, response, address);
   };
+}
+
+/**
+ * Ends a connection on which too many requests were sent without waiting for answers: all that node reads at once it hands
+ * over at once, and nobody else has a turn meanwhile. True where there is nothing to answer any more.
+ */
+function cutPipeline(queued: WeakMap<Socket, number>, request: IncomingMessage, response: ServerResponse): boolean {
+  const { socket } = request;
+  if (socket.destroyed) return true;
+  // A response gets its socket when it is its turn, which is at once for clients that do not pipeline.
+  if (response.socket !== null) return false;
+  const waiting = (queued.get(socket) ?? 0) + 1;
+  if (waiting > LIMITS.maxPipelinedRequests) {
+    socket.destroy();
+    return true;
+  }
+  queued.set(socket, waiting);
+  response.once('socket', () => queued.set(socket, (queued.get(socket) ?? 1) - 1));
+  return false;
+}
+
+/** What a refused request goes on sending, the server would read away without end. Here it is cut off. */
+function boundUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  // Before node's own listener, which drops what arrives before anyone could count it; read(0) tells it that we read.
+  response.prependListener('finish', () => {
+    if (request.complete) return;
+    let bytesLeft: number = LIMITS.maxDrainBytes;
+    request.on('data', (chunk: Buffer) => {
+      bytesLeft -= chunk.length;
+      if (bytesLeft < 0) request.socket.destroySoon();
+    });
+    request.read(0);
+  });
 }
 
 /** A client that asks first is told before it sends a body that is too large. Nothing follows, so the connection ends. */
@@ -94,10 +148,27 @@ function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, op
   return true;
 }
 
-/** Ends the connections on which nothing was ever sent: node does not count them as idle before headersTimeout. */
-function trackConnections(server: Server): () => void {
+/**
+ * Bounds connections: beyond the bound one on which nothing was ever sent makes room for the next, the oldest first, and
+ * where there is none the next is refused. Answers what ends those silent ones: node does not count them as idle before
+ * headersTimeout.
+ */
+function trackConnections(server: Server, maxConnections: number): () => void {
   const open = new Set<Socket>();
+  const makeRoom = () => {
+    for (const socket of open) {
+      if (socket.bytesRead > 0) continue;
+      open.delete(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  };
   server.on('connection', (socket: Socket) => {
+    if (open.size >= maxConnections && !makeRoom()) {
+      socket.destroy();
+      return;
+    }
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });

@@ -6,7 +6,7 @@ import { createProcessLog } from './process-log.ts';
 import { type RunningNode, startNode } from './start-node.ts';
 
 const outcome = readConfig(process.env, process.argv.slice(2));
-if (outcome.ok) run(outcome.config, createProcessLog(outcome.config.logLevel, process.stdout));
+if (outcome.ok) run(outcome.config, createProcessLog(outcome.config, process.stdout));
 else {
   process.stderr.write(`Headwater cannot start:\n${outcome.problems.map((problem) => `  - ${problem}\n`).join('')}`);
   process.exitCode = 1;

@@ -24,7 +24,8 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     c.set('route', endpoint.path);
     const who = await admit(c, endpoint, options);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
-    const raw = await readParameters(c.req.raw, kinds, endpoint.method !== 'get');
+    const source = { withBody: endpoint.method !== 'get', anyName: endpoint.takesAnyName ?? false };
+    const raw = await readParameters(c.req.raw, kinds, source);
     const input = checkParameters(endpoint.parameters, raw);
     return answer(c, await endpoint.handle({ engine, who, id, input }), input as Selection);
   });

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type FieldError, HeadwaterError } from '@headwater/shared';
+import { ERRORS, type ErrorCode, type ExceededLimit, type FieldError, HeadwaterError } from '@headwater/shared';
 import type { Log } from './log.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
@@ -11,6 +11,10 @@ export interface Problem {
   detail: string;
   error: string;
   errors?: readonly FieldError[];
+  /** The limit of the account that is the reason. */
+  limit?: ExceededLimit;
+  /** Also the header `retry-after`. */
+  retry_after_seconds?: number;
   request_id: string;
 }
 
@@ -25,13 +29,14 @@ export function problemType(code: ErrorCode): string {
  */
 export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {
-    return problem(thrown.code, thrown.message, requestId, thrown.fields);
+    return problem(thrown.code, thrown.message, requestId, thrown);
   }
   log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
   return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);
 }
 
-function problem(code: ErrorCode, detail: string, requestId: string, fields: readonly FieldError[] = []): Problem {
+function problem(code: ErrorCode, detail: string, requestId: string, thrown?: HeadwaterError): Problem {
+  const { fields = [], limit, retryAfterSeconds } = thrown ?? {};
   return {
     type: problemType(code),
     title: ERRORS[code].title,
@@ -39,6 +44,8 @@ function problem(code: ErrorCode, detail: string, requestId: string, fields: rea
     detail,
     error: detail,
     ...(fields.length > 0 ? { errors: fields } : {}),
+    ...(limit === undefined ? {} : { limit }),
+    ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
     request_id: requestId,
   };
 }

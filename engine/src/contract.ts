@@ -1,4 +1,11 @@
-import type { DedupeStrategy, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
+import type {
+  AccountLimits,
+  DedupeStrategy,
+  ExceededLimit,
+  HttpResponse,
+  LogLine,
+  PropDefinition,
+} from '@headwater/shared';
 
 /** Who asks: resolved from the API key, and the first argument of everything below. */
 export interface Principal {
@@ -23,6 +30,20 @@ export interface PageRequest {
 export interface AccountRecord {
   id: string;
   name: string;
+}
+
+/** An account as its operator sees it in the list; `sources`: how many are deployed. */
+export interface AccountSummary extends AccountRecord {
+  sources: number;
+  createdAt: Date;
+}
+
+/** The limits that hold for an account, the node's defaults, and what was set for the account. */
+export interface AccountLimitsRecord {
+  accountId: string;
+  limits: AccountLimits;
+  defaults: AccountLimits;
+  set: Partial<AccountLimits>;
 }
 
 export interface UserRecord {
@@ -96,8 +117,10 @@ export interface EventRecord {
   indexedAtMs: number;
   emitterId: string;
   channel: string;
-  /** JSON text as emitted. */
+  /** JSON text as emitted, or the beginning of it. */
   data: string;
+  /** `data` is only the beginning. */
+  isCut?: true;
   emitId?: string;
   summary?: string;
   ts?: number;
@@ -163,7 +186,8 @@ export interface RunRecord {
   id: string;
   kind: string;
   status: 'ok' | 'error';
-  error?: { code: string; message: string; stack?: string };
+  /** `limit`: which one ended the run. */
+  error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
   logs: LogLine[];
   startedAt: Date;
   endedAt: Date;
@@ -188,6 +212,14 @@ export interface Accounts {
   listKeys(who: Principal): Promise<ApiKeyRecord[]>;
   createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
+  /** All accounts, for the operator. */
+  list(page: PageRequest): Promise<Page<AccountSummary>>;
+  limits(accountId: string): Promise<AccountLimitsRecord>;
+  /**
+   * Sets what is given and takes back what is null; the rest stays. Holds at once on this node, and as soon as they hear
+   * of it on the others. Throws INVALID_REQUEST with everything that is wrong, NOT_FOUND.
+   */
+  setLimits(accountId: string, change: Readonly<Record<string, unknown>>): Promise<AccountLimitsRecord>;
 }
 
 export interface Components {
@@ -204,8 +236,11 @@ export interface Sources {
   delete(who: Principal, id: string): Promise<void>;
   /** Stores an invocation and answers; the run follows. Without an event, one that fits the source's interfaces is made. */
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
-  /** Newest first. */
-  events(who: Principal, id: string, limit: number): Promise<EventRecord[]>;
+  /**
+   * Newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long as all of it together has at
+   * most LIMITS.maxSummariesBytes, counted from the newest.
+   */
+  events(who: Principal, id: string, options: { limit: number; expand: boolean }): Promise<EventRecord[]>;
   deleteEvents(who: Principal, id: string, range: { startId?: string; endId?: string }): Promise<void>;
   /** Runs that logged or failed, newest first. */
   runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
@@ -237,6 +272,8 @@ export interface Subscriptions {
 export interface Ingest {
   /** Undefined for an unknown key or a stopped source. */
   route(endpointKey: string): Promise<EndpointRoute | undefined>;
+  /** Throws RATE_LIMITED where requests to the endpoint come faster than its account may take them. */
+  admit(route: EndpointRoute): void;
   /**
    * Stores the event (JSON text) as an invocation; resolves once it is durable. With `customResponse` the second promise
    * answers what the run responded, or why it did not.

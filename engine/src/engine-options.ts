@@ -1,3 +1,4 @@
+import type { AccountLimits } from '@headwater/shared';
 import type { Log } from './log.ts';
 
 export type Role = 'all' | 'api' | 'engine';
@@ -18,10 +19,14 @@ export interface EngineOptions {
   networkEnvironment?: Readonly<Record<string, string>>;
   /** Seals secrets at rest; absent: a key kept in `dataDir`. */
   encryptionKey?: string;
+  /** Keys that open what was sealed before, and seal nothing. */
+  oldEncryptionKeys?: readonly string[];
   /** The first account's API key; absent: one is made at the first start. */
   apiKey?: string;
   /** Ranges that user code and deliveries may reach besides public addresses. */
   egressAllow: readonly string[];
+  /** `http(s)://[user:password@]host:port`: what user code and deliveries reach is reached through this proxy. Default: directly. */
+  egressProxy?: string;
   /** This node's own ports, which user code and deliveries never reach. */
   listeningPorts: () => readonly number[];
   /** Start of endpoint URLs, without a slash at the end: `https://hw.example.com`. */
@@ -30,5 +35,9 @@ export interface EngineOptions {
   endpointDomain?: string;
   /** Pauses between delivery attempts; default: see delivery/retry-policy.ts. */
   retryScheduleSeconds?: readonly number[];
+  /** Bounds of the sandbox processes, as in SandboxOptions. */
+  sandbox?: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
+  /** Limits of accounts for which nothing else is set. Default: those of ACCOUNT_LIMITS. */
+  limitDefaults?: Partial<AccountLimits>;
   log: Log;
 }

@@ -1,5 +1,7 @@
 export type {
+  AccountLimitsRecord,
   AccountRecord,
+  AccountSummary,
   ApiKeyRecord,
   AttemptRecord,
   ComponentChoice,
@@ -24,4 +26,6 @@ export type {
   WebhookUpdate,
 } from './contract.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
+export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
+export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';

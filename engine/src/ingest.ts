@@ -1,16 +1,20 @@
-import { HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import { HeadwaterError, newId } from '@headwater/shared';
+import type { LimitsCache } from './accounts/limits-cache.ts';
 import type { EndpointRoute, Ingest, RunResponse } from './contract.ts';
+import { createEndpointRoutes } from './endpoint-routes.ts';
 import type { NodeLease } from './nodes/node-lease.ts';
+import { createRequestRate } from './request-rate.ts';
 import type { Dispatcher } from './run/dispatcher.ts';
 import { createBatcher } from './store/batcher.ts';
 import type { Sql } from './store/database.ts';
 import { insertInvocations, type NewInvocation } from './store/insert-invocations.ts';
-import { readEndpoint } from './store/read-endpoint.ts';
+import { readEndpoints } from './store/read-endpoints.ts';
 
 export interface IngestOptions {
   sql: Sql;
   node: NodeLease;
   dispatcher: Dispatcher;
+  limits: Pick<LimitsCache, 'known' | 'get'>;
 }
 
 export interface IngestCache {
@@ -18,33 +22,37 @@ export interface IngestCache {
   forgetAll(): void;
 }
 
-const MAX_CACHED_ROUTES = 50_000;
 const MAX_BATCH = 256;
 /** A client waits for its answer meanwhile. */
 const MIN_INTERVAL_MS = 4;
+/** What a client is told to wait that found no room; by then some hundred runs have ended. */
+const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Accepts requests: a row leased by this node while it has room, else one that any node's lane picks up. What arrives
  * while a commit is in flight shares the next one.
  */
 export function createIngest(options: IngestOptions): Ingest & IngestCache {
-  const routes = new Map<string, EndpointRoute>();
-  let forgotten = 0;
+  const { sql, limits } = options;
+  const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
+  const rate = createRequestRate(() => performance.now());
   const batcher = createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     commit: async (rows) => {
-      await insertInvocations(options.sql, rows);
+      await insertInvocations(sql, rows);
       return rows.map(() => undefined);
     },
   });
 
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
-    const hasRoom = options.dispatcher.capacity() > batcher.size();
-    if (route.customResponse && !hasRoom) {
-      throw new HeadwaterError('UNAVAILABLE', `More than ${LIMITS.maxHeldInvocations} runs are under way; try again`);
-    }
     const { accountId, sourceId } = route;
+    const hasRoom = options.dispatcher.capacity(accountId) > batcher.size();
+    if (route.customResponse && !hasRoom) {
+      throw new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
     const id = newId('invocation');
     const leasedBy = options.node.id();
     await batcher.add({ id, accountId, sourceId, kind: 'http', event, ...(hasRoom ? { leasedBy } : {}) });
@@ -60,26 +68,25 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
 
   return {
     async route(endpointKey) {
-      const known = routes.get(endpointKey);
-      if (known !== undefined) return known;
-      const forgottenBefore = forgotten;
-      const found = await readEndpoint(options.sql, endpointKey);
-      // A change that came while we read may have made the answer old: it serves this request but is not kept.
-      if (found === undefined || forgotten !== forgottenBefore) return found;
-      if (routes.size >= MAX_CACHED_ROUTES) routes.clear();
-      routes.set(endpointKey, found);
-      return found;
+      const route = await routes.get(endpointKey);
+      if (route !== undefined && limits.known(route.accountId) === undefined) await limits.get(route.accountId);
+      return route;
+    },
+    admit(route) {
+      const perSecond = limits.known(route.accountId)?.maxRequestsPerSecond ?? 0;
+      if (perSecond === 0) return;
+      const waitSeconds = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
+      if (waitSeconds > 0) throw tooManyRequests(perSecond, waitSeconds);
     },
     accept,
-    forgetSource(sourceId) {
-      forgotten++;
-      for (const [key, route] of routes) {
-        if (route.sourceId === sourceId) routes.delete(key);
-      }
-    },
-    forgetAll() {
-      forgotten++;
-      routes.clear();
-    },
+    forgetSource: routes.forgetSource,
+    forgetAll: routes.forgetAll,
   };
+}
+
+function tooManyRequests(perSecond: number, waitSeconds: number): HeadwaterError {
+  return new HeadwaterError('RATE_LIMITED', `This endpoint takes ${perSecond} requests a second; try again later`, {
+    retryAfterSeconds: Math.ceil(waitSeconds),
+    limit: { name: 'maxRequestsPerSecond', value: perSecond, used: perSecond + 1 },
+  });
 }

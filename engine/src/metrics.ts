@@ -21,25 +21,7 @@ const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 export function createEngineMetrics(): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const runs = new Counter({
-    name: 'headwater_runs_total',
-    help: 'Runs and parts of runs that were committed, by outcome.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const events = new Counter({
-    name: 'headwater_events_total',
-    help: 'Events: emitted by components, and stored after dedupe.',
-    labelNames: ['stage'],
-    registers,
-  });
-  const attempts = new Histogram({
-    name: 'headwater_delivery_attempt_duration_seconds',
-    help: 'Delivery attempts, by what became of them.',
-    labelNames: ['outcome'],
-    buckets: ATTEMPT_BUCKETS_SECONDS,
-    registers,
-  });
+  const { runs, limited, events, attempts } = createCounters(registers);
 
   function gauge(name: string, help: string, read: () => number): void {
     // prom-client keeps it in the registry and calls collect when the text is read.
@@ -56,6 +38,8 @@ export function createEngineMetrics(): EngineMetrics {
   return {
     runCommitted(run, committed) {
       runs.inc({ outcome: outcomeOf(run, committed) });
+      const limit = committed.record?.errorLimit;
+      if (limit !== undefined) limited.inc({ limit: limit.name });
       events.inc({ stage: 'emitted' }, run.emits.length);
       events.inc({ stage: 'stored' }, committed.events);
     },
@@ -80,5 +64,34 @@ export function createEngineMetrics(): EngineMetrics {
 function outcomeOf(run: RunCommit, committed: CommittedRun): string {
   if (!committed.committed) return 'lost';
   if (!run.final) return 'part';
-  return run.record?.errorCode === undefined ? 'ok' : 'error';
+  return committed.record?.errorCode === undefined ? 'ok' : 'error';
+}
+
+function createCounters(registers: Registry[]) {
+  const runs = new Counter({
+    name: 'headwater_runs_total',
+    help: 'Runs and parts of runs that were committed, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const limited = new Counter({
+    name: 'headwater_runs_over_limit_total',
+    help: 'Runs that a limit of their account ended, by the name of the limit.',
+    labelNames: ['limit'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'headwater_events_total',
+    help: 'Events: emitted by components, and stored after dedupe.',
+    labelNames: ['stage'],
+    registers,
+  });
+  const attempts = new Histogram({
+    name: 'headwater_delivery_attempt_duration_seconds',
+    help: 'Delivery attempts, by what became of them.',
+    labelNames: ['outcome'],
+    buckets: ATTEMPT_BUCKETS_SECONDS,
+    registers,
+  });
+  return { runs, limited, events, attempts };
 }

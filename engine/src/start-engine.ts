@@ -4,7 +4,8 @@ import { migrate } from './database/migrate.ts';
 import { prepareDatabase } from './database/prepare-database.ts';
 import { assembleEngine } from './engine.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { loadMasterKey } from './secrets/master-key.ts';
+import { checkKeys } from './secrets/check-keys.ts';
+import { loadMasterKeys } from './secrets/master-key.ts';
 import { createSealer } from './secrets/seal.ts';
 import { openDatabase } from './store/database.ts';
 import { releaseAllNodes } from './store/release-nodes.ts';
@@ -16,24 +17,30 @@ export interface StartedEngine {
 
 /** Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then nothing is left running. */
 export async function startEngine(options: EngineOptions): Promise<StartedEngine> {
-  const { log, dataDir, databaseUrl, encryptionKey, apiKey } = options;
+  const { log, dataDir, databaseUrl, encryptionKey, oldEncryptionKeys, apiKey } = options;
   const prepared = await prepareDatabase({ dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) });
   const undo: (() => Promise<void>)[] = [() => prepared.stop()];
   try {
     await migrate({ url: prepared.url, log });
-    const { masterKey, warning } = await loadMasterKey({
+    const { keys, file, warning } = await loadMasterKeys({
       dataDir,
       embedded: prepared.embedded,
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...(oldEncryptionKeys === undefined ? {} : { oldEncryptionKeys }),
     });
     if (warning !== undefined) log.warn(warning);
     const db = openDatabase({ url: prepared.url, onNotice: (notice) => log.debug(notice) });
     undo.push(() => db.close());
+    await checkKeys(db.sql, keys);
     // An embedded database is this process's alone: whoever else is registered in it is gone.
     if (prepared.embedded) await releaseAllNodes(db.sql);
     const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
-    const sealer = createSealer([masterKey]);
-    const engine = await assembleEngine(options, { db, databaseUrl: prepared.url, sealer });
+    const engine = await assembleEngine(options, {
+      db,
+      databaseUrl: prepared.url,
+      sealer: createSealer(keys),
+      ...(file === undefined ? { encryptionKeyId: keys.current().id } : {}),
+    });
     undo.push(() => engine.stop());
     let stopping: Promise<void> | undefined;
     return {

@@ -68,6 +68,7 @@ async function takeRequest(
 ): Promise<number> {
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
+  engine.ingest.admit(route);
   const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes);
   if (body.kind === 'aborted') return CLIENT_GONE_STATUS;
   if (body.kind === 'too-large') throw bodyTooLarge();

@@ -88,6 +88,7 @@ export function writeProblem(request: IncomingMessage, response: ServerResponse,
     'content-length': body.length,
     'access-control-allow-origin': '*',
     [REQUEST_ID_HEADER]: problem.request_id,
+    ...(problem.retry_after_seconds === undefined ? {} : { 'retry-after': String(problem.retry_after_seconds) }),
   });
   if (request.complete || !announcesBody(request)) response.end(body);
   else {

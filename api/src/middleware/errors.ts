@@ -8,6 +8,7 @@ export function answerProblem(c: ApiContext, thrown: unknown, log: Log): Respons
   const problem = problemOf(thrown, c.get('requestId'), log);
   const headers: Record<string, string> = { 'content-type': PROBLEM_CONTENT_TYPE };
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (problem.retry_after_seconds !== undefined) headers['retry-after'] = String(problem.retry_after_seconds);
   return c.body(JSON.stringify(problem), problem.status as 400, headers);
 }
 

@@ -32,6 +32,9 @@ export function registerEndpointsOfSources(registry: Registry): void {
         400: describeProblem('The run ended without the answer that was due'),
         404: describeProblem('No such endpoint, or its source is stopped'),
         413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
+        429: describeProblem(
+          'More requests than `maxRequestsPerSecond` of the account allows; `retry-after` says when to try again',
+        ),
         503: describeProblem(ERRORS.UNAVAILABLE.title),
       },
     });

@@ -23,6 +23,11 @@ const problemSchema = z
       )
       .optional()
       .openapi({ description: 'Everything that is wrong with the input, at once.' }),
+    limit: z
+      .object({ name: z.string(), value: z.number(), used: z.number() })
+      .optional()
+      .openapi({ description: 'The limit of the account that is the reason, and what was asked for (at least).' }),
+    retry_after_seconds: z.int().optional().openapi({ description: 'Also the header `retry-after`.' }),
     request_id: z.string().openapi({ description: 'Also in the header `x-request-id`, and in the log.' }),
   })
   .openapi('Problem', { description: 'RFC 9457.' });

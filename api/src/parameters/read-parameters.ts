@@ -37,22 +37,34 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 
 /**
  * The parameters of a request: from the query string and, with `withBody`, from the body (JSON, or a form), which wins.
- * Names that the endpoint does not know are ignored.
+ * Names that the endpoint does not know are ignored, unless `anyName` asks for them.
  */
 export async function readParameters(
   request: Request,
-  kinds: ParameterKinds,
-  withBody: boolean,
+  known: ParameterKinds,
+  { withBody, anyName = false }: { withBody: boolean; anyName?: boolean },
 ): Promise<Record<string, unknown>> {
-  const given: Record<string, unknown> = {};
-  takeText(given, new URL(request.url).searchParams, kinds);
+  // Without a prototype: what a body names `__proto__` is a name like any other.
+  const given = Object.create(null) as Record<string, unknown>;
+  const kindsFor = (names: Iterable<string>) => (anyName ? withNames(known, names) : known);
+  const query = new URL(request.url).searchParams;
+  takeText(given, query, kindsFor(query.keys()));
   if (!withBody) return given;
   const text = await readBodyText(request);
   if (text.trim() === '') return given;
   const contentType = request.headers.get('content-type')?.toLowerCase() ?? '';
-  if (isForm(contentType, text)) takeText(given, new URLSearchParams(text), kinds);
-  else takeJson(given, parseJsonText(text, 'body'), kinds);
+  if (isForm(contentType, text)) {
+    const form = new URLSearchParams(text);
+    takeText(given, form, kindsFor(form.keys()));
+  } else {
+    const body = objectOf(parseJsonText(text, 'body'));
+    takeJson(given, body, kindsFor(Object.keys(body)));
+  }
   return given;
+}
+
+function withNames(known: ParameterKinds, names: Iterable<string>): ParameterKinds {
+  return new Map([...[...names].map((name) => [name, 'any'] as const), ...known]);
 }
 
 // `curl -d '{…}'` announces a form and sends JSON.
@@ -92,10 +104,13 @@ function parseOrKeep(text: string): unknown {
   }
 }
 
-function takeJson(into: Record<string, unknown>, body: unknown, kinds: ParameterKinds): void {
-  if (body === null) return; // what some clients send for "no body"
-  if (typeof body !== 'object' || Array.isArray(body))
-    throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
+function objectOf(body: unknown): object {
+  if (body === null) return {}; // what some clients send for "no body"
+  if (typeof body === 'object' && !Array.isArray(body)) return body;
+  throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
+}
+
+function takeJson(into: Record<string, unknown>, body: object, kinds: ParameterKinds): void {
   for (const name of kinds.keys()) {
     if (!Object.hasOwn(body, name)) continue;
     into[name] = checkDepth((body as Record<string, unknown>)[name], name);

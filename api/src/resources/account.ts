@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ApiKeyRecord, UserRecord } from '@headwater/engine';
+import type { AccountSummary, ApiKeyRecord, UserRecord } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const newAccountSchema = z
@@ -10,6 +10,20 @@ export const newAccountSchema = z
     api_key: z.string().openapi({ description: 'Shown this once; only its hash is kept.' }),
   })
   .openapi('NewAccount');
+
+export const accountSummarySchema = z
+  .object({
+    id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string(),
+    sources: z.int().openapi({ description: 'How many are deployed.' }),
+    created_at: secondsField('When it was made.'),
+  })
+  .openapi('Account');
+
+export function presentAccountSummary(account: AccountSummary): z.output<typeof accountSummarySchema> {
+  const { id, name, sources, createdAt } = account;
+  return { id, name, sources, created_at: epochSeconds(createdAt) };
+}
 
 const quotaSchema = z.object({
   used: z.int(),

@@ -8,7 +8,7 @@ export const eventSummarySchema = z
     id: z.string().openapi({ example: '1763640000123-0', description: 'Grows with every event of the emitter.' }),
     indexed_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
     event: z.unknown().openapi({
-      description: `What was emitted. Without \`expand=event\`, data whose JSON is longer than ${LIMITS.summaryEventBytes} bytes is a string instead: the beginning of its JSON text.`,
+      description: `What was emitted. Without \`expand=event\`, data whose JSON is longer than ${LIMITS.summaryEventBytes} bytes is a string instead: the beginning of its JSON text. With it, so is the data of older events once ${LIMITS.maxSummariesBytes} bytes are shown.`,
     }),
     event_truncated: z.boolean().openapi({ description: '`event` is such a string.' }),
     metadata: z.object({
@@ -22,13 +22,12 @@ export const eventSummarySchema = z
   })
   .openapi('EventSummary');
 
-export function presentEvent(event: EventRecord, expand: boolean): z.output<typeof eventSummarySchema> {
-  const cut = expand ? undefined : cutText(event.data, LIMITS.summaryEventBytes);
+export function presentEvent(event: EventRecord): z.output<typeof eventSummarySchema> {
   return {
     id: event.id,
     indexed_at_ms: event.indexedAtMs,
-    event: cut ?? new RawJson(event.data),
-    event_truncated: cut !== undefined,
+    event: event.isCut === true ? cutText(event.data, LIMITS.summaryEventBytes) : new RawJson(event.data),
+    event_truncated: event.isCut === true,
     metadata: {
       emit_id: `${event.emitterId}-${event.id}`,
       emitter_id: event.emitterId,
@@ -40,10 +39,8 @@ export function presentEvent(event: EventRecord, expand: boolean): z.output<type
   };
 }
 
-/** The first `maxBytes` bytes at most, never half a character; undefined where nothing has to go. */
-function cutText(text: string, maxBytes: number): string | undefined {
-  // A character is three bytes at most per UTF-16 unit, so short texts need no counting.
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return undefined;
+/** The first `maxBytes` bytes at most, never half a character. */
+function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text.slice(0, maxBytes));
   let end = Math.min(maxBytes, bytes.length);
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;

@@ -43,9 +43,17 @@ export const runSchema = z
     kind: z.string().openapi({ description: 'What started it: `http`, `timer`, `manual` or a hook.' }),
     status: z.enum(['ok', 'error']),
     error: z
-      .object({ code: z.string(), message: z.string(), stack: z.string().nullable() })
+      .object({
+        code: z.string(),
+        message: z.string(),
+        stack: z.string().nullable(),
+        limit: z.object({ name: z.string(), value: z.number(), used: z.number() }).nullable(),
+      })
       .nullable()
-      .openapi({ description: 'Why it failed; `stack` names lines of the component as it was saved.' }),
+      .openapi({
+        description:
+          'Why it failed; `stack` names lines of the component as it was saved, `limit` the limit of the account that it went over, its value, and what was used or asked for (at least).',
+      }),
     logs: z.array(
       z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() }),
     ),
@@ -59,7 +67,8 @@ export function presentRun(run: RunRecord): z.output<typeof runSchema> {
     id: run.id,
     kind: run.kind,
     status: run.status,
-    error: run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null },
+    error:
+      run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null, limit: run.error.limit ?? null },
     logs: run.logs.map((line) => ({ at_ms: line.atMs, level: line.level, message: line.message })),
     started_at_ms: run.startedAt.getTime(),
     ended_at_ms: run.endedAt.getTime(),

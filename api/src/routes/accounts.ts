@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
-import { adminEndpoint, type Endpoint } from '../endpoint.ts';
-import { given } from '../parameters/given.ts';
-import { textParameter } from '../parameters/schemas.ts';
-import { newAccountSchema } from '../resources/account.ts';
+import { adminEndpoint, adminListEndpoint, type Endpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { accountSummarySchema, newAccountSchema, presentAccountSummary } from '../resources/account.ts';
+import { mapPage } from '../resources/page.ts';
 
 export function accountEndpoints(): Endpoint[] {
   return [
@@ -25,6 +26,17 @@ export function accountEndpoints(): Endpoint[] {
         const made = await engine.accounts.create(given({ name: input.name, email: input.email }));
         return { id: made.account.id, name: made.account.name, user_id: made.user.id, api_key: made.apiKey };
       },
+    }),
+    adminListEndpoint({
+      method: 'get',
+      path: '/v1/accounts',
+      name: 'listAccounts',
+      tag: 'Accounts',
+      summary: 'All accounts, newest first',
+      description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
+      parameters: z.object(pageParameters),
+      schema: accountSummarySchema,
+      handle: async ({ engine, input }) => mapPage(await engine.accounts.list(pageOf(input)), presentAccountSummary),
     }),
   ];
 }

@@ -30,15 +30,18 @@ export function eventEndpoints(): Endpoint[] {
         expand: z
           .string()
           .optional()
-          .openapi({ description: '`event`: the whole data of every event.', example: 'event' }),
+          .openapi({
+            description: `\`event\`: the whole data of the events, up to ${LIMITS.maxSummariesBytes} bytes together.`,
+            example: 'event',
+          }),
       }),
       schema: eventSummarySchema,
       handle: async ({ engine, who, id, input }) => {
         const expand = input.expand?.split(',').includes('event') ?? false;
-        const events = await engine.sources.events(who, id, input.limit);
+        const events = await engine.sources.events(who, id, { limit: input.limit, expand });
         return mapPage(
           wholePage(events, (event) => event.id),
-          (event) => presentEvent(event, expand),
+          presentEvent,
         );
       },
     }),

@@ -5,10 +5,14 @@ import { findApiKey } from '../store/find-api-key.ts';
 import { insertAccount } from '../store/insert-account.ts';
 import { insertApiKey } from '../store/insert-api-key.ts';
 import { listApiKeys } from '../store/list-api-keys.ts';
+import { readPage } from '../store/paging.ts';
+import { readAccounts } from '../store/read-accounts.ts';
 import { readUser } from '../store/read-user.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
+import { createAccountLimits } from './account-limits.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
+import type { LimitsCache } from './limits-cache.ts';
 import { validateAccount, validateKeyName } from './validate-account.ts';
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
@@ -19,7 +23,7 @@ const MAX_KEY_CHARS = 256;
  * (keys are looked up again after that time). An account's last key cannot be revoked (CONFLICT): make its successor
  * first, or nobody could get in to make one.
  */
-export function createAccounts(options: { db: Database }): Accounts {
+export function createAccounts(options: { db: Database; limits: LimitsCache }): Accounts {
   const { sql } = options.db;
   const cache = createKeyCache();
   return {
@@ -51,6 +55,15 @@ export function createAccounts(options: { db: Database }): Accounts {
           cache.forget(outcome.keyHash);
       }
     },
+    async list(request) {
+      const { ids, ...page } = await readPage(
+        sql,
+        { table: 'accounts', accountId: undefined, order: 'created' },
+        request,
+      );
+      return { ...page, items: await readAccounts(sql, ids) };
+    },
+    ...createAccountLimits(sql, options.limits),
   };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type {
   Builder,
   BuildOutcome,
+  ComponentBundle,
   ComponentFiles,
   DescribeOutcome,
   FetchOutcome,
@@ -9,6 +10,7 @@ import type {
   Sandbox,
 } from '@headwater/sandbox-runtime';
 import { type FieldError, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { ComponentChoice, ComponentRecord, Components, Principal } from '../contract.ts';
 import { createComponent } from '../store/create-component.ts';
 import type { Database } from '../store/database.ts';
@@ -20,6 +22,7 @@ export interface ComponentsOptions {
   db: Database;
   sandbox: Sandbox;
   builder: Builder;
+  limits: Pick<LimitsCache, 'get'>;
   fetch: (who: Principal, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
 }
 
@@ -40,6 +43,7 @@ export function createComponents(options: ComponentsOptions): Components {
       checkCode(code.component);
       const codeHash = hashOf(code.component);
       const built = await buildCode(options, who, code, codeHash);
+      checkBundle(built.bundle, (await options.limits.get(who.accountId)).maxBundleBytes);
       const { description } = accept(await options.sandbox.describe(who.accountId, built.bundle));
       return createComponent(options.db, {
         id: newId('savedComponent'),
@@ -94,7 +98,11 @@ async function codeOf(options: ComponentsOptions, who: Principal, choice: Compon
       fields: [{ path: 'component_code', message: 'Required where there is no component_url' }],
     });
   }
-  const component = await fetchComponent((request, signal) => options.fetch(who, request, signal), componentUrl);
+  const component = await fetchComponent(
+    (request, signal) => options.fetch(who, request, signal),
+    (files) => options.builder.listMissingFiles(who.accountId, files),
+    componentUrl,
+  );
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 
@@ -113,6 +121,16 @@ function checkCode({ files }: ComponentFiles): void {
         ? 'The code contains a NUL character'
         : undefined;
   if (message !== undefined) throw invalid([{ path: 'component_code', message }]);
+}
+
+function checkBundle(bundle: ComponentBundle, maxBundleBytes: number): void {
+  const bytes = Buffer.byteLength(bundle.code);
+  if (bytes <= maxBundleBytes) return;
+  const message = `The component has ${bytes} bytes with its packages; the limit maxBundleBytes is ${maxBundleBytes} bytes`;
+  throw new HeadwaterError('INVALID_COMPONENT', message, {
+    fields: [{ path: 'component_code', message }],
+    limit: { name: 'maxBundleBytes', value: maxBundleBytes, used: bytes },
+  });
 }
 
 function accept<T extends BuildOutcome | DescribeOutcome>(outcome: T): Extract<T, { ok: true }> {

@@ -1,9 +1,4 @@
-import {
-  type ComponentFiles,
-  type FetchOutcome,
-  type FetchRequest,
-  listMissingFiles,
-} from '@headwater/sandbox-runtime';
+import type { ComponentFiles, FetchOutcome, FetchRequest, MissingFile } from '@headwater/sandbox-runtime';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
 export type FetchCode = (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
@@ -19,8 +14,12 @@ const MAX_ROUNDS = 20;
  *
  * https only, but for this machine, which the egress guard has to allow.
  */
-export async function fetchComponent(fetchCode: FetchCode, url: string): Promise<ComponentFiles> {
-  const signal = AbortSignal.timeout(LIMITS.fetchTimeoutMs);
+export async function fetchComponent(
+  fetchCode: FetchCode,
+  listMissingFiles: (component: ComponentFiles) => Promise<MissingFile[]>,
+  url: string,
+): Promise<ComponentFiles> {
+  const signal = AbortSignal.timeout(LIMITS.fetchComponentMs);
   const main = await fetchText(fetchCode, checkUrl(url), signal);
   if (main === undefined) throw refuse('There is no such file');
   const entry = pathOf(main.url);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { randomToken } from '@headwater/shared';
 
@@ -36,6 +36,23 @@ export async function keepSecretFile(dataDir: string, name: string, make: () => 
     await syncFolder(dataDir);
   }
   return (await readFile(file, 'utf8')).trim();
+}
+
+/** Another content for a file of keepSecretFile: the old one or the new one at every moment, for the same user and mode. */
+export async function replaceSecretFile(file: string, content: string): Promise<void> {
+  const { uid, gid } = await stat(file);
+  const draft = `${file}.${randomToken(8)}`;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${content}\n`);
+    // An operator's root shell must not lock out the user that the node runs as.
+    if (process.getuid?.() === 0) await handle.chown(uid, gid);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+  await syncFolder(path.dirname(file));
 }
 
 /** Puts the folder's entries (a rename, a new file) on disk. */

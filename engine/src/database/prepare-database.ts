@@ -19,7 +19,7 @@ export interface PreparedDatabase {
   stop(): Promise<void>;
 }
 
-const DATABASE_NAME = 'headwater';
+export const DATABASE_NAME = 'headwater';
 const MIN_SERVER_VERSION = 140_000;
 const REACH_ATTEMPTS = 10;
 const REACH_RETRY_MS = 1_000;

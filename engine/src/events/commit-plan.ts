@@ -1,6 +1,7 @@
-import { type DedupeStrategy, type EmittedEvent, newId } from '@headwater/shared';
+import { type DedupeStrategy, type EmittedEvent, type ExceededLimit, newId } from '@headwater/shared';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
 import { type EventPosition, nextPosition } from './event-id.ts';
+import { type DbSize, fitDbWrites } from './fit-db-writes.ts';
 import { orderEvents } from './order-events.ts';
 import { storableText } from './storable-text.ts';
 
@@ -16,6 +17,10 @@ export interface RunCommit {
   emits: readonly EmittedEvent[];
   /** `$.service.db`: key → JSON text. */
   dbWrites: ReadonlyMap<string, string>;
+  /** What the store may take with them. Default: no limit. Values that do not fit are not stored. */
+  maxDbBytes?: number;
+  /** The record of a run whose values did not all fit, which ends as failed. Called for a run that had not failed. */
+  recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
   record?: RunRow;
 }
@@ -26,6 +31,7 @@ export interface RunRow {
   errorCode?: string;
   errorMessage?: string;
   errorStack?: string;
+  errorLimit?: ExceededLimit;
   logs: string;
   startedAtMs: number;
   endedAtMs: number;
@@ -36,6 +42,8 @@ export interface RunRow {
 export interface EmitterState {
   last: EventPosition;
   dedupe: DedupeState | undefined;
+  /** Of `$.service.db`; byKey holds the keys that these commits write. */
+  db: DbSize;
 }
 
 /** A subscription of an active webhook, with what a first attempt needs. `emitterId` may be the glob `dc_*`. */
@@ -72,7 +80,17 @@ export interface CommitPlan {
   deliveries: DeliveryRow[];
   /** States that changed, by emitter. */
   states: Map<string, EmitterState>;
+  /** What is left of the runs, which were decided in this order. */
+  runs: Map<RunCommit, PlannedRun>;
 }
+
+interface PlannedRun {
+  dbWrites: ReadonlyMap<string, string>;
+  record: RunRow | undefined;
+  exceeded: ExceededLimit | undefined;
+}
+
+type RunToEmit = Omit<RunCommit, 'record'> & { record: RunRow | undefined };
 
 const ERRORS_CHANNEL = '$errors';
 const DEFAULT_CHANNEL = '';
@@ -88,12 +106,19 @@ export function planCommit(
   nowMs: number,
 ): CommitPlan {
   const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
-  const plan: CommitPlan = { events: [], deliveries: [], states: new Map() };
+  const plan: CommitPlan = { events: [], deliveries: [], states: new Map(), runs: new Map() };
+  const sizes = new Map<string, DbSize>();
   for (const run of runs) {
     const state = plan.states.get(run.sourceId) ?? states.get(run.sourceId);
     // No state: the source is gone for good, and nobody is left to hear it.
     if (state === undefined) continue;
-    const events = eventsOf(run, state, nowMs, plan);
+    const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
+    sizes.set(run.sourceId, size);
+    const planned = planRun(run, size);
+    plan.runs.set(run, planned);
+    const events = eventsOf({ ...run, record: planned.record }, { ...state, db: size }, nowMs, plan);
+    if (size.bytes !== state.db.bytes && !plan.states.has(run.sourceId))
+      plan.states.set(run.sourceId, { ...state, db: size });
     for (const event of events) {
       plan.events.push(event);
       for (const listener of listenersOf(event, byEmitter)) {
@@ -104,7 +129,20 @@ export function planCommit(
   return plan;
 }
 
-function eventsOf(run: RunCommit, state: EmitterState, nowMs: number, plan: CommitPlan): EventRow[] {
+/** `size` becomes that of the store with what this run may write. */
+function planRun(run: RunCommit, size: DbSize): PlannedRun {
+  const { dbWrites, record, maxDbBytes = Number.POSITIVE_INFINITY } = run;
+  if (dbWrites.size === 0) return { dbWrites, record, exceeded: undefined };
+  const { kept, exceeded } = fitDbWrites(dbWrites, size, maxDbBytes);
+  const isFirstFault = exceeded !== undefined && run.final && record?.errorCode === undefined;
+  return {
+    dbWrites: kept,
+    record: isFirstFault ? (run.recordOverLimit?.(exceeded) ?? record) : record,
+    exceeded,
+  };
+}
+
+function eventsOf(run: RunToEmit, state: EmitterState, nowMs: number, plan: CommitPlan): EventRow[] {
   const errorEvent = run.record?.errorEvent;
   if (run.emits.length === 0 && errorEvent === undefined) return [];
   const decision =
@@ -120,11 +158,11 @@ function eventsOf(run: RunCommit, state: EmitterState, nowMs: number, plan: Comm
     last = nextPosition(last, nowMs);
     rows.push(eventRow(run, last, { data: errorEvent, name: ERRORS_CHANNEL, emittedAtMs: nowMs }));
   }
-  plan.states.set(run.sourceId, { last, dedupe: decision.state });
+  plan.states.set(run.sourceId, { last, dedupe: decision.state, db: state.db });
   return rows;
 }
 
-function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent): EventRow {
+function eventRow(run: RunToEmit, position: EventPosition, event: EmittedEvent): EventRow {
   return {
     accountId: run.accountId,
     emitterId: run.sourceId,

@@ -6,6 +6,7 @@ import type { Sql } from '../store/database.ts';
 import { fireTimer } from '../store/fire-timer.ts';
 import { recordJobPool } from '../store/register-node.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
+import { createPostponedLanes } from './postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
 import { type DeliverWebhookPayload, type FireTimerPayload, type RunSourcePayload, TASKS } from './tasks.ts';
 
@@ -19,9 +20,13 @@ export interface LanesOptions {
   log: Log;
 }
 
+/** A node without room looks again after this long; others may take the lane meanwhile. */
+const RETRY_MS = 500;
+
 /** Starts working on the lanes of all sources, webhooks and timers, beside every other node that does. */
 export function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
+  const runOptions = { sql, dispatcher, postponed: createPostponedLanes(RETRY_MS) };
   return startJobRunner({
     databaseUrl: options.databaseUrl,
     log,
@@ -31,7 +36,7 @@ export function startLanes(options: LanesOptions): Promise<JobRunner> {
       );
     },
     tasks: {
-      [TASKS.runSource]: (payload) => runSourceLane(sql, dispatcher, node.id(), payload as RunSourcePayload),
+      [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id(), payload as RunSourcePayload),
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
       [TASKS.fireTimer]: async (payload) => {
         const invocation = await fireTimer(sql, payload as FireTimerPayload, node.id(), options.nowMs());

@@ -16,6 +16,8 @@ export interface NodeLease {
 export interface NodeLeaseOptions {
   sql: Sql;
   role: string;
+  /** Of the master key that it seals with; absent where that comes from a file. */
+  encryptionKeyId?: string;
   log: Log;
   /** Recovery work besides dead nodes' leases, done by whichever node comes by. */
   maintain: () => Promise<void>;
@@ -32,15 +34,16 @@ const MAINTENANCE_MS = 5_000;
  * writes nothing of what others have taken over; it goes on under a new id.
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
-  const { sql, role, log } = options;
+  const { sql, role, encryptionKeyId, log } = options;
+  const register = () => registerNode(sql, { id, role, ...(encryptionKeyId === undefined ? {} : { encryptionKeyId }) });
   let id = newId('node');
-  await registerNode(sql, { id, role });
+  await register();
 
   async function beat(): Promise<void> {
     if (await heartbeatNode(sql, id)) return;
     const lost = id;
     id = newId('node');
-    await registerNode(sql, { id, role });
+    await register();
     log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
   }
 

@@ -4,7 +4,7 @@ import { dropUndeployedSource } from '../store/delete-source.ts';
 import { readTakenSlugs } from '../store/read-taken-slugs.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
-  CHANGE_LEASE_SECONDS,
+  changeLeaseSeconds,
   chooseComponent,
   endChange,
   hookFailed,
@@ -42,12 +42,14 @@ export async function deploySource(context: LifecycleContext, who: Principal, in
 }
 
 async function insertSource(
-  { db }: LifecycleContext,
+  context: LifecycleContext,
   who: Principal,
   component: ComponentRecord,
   name: string,
   configuredProps: Record<string, unknown>,
 ): Promise<string> {
+  const { db } = context;
+  const busySeconds = await changeLeaseSeconds(context, who.accountId);
   for (let tries = 1; ; tries++) {
     const taken = await readTakenSlugs(db.sql, who.accountId, slugOf(name));
     try {
@@ -59,7 +61,7 @@ async function insertSource(
         nameSlug: freeSlug(slugOf(name), taken),
         configuredProps,
         httpProps: httpPropsOf(component.configurableProps),
-        busySeconds: CHANGE_LEASE_SECONDS,
+        busySeconds,
       });
     } catch (error) {
       // Another deployment took the slug between our look and our insert.

@@ -1,8 +1,9 @@
-import type { RunLimits } from '@headwater/sandbox-runtime';
-import { accountLimits, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
+import { HeadwaterError, type HookName, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { ComponentRecord, Components, Principal, SourceCreate, SourceUpdate } from '../contract.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
+import { runLimits } from '../run/run-limits.ts';
 import { runtimeOf, type SourceRuntime } from '../run/source-runtime.ts';
 import { beginSourceChange, endSourceChange } from '../store/change-source.ts';
 import type { Database } from '../store/database.ts';
@@ -28,6 +29,7 @@ import type { PropSealer } from './seal-props.ts';
 export interface LifecycleContext {
   db: Database;
   components: Components;
+  limits: Pick<LimitsCache, 'get'>;
   sealer: PropSealer;
   runTask: (task: RunTask) => Promise<RunResult>;
   /** Drops what this node has cached of the source; other nodes hear of it from the database. */
@@ -36,18 +38,15 @@ export interface LifecycleContext {
 }
 
 /** Longer than the hooks of one change can take together; the lease of a node that died ends by itself. */
-export const CHANGE_LEASE_SECONDS = (3 * LIMITS.hookWallMs) / 1000 + 30;
-
-const HOOK_LIMITS: RunLimits = {
-  cpuMs: LIMITS.runCpuMs,
-  wallMs: LIMITS.hookWallMs,
-  memoryMb: LIMITS.isolateMemoryMb,
-  account: accountLimits(),
-};
+export async function changeLeaseSeconds({ limits }: LifecycleContext, accountId: string): Promise<number> {
+  const { hookWallMs } = await limits.get(accountId);
+  return Math.ceil((3 * hookWallMs) / 1000) + 30;
+}
 
 /** Takes the lease of a change. Throws NOT_FOUND or CONFLICT. */
 export async function beginChange(context: LifecycleContext, who: Principal, id: string): Promise<void> {
-  const begun = await beginSourceChange(context.db.sql, who.accountId, id, CHANGE_LEASE_SECONDS);
+  const leaseSeconds = await changeLeaseSeconds(context, who.accountId);
+  const begun = await beginSourceChange(context.db.sql, who.accountId, id, leaseSeconds);
   if (begun === 'absent') throw notFound('source', id);
   if (begun === 'busy') {
     throw new HeadwaterError('CONFLICT', `Another change of source ${id} is under way; try again when it has ended`);
@@ -74,7 +73,8 @@ export async function readRuntime(context: LifecycleContext, id: string): Promis
 export async function runHook(context: LifecycleContext, id: string, hook: HookName): Promise<RunResult> {
   const runtime = await readRuntime(context, id);
   if (!runtime.hooks.includes(hook)) return { ok: true };
-  return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits: HOOK_LIMITS });
+  const limits = runLimits('hook', await context.limits.get(runtime.accountId));
+  return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits });
 }
 
 export function hookFailed(hook: HookName, result: Extract<RunResult, { ok: false }>): HeadwaterError {

@@ -1,4 +1,6 @@
 import type { PropDefinition, RunProp } from '@headwater/shared';
+import type { SecretValue } from '../secrets/redactor.ts';
+import { SealError } from '../secrets/seal.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 
 /** Opens sealed prop values and knows what an endpoint's URL looks like from outside. */
@@ -16,14 +18,34 @@ export interface ConfiguredSource {
   endpoints: Readonly<Record<string, string>>;
 }
 
-/** What each prop is worth in a run. Secrets are opened here, for the run alone. */
-export function openProps(opener: PropOpener, source: ConfiguredSource): Record<string, RunProp> {
+export interface OpenedProps {
+  props: Record<string, RunProp>;
+  /** Names of props whose sealed value does not open with any key: it was changed, or is another account's. */
+  unopened: string[];
+}
+
+/**
+ * What each prop is worth in a run. Secrets are opened here, for runs alone. Throws SealError where one was sealed with a key
+ * that this node does not have: another node may have it.
+ */
+export function openProps(opener: PropOpener, source: ConfiguredSource): OpenedProps {
   const props: Record<string, RunProp> = Object.create(null) as Record<string, RunProp>;
+  const unopened: string[] = [];
   for (const definition of source.definitions) {
-    const prop = openProp(opener, source, definition);
-    if (prop !== undefined) props[definition.name] = prop;
+    try {
+      const prop = openProp(opener, source, definition);
+      if (prop !== undefined) props[definition.name] = prop;
+    } catch (error) {
+      if (!isUnopened(error)) throw error;
+      unopened.push(definition.name);
+    }
   }
-  return props;
+  return { props, unopened };
+}
+
+/** Nothing but a new value helps. */
+export function isUnopened(error: unknown): boolean {
+  return error instanceof SealError && error.fault !== 'unknown-key';
 }
 
 function openProp(opener: PropOpener, source: ConfiguredSource, definition: PropDefinition): RunProp | undefined {
@@ -42,6 +64,16 @@ function openProp(opener: PropOpener, source: ConfiguredSource, definition: Prop
         value: isSealed(value) ? JSON.parse(opener.open(source.accountId, value.$sealed)) : value,
       };
   }
+}
+
+/** Of opened props those that are stored sealed, whatever their definition says by now. */
+export function secretsIn(
+  configured: Readonly<Record<string, unknown>>,
+  props: Readonly<Record<string, RunProp>>,
+): SecretValue[] {
+  return Object.entries(props).flatMap(([name, prop]) =>
+    prop.kind === 'value' && isSealed(configured[name]) ? [{ name, value: prop.value }] : [],
+  );
 }
 
 /** A timer's configured value, which validation has already accepted. */

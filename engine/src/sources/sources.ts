@@ -57,9 +57,9 @@ export function createSources(context: LifecycleContext): Sources {
       ]);
       return { invocationId };
     },
-    async events(who, id, limit) {
+    async events(who, id, options) {
       await find(who, id);
-      return readEvents(db, who.accountId, id, limit);
+      return readEvents(db.sql, who.accountId, id, options);
     },
     async deleteEvents(who, id, range) {
       await find(who, id);

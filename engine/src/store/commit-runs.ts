@@ -5,16 +5,20 @@ import {
   type Listener,
   planCommit,
   type RunCommit,
+  type RunRow,
 } from '../events/commit-plan.ts';
 import type { DedupeState } from '../events/dedupe.ts';
+import type { WebhookOf } from '../delivery/deliverer.ts';
 import { addJobs } from './add-jobs.ts';
+import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
+import type { ExceededLimit } from '@headwater/shared';
 import type { Sql } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 
 export interface CommitOptions {
   nodeId: string;
   /** How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest waits for any node. */
-  deliveryCapacity: (webhookId?: string) => number;
+  deliveryCapacity: (webhook?: WebhookOf) => number;
   nowMs: () => number;
 }
 
@@ -24,6 +28,10 @@ export interface CommittedRun {
   events: number;
   /** Deliveries that this node now holds. */
   deliveries: DeliveryRow[];
+  /** Values of `$.service.db` did not fit and were left out. */
+  exceeded?: ExceededLimit;
+  /** What was written of the run; absent where it left no record. */
+  record?: RunRow;
 }
 
 /**
@@ -44,8 +52,8 @@ export async function commitRuns(
     const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
     const plan = planCommit(alive, read.states, read.listeners, options.nowMs());
     const held = chooseHeld(plan.deliveries, options.deliveryCapacity);
-    await write(connection, alive, plan, held, options.nodeId);
-    return summarize(runs, new Set(alive), plan, held);
+    await write(connection, plan, held, options.nodeId);
+    return summarize(runs, plan, held);
   } catch (error) {
     // The connection may be the very thing that failed; the error that matters is the first.
     await connection`rollback`.catch(() => undefined);
@@ -61,8 +69,8 @@ function chooseHeld(deliveries: readonly DeliveryRow[], capacity: CommitOptions[
   const leftByWebhook = new Map<string, number>();
   const held = new Set<DeliveryRow>();
   for (const delivery of deliveries) {
-    const { webhookId } = delivery.listener;
-    const leftHere = leftByWebhook.get(webhookId) ?? capacity(webhookId);
+    const { accountId, webhookId } = delivery.listener;
+    const leftHere = leftByWebhook.get(webhookId) ?? capacity({ accountId, webhookId });
     if (left <= 0 || leftHere <= 0) continue;
     held.add(delivery);
     left--;
@@ -83,7 +91,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
   const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
-  const [, endedRows, goingRows, stateRows, listenerRows] = await Promise.all([
+  const [, endedRows, goingRows, stateRows, sizeRows, listenerRows] = await Promise.all([
     connection`begin`,
     ended.ids.length === 0
       ? []
@@ -95,9 +103,11 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
       : connection<{ id: string }[]>`
         select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as mine(id, node)
         on i.id = mine.id and i.leased_by = mine.node for update of i`,
-    connection<{ emitter_id: string; last_event_ms: number; last_event_seq: number; dedupe: DedupeState | null }[]>`
-      select emitter_id, last_event_ms, last_event_seq, dedupe from emitter_state
+    connection<StateColumns[]>`
+      select emitter_id, last_event_ms, last_event_seq, dedupe, db_bytes from emitter_state
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
+    // After the locks: nobody else changes these entries until this commit is through.
+    readDbSizes(connection, runs),
     connection<ListenerColumns[]>`
       select s.account_id, s.emitter_id, s.event_name, w.id, w.url, w.secret, w.format
       from subscriptions s join webhooks w on w.id = s.listener_id and w.account_id = s.account_id and w.active
@@ -105,14 +115,28 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
   ]);
   return {
     ours: new Set([...endedRows, ...goingRows].map((row) => row.id)),
-    states: new Map(
-      stateRows.map((row) => [
-        row.emitter_id,
-        { last: { ms: row.last_event_ms, seq: row.last_event_seq }, dedupe: row.dedupe ?? undefined },
-      ]),
-    ),
+    states: statesOf(stateRows, sizeRows),
     listeners: listenerRows.map(listenerOf),
   };
+}
+
+interface StateColumns {
+  emitter_id: string;
+  last_event_ms: number;
+  last_event_seq: number;
+  dedupe: DedupeState | null;
+  db_bytes: number;
+}
+
+function statesOf(rows: readonly StateColumns[], sizes: readonly DbSizeRow[]): Map<string, EmitterState> {
+  const bySource = Map.groupBy(sizes, (size) => size.source_id);
+  const byKeyOf = (id: string) => new Map(bySource.get(id)?.map(({ key, bytes }) => [key, bytes]));
+  return new Map(
+    rows.map(({ emitter_id: id, last_event_ms: ms, last_event_seq: seq, dedupe, db_bytes: bytes }) => [
+      id,
+      { last: { ms, seq }, dedupe: dedupe ?? undefined, db: { bytes, byKey: byKeyOf(id) } },
+    ]),
+  );
 }
 
 interface ListenerColumns {
@@ -146,19 +170,13 @@ function isStillOurs(run: RunCommit, ours: ReadonlySet<string>): boolean {
   return run.invocation === undefined || ours.has(run.invocation.id);
 }
 
-async function write(
-  connection: Sql,
-  runs: readonly RunCommit[],
-  plan: CommitPlan,
-  held: ReadonlySet<DeliveryRow>,
-  nodeId: string,
-): Promise<void> {
+async function write(connection: Sql, plan: CommitPlan, held: ReadonlySet<DeliveryRow>, nodeId: string): Promise<void> {
   const statements = [
     insertEvents(connection, plan),
     insertDeliveries(connection, plan, held, nodeId),
     updateStates(connection, plan),
-    upsertDbValues(connection, runs),
-    insertRunRecords(connection, runs),
+    upsertDbValues(connection, plan),
+    insertRunRecords(connection, plan),
   ].filter((statement) => statement !== undefined);
   const left = plan.deliveries.filter((delivery) => !held.has(delivery));
   if (left.length > 0) {
@@ -207,19 +225,20 @@ function updateStates(connection: Sql, { states }: CommitPlan) {
   if (states.size === 0) return undefined;
   const rows = [...states];
   return connection`
-    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, dedupe = s.dedupe::jsonb
+    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, dedupe = s.dedupe::jsonb, db_bytes = s.db_bytes
     from unnest(
       ${rows.map(([id]) => id)}::text[], ${rows.map(([, state]) => state.last.ms)}::int8[],
       ${rows.map(([, state]) => state.last.seq)}::int4[],
-      ${rows.map(([, state]) => (state.dedupe === undefined ? null : JSON.stringify(state.dedupe)))}::text[]
-    ) as s(id, ms, seq, dedupe)
+      ${rows.map(([, state]) => (state.dedupe === undefined ? null : JSON.stringify(state.dedupe)))}::text[],
+      ${rows.map(([, state]) => state.db.bytes)}::int8[]
+    ) as s(id, ms, seq, dedupe, db_bytes)
     where e.emitter_id = s.id`;
 }
 
-function upsertDbValues(connection: Sql, runs: readonly RunCommit[]) {
+function upsertDbValues(connection: Sql, { runs }: CommitPlan) {
   const rows = new Map<string, { run: RunCommit; key: string; value: string }>();
-  for (const run of runs) {
-    for (const [key, value] of run.dbWrites) rows.set(`${run.sourceId} ${key}`, { run, key, value });
+  for (const [run, { dbWrites }] of runs) {
+    for (const [key, value] of dbWrites) rows.set(`${run.sourceId} ${key}`, { run, key, value });
   }
   if (rows.size === 0) return undefined;
   // In one order everywhere: two transactions that write the same keys wait for each other instead of deadlocking.
@@ -232,38 +251,38 @@ function upsertDbValues(connection: Sql, runs: readonly RunCommit[]) {
     on conflict (source_id, key) do update set value = excluded.value`;
 }
 
-function insertRunRecords(connection: Sql, runs: readonly RunCommit[]) {
-  const rows = runs.flatMap((run) => (run.record === undefined ? [] : [{ run, record: run.record }]));
+function insertRunRecords(connection: Sql, { runs }: CommitPlan) {
+  const rows = [...runs].flatMap(([run, { record }]) => (record === undefined ? [] : [{ run, record }]));
   if (rows.length === 0) return undefined;
   return connection`
-    insert into runs (id, account_id, source_id, kind, status, error_code, error_message, error_stack, logs,
-      started_at, ended_at)
-    select id, account_id, source_id, kind, case when code is null then 'ok' else 'error' end, code, message, stack, logs,
-      to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+    insert into runs (id, account_id, source_id, kind, status, error_code, error_message, error_stack, error_limit,
+      logs, started_at, ended_at)
+    select id, account_id, source_id, kind, case when code is null then 'ok' else 'error' end, code, message, stack,
+      error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
     from unnest(
       ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
       ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
       ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
       ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorStack ?? null)}::text[], ${rows.map(({ record }) => record.logs)}::text[],
+      ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
+      ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
+      ${rows.map(({ record }) => record.logs)}::text[],
       ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[]
-    ) as r(id, account_id, source_id, kind, code, message, stack, logs, started, ended)`;
+    ) as r(id, account_id, source_id, kind, code, message, stack, error_limit, logs, started, ended)`;
 }
 
-function summarize(
-  runs: readonly RunCommit[],
-  alive: ReadonlySet<RunCommit>,
-  plan: CommitPlan,
-  held: ReadonlySet<DeliveryRow>,
-): CommittedRun[] {
+function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: ReadonlySet<DeliveryRow>): CommittedRun[] {
   const eventsBySource = Map.groupBy(plan.events, (event) => event.invocationId ?? event.emitterId);
   const heldByRun = Map.groupBy([...held], ({ event }) => event.invocationId ?? event.emitterId);
   return runs.map((run) => {
     const key = run.invocation?.id ?? run.sourceId;
+    const planned = plan.runs.get(run);
     return {
-      committed: alive.has(run),
+      committed: planned !== undefined,
       events: eventsBySource.get(key)?.length ?? 0,
       deliveries: heldByRun.get(key) ?? [],
+      ...(planned?.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
+      ...(planned?.record === undefined ? {} : { record: planned.record }),
     };
   });
 }

@@ -2,13 +2,13 @@ import type { Sql } from './database.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 
 /**
- * Ends a source: no endpoint, timer, subscription or waiting invocation is left. Its events stay until deliveries of them
- * are through; its row stays as the name of what they came from.
+ * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events stay until deliveries
+ * of them are through; its row stays as the name of what they came from.
  */
 export async function deleteSource(sql: Sql, accountId: string, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
-      update sources set deleted_at = now(), active = false, busy_until = null
+      update sources set deleted_at = now(), active = false, busy_until = null, configured_props = '{}'
       where account_id = ${accountId} and id = ${id}`;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await tx`delete from timers where account_id = ${accountId} and source_id = ${id}`;

@@ -7,3 +7,11 @@ export const SOURCE_CHANGED_CHANNEL = 'headwater_source_changed';
 export async function notifySourceChanged(tx: Sql | Transaction, sourceId: string): Promise<void> {
   await tx`select pg_notify(${SOURCE_CHANGED_CHANNEL}, ${sourceId})`;
 }
+
+/** As above, for what is set for an account; the payload is the account's id. */
+export const ACCOUNT_CHANGED_CHANNEL = 'headwater_account_changed';
+
+/** Sent with the transaction's commit. */
+export async function notifyAccountChanged(tx: Sql | Transaction, accountId: string): Promise<void> {
+  await tx`select pg_notify(${ACCOUNT_CHANGED_CHANNEL}, ${accountId})`;
+}

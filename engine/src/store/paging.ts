@@ -12,8 +12,9 @@ export interface IdPage {
 }
 
 export interface PageQuery {
-  table: 'deliveries' | 'sources' | 'subscriptions' | 'webhooks';
-  accountId: string;
+  table: 'accounts' | 'deliveries' | 'sources' | 'subscriptions' | 'webhooks';
+  /** Whose; absent only for the operator's list of accounts. */
+  accountId: string | undefined;
   /** Narrows the list: `` sql`and deleted_at is null` ``. */
   where?: postgres.PendingQuery<postgres.Row[]>;
   /**
@@ -33,7 +34,7 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
   const after = decodeCursor('after', page.after);
   const before = decodeCursor('before', page.before);
   const isUpward = before !== undefined && after === undefined;
-  const scope = sql`from ${sql(query.table)} where account_id = ${query.accountId} ${query.where ?? sql``}`;
+  const scope = sql`from ${sql(query.table)} where ${ownedBy(sql, query)} ${query.where ?? sql``}`;
   const direction = isUpward ? sql`asc` : sql`desc`;
   const micros = query.order === 'created' ? sql`(extract(epoch from created_at) * 1000000)::int8` : sql`0::int8`;
   const order = query.order === 'created' ? sql`created_at ${direction}, id ${direction}` : sql`id ${direction}`;
@@ -52,6 +53,12 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
     total: counted[0]?.total ?? 0,
     ...(first && last ? { startCursor: encodeCursor(first), endCursor: encodeCursor(last) } : {}),
   };
+}
+
+function ownedBy(sql: Sql, { table, accountId }: PageQuery) {
+  if (accountId !== undefined) return sql`account_id = ${accountId}`;
+  if (table === 'accounts') return sql`true`;
+  throw new Error(`A list of ${table} is one account's`);
 }
 
 /** Puts rows that were read by id into the page's order; those deleted meanwhile are left out. */

@@ -24,8 +24,13 @@ export async function readRuns(db: Database, accountId: string, sourceId: string
 }
 
 function errorOf(row: typeof runs.$inferSelect): NonNullable<RunRecord['error']> {
-  const { errorCode, errorMessage, errorStack } = row;
-  return { code: errorCode ?? '', message: errorMessage ?? '', ...(errorStack === null ? {} : { stack: errorStack }) };
+  const { errorCode, errorMessage, errorStack, errorLimit } = row;
+  return {
+    code: errorCode ?? '',
+    message: errorMessage ?? '',
+    ...(errorStack === null ? {} : { stack: errorStack }),
+    ...(errorLimit === null ? {} : { limit: errorLimit }),
+  };
 }
 
 function logsOf(text: string): RunRecord['logs'] {

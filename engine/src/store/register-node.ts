@@ -2,10 +2,14 @@ import type { Sql } from './database.ts';
 
 /**
  * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead node's. `id` is new at
- * every start of a process.
+ * every start of a process; `encryptionKeyId` as in LiveNode.
  */
-export async function registerNode(sql: Sql, node: { id: string; role: string }): Promise<void> {
-  await sql`insert into nodes (id, role) values (${node.id}, ${node.role})`;
+export async function registerNode(
+  sql: Sql,
+  node: { id: string; role: string; encryptionKeyId?: string },
+): Promise<void> {
+  await sql`
+    insert into nodes (id, role, encryption_key_id) values (${node.id}, ${node.role}, ${node.encryptionKeyId ?? null})`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
-import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 
 /**
@@ -17,6 +17,7 @@ export const accounts = pgTable('accounts', {
   name: text('name').notNull(),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
+  limits: jsonb('limits').$type<Partial<AccountLimits>>().notNull().default({}),
 });
 
 export const users = pgTable('users', {
@@ -131,6 +132,7 @@ export const runs = pgTable('runs', {
   logs: text('logs').notNull(),
   startedAt: moment('started_at').notNull(),
   endedAt: moment('ended_at').notNull(),
+  errorLimit: jsonb('error_limit').$type<ExceededLimit>(),
 });
 
 export const webhooks = pgTable('webhooks', {

@@ -1,0 +1,36 @@
+import {
+  type AccountLimitName,
+  type AccountLimits,
+  accountLimits,
+  findLimitProblems,
+  HeadwaterError,
+  notFound,
+} from '@headwater/shared';
+import type { AccountLimitsRecord, Accounts } from '../contract.ts';
+import { changeAccountLimits } from '../store/change-account-limits.ts';
+import type { Sql } from '../store/database.ts';
+import { readAccountLimits } from '../store/read-account-limits.ts';
+import type { LimitsCache } from './limits-cache.ts';
+
+/** Reads and sets the limits of accounts; see Accounts. */
+export function createAccountLimits(sql: Sql, cache: LimitsCache): Pick<Accounts, 'limits' | 'setLimits'> {
+  const recordOf = (accountId: string, set: Partial<AccountLimits> | undefined): AccountLimitsRecord => {
+    if (set === undefined) throw notFound('account', accountId);
+    return { accountId, limits: accountLimits(cache.defaults, set), defaults: cache.defaults, set };
+  };
+  return {
+    limits: async (accountId) => recordOf(accountId, await readAccountLimits(sql, accountId)),
+    async setLimits(accountId, change) {
+      const fields = findLimitProblems(change);
+      if (fields.length > 0) {
+        const list = fields.map(({ path, message }) => `${path} ${message}`).join('; ');
+        throw new HeadwaterError('INVALID_REQUEST', `Invalid limits: ${list}`, { fields });
+      }
+      const checked = change as Partial<Record<AccountLimitName, number | null>>;
+      const set = await changeAccountLimits(sql, accountId, checked);
+      // The notification reaches this node too, but later than the answer of this call.
+      await cache.refresh(accountId);
+      return recordOf(accountId, set);
+    },
+  };
+}

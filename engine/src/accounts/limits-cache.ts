@@ -1,0 +1,85 @@
+import { type AccountLimits, accountLimits } from '@headwater/shared';
+
+/** The limits of accounts, in memory: they are asked for at every request and every run. */
+export interface LimitsCache {
+  /** The node's own, which hold where an account has nothing set. */
+  defaults: AccountLimits;
+  /** What is in memory; undefined where the account has not been read yet. */
+  known(accountId: string): AccountLimits | undefined;
+  /** Read where they are not known. Callers that ask at the same time share one read. */
+  get(accountId: string): AccountLimits | Promise<AccountLimits>;
+  /** Reads anew what is known; resolves once the new ones hold. Until then the old ones do. */
+  refresh(accountId: string): Promise<void>;
+  /** Everything may have changed. */
+  forgetAll(): void;
+}
+
+export interface LimitsCacheOptions {
+  /** What is set for an account; undefined where there is no such account. */
+  read: (accountId: string) => Promise<Partial<AccountLimits> | undefined>;
+  /** What the node sets for all accounts. Default: nothing. */
+  defaults?: Partial<AccountLimits>;
+}
+
+/** Accounts without limits of their own share one object, so this is some megabytes at most. */
+const MAX_ACCOUNTS = 100_000;
+
+interface Entry {
+  limits: AccountLimits | undefined;
+  /** The read that `limits` are from: one that was started later has seen more changes. */
+  seen: number;
+  /** The read that was started last, until it ends. */
+  reading: Promise<AccountLimits> | undefined;
+}
+
+export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
+  const defaults = accountLimits(options.defaults ?? {});
+  const entries = new Map<string, Entry>();
+  let reads = 0;
+
+  async function read(accountId: string): Promise<AccountLimits> {
+    const set = (await options.read(accountId)) ?? {};
+    return Object.keys(set).length === 0 ? defaults : accountLimits(defaults, set);
+  }
+
+  function startRead(accountId: string, entry: Entry): Promise<AccountLimits> {
+    const number = ++reads;
+    const reading = read(accountId).then(
+      (limits) => {
+        if (number > entry.seen) Object.assign(entry, { limits, seen: number });
+        if (entry.reading === reading) entry.reading = undefined;
+        return limits;
+      },
+      (error: unknown) => {
+        // What was known goes too: it may be what has changed.
+        if (entry.reading === reading && entries.get(accountId) === entry) entries.delete(accountId);
+        throw error;
+      },
+    );
+    entry.reading = reading;
+    return reading;
+  }
+
+  function entryOf(accountId: string): Entry {
+    const known = entries.get(accountId);
+    if (known !== undefined) return known;
+    if (entries.size >= MAX_ACCOUNTS) entries.clear();
+    const entry: Entry = { limits: undefined, seen: 0, reading: undefined };
+    entries.set(accountId, entry);
+    return entry;
+  }
+
+  return {
+    defaults,
+    known: (accountId) => entries.get(accountId)?.limits,
+    get(accountId) {
+      const entry = entryOf(accountId);
+      return entry.limits ?? entry.reading ?? startRead(accountId, entry);
+    },
+    async refresh(accountId) {
+      const entry = entries.get(accountId);
+      if (entry !== undefined) await startRead(accountId, entry);
+    },
+    forgetAll: () => entries.clear(),
+  };
+}

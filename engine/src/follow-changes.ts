@@ -1,0 +1,43 @@
+import type { LimitsCache } from './accounts/limits-cache.ts';
+import type { Log } from './log.ts';
+import type { SourceRuntimes } from './run/source-runtime.ts';
+import type { Sql } from './store/database.ts';
+import { ACCOUNT_CHANGED_CHANNEL, SOURCE_CHANGED_CHANNEL } from './store/notify-changed.ts';
+
+export interface CachingParts {
+  runtimes: SourceRuntimes;
+  ingest: { forgetSource(sourceId: string): void; forgetAll(): void };
+  limits: LimitsCache;
+  log: Log;
+}
+
+export interface Changes {
+  /** For a change that this node makes itself: it does not wait to hear of it. */
+  forget: (sourceId: string) => void;
+  stop: () => Promise<void>;
+}
+
+/** Drops sources, routes and limits from memory when any node has changed them. */
+export async function followChanges(sql: Sql, { runtimes, ingest, limits, log }: CachingParts): Promise<Changes> {
+  const forget = (sourceId: string) => {
+    runtimes.forget(sourceId);
+    ingest.forgetSource(sourceId);
+  };
+  // After every (re)connection of the listener: changes may have been missed while it was away.
+  const forgetAll = () => {
+    runtimes.forgetAll();
+    ingest.forgetAll();
+  };
+  const refreshLimits = (accountId: string) => {
+    limits.refresh(accountId).catch((err: unknown) => log.warn({ err }, 'limits that were changed could not be read'));
+  };
+  const sources = await sql.listen(SOURCE_CHANGED_CHANNEL, forget, forgetAll);
+  const accounts = await sql.listen(ACCOUNT_CHANGED_CHANNEL, refreshLimits, limits.forgetAll);
+  return {
+    forget,
+    async stop() {
+      await accounts.unlisten();
+      await sources.unlisten();
+    },
+  };
+}

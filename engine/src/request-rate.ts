@@ -1,0 +1,42 @@
+/** A token bucket for each name: what comes faster than its rate is refused once its burst is used up. */
+export interface RequestRate {
+  /** 0 where the request may go on; else how many seconds it is until one may. */
+  take(name: string, perSecond: number): number;
+}
+
+/** What is saved up while nothing comes, in seconds of the rate. */
+const BURST_SECONDS = 10;
+const MAX_BUCKETS = 50_000;
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+/** `nowMs` never goes back. */
+export function createRequestRate(nowMs: () => number): RequestRate {
+  // In the order of their last use.
+  const buckets = new Map<string, Bucket>();
+
+  function bucketOf(name: string, perSecond: number): Bucket {
+    const atMs = nowMs();
+    const burst = perSecond * BURST_SECONDS;
+    const before = buckets.get(name);
+    const tokens = before === undefined ? burst : before.tokens + ((atMs - before.atMs) / 1000) * perSecond;
+    buckets.delete(name);
+    // One that was not used for longer than all others is the likeliest to be full again, which is like none.
+    if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
+    const bucket = { tokens: Math.min(burst, tokens), atMs };
+    buckets.set(name, bucket);
+    return bucket;
+  }
+
+  return {
+    take(name, perSecond) {
+      const bucket = bucketOf(name, perSecond);
+      if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
+      bucket.tokens -= 1;
+      return 0;
+    },
+  };
+}

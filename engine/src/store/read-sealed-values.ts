@@ -1,0 +1,53 @@
+import type { Sql } from './database.ts';
+
+/** Where one sealed text is stored: the secret of a webhook (`prop` is ''), or a prop of a source. */
+export interface SealedValue {
+  kind: 'webhook' | 'source';
+  id: string;
+  prop: string;
+  accountId: string;
+  sealed: string;
+}
+
+export interface SealedKeyUse {
+  keyId: string;
+  count: number;
+}
+
+/** Every sealed text of the database: the one place that says which columns hold them. */
+const sealedValues = (sql: Sql) => sql`
+  select 'webhook' as kind, w.id, '' as prop, w.account_id, w.secret as sealed from webhooks w
+  union all
+  select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
+  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'`;
+
+/** Sealed texts that do not begin with `prefix`, after `after` in the order of kind, id and prop. */
+export async function readSealedValues(
+  sql: Sql,
+  prefix: string,
+  after: Pick<SealedValue, 'kind' | 'id' | 'prop'> | undefined,
+  limit: number,
+): Promise<SealedValue[]> {
+  const { kind, id, prop } = after ?? { kind: '', id: '', prop: '' };
+  const rows = await sql<(Omit<SealedValue, 'accountId'> & { account_id: string })[]>`
+    select * from (${sealedValues(sql)}) v
+    where not starts_with(v.sealed, ${prefix}) and (v.kind, v.id, v.prop) > (${kind}, ${id}, ${prop})
+    order by v.kind, v.id, v.prop limit ${limit}`;
+  return rows.map(({ account_id: accountId, ...value }) => ({ ...value, accountId }));
+}
+
+/** Which master keys the stored secrets need, by the names in their texts. */
+export async function readSealedKeyUse(sql: Sql): Promise<SealedKeyUse[]> {
+  const rows = await sql<{ key_id: string; count: number }[]>`
+    select split_part(v.sealed, '.', 2) as key_id, count(*)::int as count
+    from (${sealedValues(sql)}) v group by 1 order by 2 desc, 1`;
+  return rows.map(({ key_id: keyId, count }) => ({ keyId, count }));
+}
+
+/** Sources with secrets under a lifecycle change: its end may write back texts that it has read before. */
+export async function countSealedChanges(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from sources
+    where busy_until > now() and jsonb_path_exists(configured_props, '$.*."$sealed"')`;
+  return row?.count ?? 0;
+}

@@ -1,0 +1,29 @@
+import type { Sql, Transaction } from './database.ts';
+import type { SealedValue } from './read-sealed-values.ts';
+
+/**
+ * Puts other texts in the place of sealed ones, each only where the text is still the one that was read; nothing else of
+ * its row changes, and no node needs to hear of it. Answers how many were replaced.
+ */
+export async function replaceSealedValues(
+  sql: Sql,
+  replacements: readonly { value: SealedValue; sealed: string }[],
+): Promise<number> {
+  const done = await sql.begin((tx) => replacements.map((one) => replaceOne(tx, one.value, one.sealed)));
+  return done.reduce((sum, { count }) => sum + count, 0);
+}
+
+function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
+  switch (value.kind) {
+    case 'webhook':
+      return tx`
+        update webhooks set secret = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and secret = ${value.sealed}`;
+    case 'source':
+      return tx`
+        update sources set configured_props = jsonb_set(configured_props, array[${value.prop}::text, '$sealed'],
+          to_jsonb(${sealed}::text))
+        where account_id = ${value.accountId} and id = ${value.id}
+          and configured_props -> ${value.prop}::text ->> '$sealed' = ${value.sealed}`;
+  }
+}
