@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { ensureFirstAccount } from '../engine/src/accounts/ensure-first-account.ts';
 import { createKeyCache } from '../engine/src/accounts/key-cache.ts';
+import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import type { Principal } from '../engine/src/contract.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
   await database.db.sql`truncate accounts cascade`;
 });
 
-const node = () => createAccounts({ db: database.db });
+const node = () => createAccounts({ db: database.db, limits: createLimitsCache({ read: async () => ({}) }) });
 
 async function newAccount(name = 'Acme') {
   const accounts = node();

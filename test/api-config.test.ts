@@ -21,6 +21,7 @@ test('nothing set is a node of every role on loopback', () => {
       dataDir: '.headwater',
       egressAllow: [],
       logLevel: 'info',
+      sandbox: {},
     },
   });
 });
@@ -39,6 +40,9 @@ test('every variable is taken, and an empty one is as good as none', () => {
       HEADWATER_ENCRYPTION_KEY: 'e',
       HEADWATER_LOG_LEVEL: 'warn',
       HEADWATER_RETRY_SCHEDULE_SECONDS: '1,2.5',
+      HEADWATER_SANDBOX_PROCESSES: '8',
+      HEADWATER_SANDBOX_MEMORY_MB: '1024',
+      HEADWATER_SANDBOX_CGROUP: '/sys/fs/cgroup/headwater',
     },
     ['api'],
   );
@@ -58,6 +62,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       encryptionKey: 'e',
       logLevel: 'warn',
       retryScheduleSeconds: [1, 2.5],
+      sandbox: { maxProcesses: 8, maxRssMb: 1024, controlGroup: '/sys/fs/cgroup/headwater' },
     },
   });
 });
@@ -93,6 +98,21 @@ test('every problem is reported at once, by the name of the variable, without it
     'the',
   ]);
   expect(problems.join('\n')).not.toContain(secret);
+});
+
+test('limits of accounts are taken from a JSON object, and everything wrong in it is told by its name', () => {
+  expect(readConfig({ HEADWATER_LIMITS: '{"runCpuMs":500,"memoryMb":64}' }, [])).toMatchObject({
+    config: { limitDefaults: { runCpuMs: 500, memoryMb: 64 } },
+  });
+  expect(problemsOf({ HEADWATER_LIMITS: '{"runCpuMs":1,"memroyMb":64,"memoryMb":"64"}' })).toEqual([
+    expect.stringMatching(/^HEADWATER_LIMITS\.runCpuMs must be a whole number from 100 to/),
+    expect.stringMatching(/^HEADWATER_LIMITS\.memroyMb is not the name/),
+    expect.stringMatching(/^HEADWATER_LIMITS\.memoryMb must be a whole number/),
+  ]);
+});
+
+test.each(['[]', '5', 'null', '{'])('HEADWATER_LIMITS=%s is refused', (text) => {
+  expect(problemsOf({ HEADWATER_LIMITS: text })).toEqual([expect.stringContaining('must be a JSON object')]);
 });
 
 test.each(['0', '-1', '1.5', 'x', '65536'])('PORT=%s is refused', (port) => {

@@ -70,6 +70,21 @@ test('a run that ends without the answer that was due is a 400 with a line that 
   expect(JSON.parse(answer.text)).toMatchObject({ error: 'The run ended without calling respond' });
 });
 
+test('a request that has to come back later is told when, and why', async () => {
+  server.behaviour.admitFailure = new HeadwaterError('RATE_LIMITED', 'Too fast', {
+    retryAfterSeconds: 3,
+    limit: { name: 'maxRequestsPerSecond', value: 5, used: 6 },
+  });
+  const answer = await rawRequest(server.port, { method: 'POST', path: '/e/known1', body: ['x'.repeat(1_000)] });
+  expect([answer.status, answer.headers['retry-after']]).toEqual([429, '3']);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    error: 'Too fast',
+    retry_after_seconds: 3,
+    limit: { name: 'maxRequestsPerSecond', value: 5, used: 6 },
+  });
+  expect(server.accepted).toEqual([]);
+});
+
 test('what could not be stored is never answered with a 2xx', async () => {
   server.behaviour.acceptFailure = new HeadwaterError('UNAVAILABLE', 'Too busy');
   expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(503);

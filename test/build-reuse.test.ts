@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
+import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { createComponents } from '../engine/src/components/components.ts';
 import type { Components, Principal } from '../engine/src/contract.ts';
 import { buildKitForFile } from './support/build-kit.ts';
@@ -18,7 +19,8 @@ let ben: Principal;
 
 beforeAll(async () => {
   [database, sandbox] = await Promise.all([createTestDatabase(), startSandbox()]);
-  const accounts = createAccounts({ db: database.db });
+  const limits = createLimitsCache({ read: async () => ({}) });
+  const accounts = createAccounts({ db: database.db, limits });
   [ada, ben] = (await Promise.all(
     ['ada', 'ben'].map(async (name) => {
       const { account, user } = await accounts.create({ name });
@@ -29,6 +31,7 @@ beforeAll(async () => {
     db: database.db,
     sandbox,
     builder: kit.builder(),
+    limits,
     fetch: () => Promise.resolve({ ok: false, message: 'not here' }),
   });
   kit.registry.add({ name: 'part', version: '1.0.0' });

@@ -118,15 +118,36 @@ test('a node holds no more than its bounds, in number and in bytes', async () =>
   receiver.answer = { delayMs: 60_000 };
   const who = await world.account();
   const webhook = await world.webhook(who, { url: receiver.url });
-  const limits = { maxHeld: 10, maxHeldPerWebhook: 6, maxHeldBytes: 1_000, drainMs: 10 };
+  const limits = { maxHeld: 12, maxHeldPerWebhook: 6, maxHeldBytes: 1_000, drainMs: 10 };
   const deliverer = world.deliverer({ node: 'node_b', limits });
-  expect([deliverer.capacity(), deliverer.capacity(webhook.id)]).toEqual([10, 6]);
+  const place = { accountId: who.accountId, webhookId: webhook.id };
+  expect([deliverer.capacity(), deliverer.capacity(place)]).toEqual([12, 6]);
   deliverer.take(await world.emit(webhook, who, 8, 'node_b'));
-  expect([deliverer.capacity(), deliverer.capacity(webhook.id)]).toEqual([4, 0]);
+  await expect.poll(() => [deliverer.capacity(), deliverer.capacity(place)]).toEqual([6, 0]);
   await eventually(async () => (await world.rows(webhook.id)).filter((row) => row.leased_by === null).length === 2);
   const other = await world.webhook(who, { url: receiver.url });
   deliverer.take(await world.emit(other, who, 1, 'node_b', { data: JSON.stringify('x'.repeat(1_000)) }));
   expect(deliverer.capacity()).toBe(0);
+  await deliverer.stop();
+  await receiver.stop();
+});
+
+test('a tenant with a full backlog for many webhooks leaves another as much room as it has taken', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = { delayMs: 60_000 };
+  const [busy, quiet] = [await world.account(), await world.account()];
+  const limits = { maxHeld: 40, maxHeldPerWebhook: 15, maxHeldBytes: 100_000, drainMs: 10 };
+  const deliverer = world.deliverer({ node: 'node_c', limits });
+  for (let hooks = 0; hooks < 4; hooks++) {
+    const webhook = await world.webhook(busy, { url: receiver.url });
+    const room = deliverer.capacity({ accountId: busy.accountId, webhookId: webhook.id });
+    if (room > 0) deliverer.take(await world.emit(webhook, busy, room, 'node_c'));
+  }
+  const another = await world.webhook(busy, { url: receiver.url });
+  expect(deliverer.capacity({ accountId: busy.accountId, webhookId: another.id })).toBe(0);
+  expect(deliverer.capacity()).toBe(20);
+  const own = await world.webhook(quiet, { url: receiver.url });
+  expect(deliverer.capacity({ accountId: quiet.accountId, webhookId: own.id })).toBe(10);
   await deliverer.stop();
   await receiver.stop();
 });

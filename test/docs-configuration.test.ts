@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readConfig } from '../api/src/config.ts';
-import { LIMITS } from '../shared/src/index.ts';
+import { ACCOUNT_LIMITS, LIMITS } from '../shared/src/index.ts';
 
 const PAGE = await readText('docs/configuration.md');
 const UNITS: Record<string, string> = {
@@ -10,6 +10,7 @@ const UNITS: Record<string, string> = {
   ms: 'Ms',
   seconds: 'Seconds',
   MB: 'Mb',
+  'per second': 'PerSecond',
 };
 
 function readText(name: string): Promise<string> {
@@ -18,7 +19,7 @@ function readText(name: string): Promise<string> {
 
 /** The cells of the table that follows a heading, without its two header rows. */
 function tableUnder(heading: string): string[][] {
-  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const section = PAGE.split(new RegExp(`\n#{2,3} ${heading}\n`))[1]?.split(/\n#{2,3} /)[0] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) =>
     row
@@ -30,10 +31,28 @@ function tableUnder(heading: string): string[][] {
 
 const withoutTicks = (cell = '') => cell.replaceAll('`', '');
 
-test('every limit is listed with its value and unit, and nothing else', () => {
-  const listed = tableUnder('Limits').map(([name, value]) => [withoutTicks(name), Number(value)]);
+test('every limit of an account is listed with its default, bounds, unit and meaning, and nothing else', () => {
+  const listed = tableUnder('Limits of an account').map(([name, ...cells]) => [withoutTicks(name), cells]);
+  const expected = Object.entries(ACCOUNT_LIMITS).map(([name, spec]) => {
+    const { default: value, min, max, unit, of } = spec;
+    return [name, [String(value), String(min), String(max), unit, of]];
+  });
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
+});
+
+test('a default of an account is within its bounds, and its unit is in its name', () => {
+  for (const [name, { default: value, min, max, unit }] of Object.entries(ACCOUNT_LIMITS)) {
+    expect({ name, fits: min <= value && value <= max }).toEqual({ name, fits: true });
+    expect(name).toContain(UNITS[unit] ?? '');
+  }
+});
+
+test('every limit of the platform is listed with its value and unit, and nothing else', () => {
+  const listed = tableUnder('Limits of the platform').map(([name, value]) => [withoutTicks(name), Number(value)]);
   expect(Object.fromEntries(listed)).toEqual(LIMITS);
-  const inWrongUnit = tableUnder('Limits').filter(([name = '', , unit = '']) => !name.includes(UNITS[unit] ?? ''));
+  const inWrongUnit = tableUnder('Limits of the platform').filter(
+    ([name = '', , unit = '']) => !name.includes(UNITS[unit] ?? ''),
+  );
   expect(inWrongUnit).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { createEgress, type EgressOptions } from '../engine/src/egress/egress.ts';
 import { startExchange } from '../engine/src/egress/exchange.ts';
+import { createTenantConnections } from '../engine/src/egress/tenant-connections.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -19,10 +20,10 @@ async function receiver(): Promise<Receiver> {
 /** Requests through an egress as the rest of the system does, whatever checks the caller makes before left out. */
 async function get(url: string, options: Partial<EgressOptions> = {}) {
   const egress = createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [], ...options });
-  const agent = egress.createAgent({ connections: 1 });
-  stops.push(() => agent.destroy());
+  const connections = createTenantConnections({ egress });
+  stops.push(connections.stop);
   const { origin, pathname } = new URL(url);
-  return startExchange(agent, {
+  return startExchange(connections.take('o_1', origin, 1), {
     origin,
     path: pathname,
     method: 'GET',

@@ -1,5 +1,5 @@
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS } from '@headwater/shared';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RecordingHost, recordingHost } from './support/run-host.ts';
@@ -91,8 +91,8 @@ describe('files', () => {
       `import fs from 'fs';`,
     );
     expect(result).toEqual({
-      megabytes: LIMITS.maxTmpBytes / 2 ** 20,
-      files: LIMITS.maxTmpEntries,
+      megabytes: ACCOUNT_LIMITS.maxTmpBytes.default / 2 ** 20,
+      files: ACCOUNT_LIMITS.maxTmpEntries.default,
       codes: ['ENOSPC', 'ENOSPC'],
     });
   });
@@ -228,7 +228,7 @@ describe('http and https', () => {
   test('a request body over the limit is an error, not a cut body', async () => {
     expect(
       await request(
-        `this.$emit(await new Promise((resolve) => { const r = http.request(url, { method: 'POST' }); r.on('error', (e) => resolve(e.code)); r.end(Buffer.alloc(${LIMITS.maxFetchRequestBytes + 1})) }))`,
+        `this.$emit(await new Promise((resolve) => { const r = http.request(url, { method: 'POST' }); r.on('error', (e) => resolve(e.code)); r.end(Buffer.alloc(${ACCOUNT_LIMITS.maxFetchRequestBytes.default + 1})) }))`,
       ),
     ).toEqual(['ERR_HTTP_BODY_TOO_LARGE']);
   });

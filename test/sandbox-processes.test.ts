@@ -1,10 +1,11 @@
 import { startSandbox } from '@headwater/sandbox-runtime';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
+import { childProcesses } from './support/child-processes.ts';
 import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -19,28 +20,6 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
 });
 
-interface ChildProcess {
-  pid: number;
-  environment: string;
-}
-
-/** Sandbox processes that a process (by default this one) has started and that are not gone yet. */
-function children(ofPid: number = process.pid): ChildProcess[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const isOurs = Number(parent) === ofPid && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('hw-sandbox');
-        return isOurs ? [{ pid: Number(name), environment: readFileSync(`/proc/${name}/environ`, 'utf8') }] : [];
-      } catch {
-        // It ended while it was looked at.
-        return [];
-      }
-    });
-}
-
 const say = withRun(`this.$emit('fine')`);
 const wait = (ms: number): string => withRun(`await new Promise((r) => setTimeout(r, ${ms})); this.$emit('waited')`);
 
@@ -48,10 +27,10 @@ test('stop ends every process, and runs in flight end as innocent', async () => 
   const sandbox = await start();
   const runs = ['o_a', 'o_b'].map((tenantId) => runIn(sandbox, wait(20_000), { tenantId, wallMs: 30_000 }));
   await soon(() => sandbox.stats().runsInFlight).toBe(2);
-  expect(children().length).toBeGreaterThanOrEqual(2);
+  expect(childProcesses().length).toBeGreaterThanOrEqual(2);
   await sandbox.stop();
   for (const { outcome } of await Promise.all(runs)) expect(outcome).toMatchObject({ ok: false, innocent: true });
-  expect(children()).toEqual([]);
+  expect(childProcesses()).toEqual([]);
   await sandbox.stop();
   expect((await runIn(sandbox, say)).outcome).toMatchObject({ ok: false, innocent: true });
 });
@@ -59,8 +38,20 @@ test('stop ends every process, and runs in flight end as innocent', async () => 
 test('sandbox processes end when the process that started them is killed, even in the middle of a loop', async () => {
   const program = spawn(process.execPath, [fileURLToPath(new URL('support/sandbox-host-main.ts', import.meta.url))]);
   await once(program.stdout, 'data');
-  const orphans = children(program.pid).map(({ pid }) => pid);
+  const orphans = childProcesses(program.pid).map(({ pid }) => pid);
   expect(orphans.length).toBeGreaterThan(0);
+  program.kill('SIGKILL');
+  await once(program, 'exit');
+  await soon(() => orphans.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+});
+
+test('they end even when they can no longer notice it', async () => {
+  const program = spawn(process.execPath, [fileURLToPath(new URL('support/sandbox-host-main.ts', import.meta.url))]);
+  await once(program.stdout, 'data');
+  const orphans = childProcesses(program.pid).map(({ pid }) => pid);
+  expect(orphans.length).toBeGreaterThan(0);
+  // Stands for a first thread that is stuck in native code: it reads no pipe and runs no timer.
+  for (const pid of orphans) process.kill(pid, 'SIGSTOP');
   program.kill('SIGKILL');
   await once(program, 'exit');
   await soon(() => orphans.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
@@ -70,7 +61,7 @@ test('a process has no environment and cannot be given one by the parent', async
   process.env['HEADWATER_TEST_SECRET'] = 'do not leak';
   const sandbox = await start();
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
-  for (const child of children()) expect(child.environment).toBe('');
+  for (const child of childProcesses()) expect(child.environment).toBe('');
 });
 
 test('a process has no network where the platform can take it away', async () => {
@@ -78,7 +69,7 @@ test('a process has no network where the platform can take it away', async () =>
   const sandbox = await start({ blankProcesses: 0 });
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
   const own = readlinkSync('/proc/self/ns/net');
-  const isolated = children().map(({ pid }) => readlinkSync(`/proc/${pid}/ns/net`) !== own);
+  const isolated = childProcesses().map(({ pid }) => readlinkSync(`/proc/${pid}/ns/net`) !== own);
   expect(isolated).toEqual(isolated.map(() => prefix.length > 0));
 });
 
@@ -90,10 +81,10 @@ test('two tenants never share a process, and runs of one do', async () => {
 
 test('a process that dies takes only the runs of its tenant along, and the next run gets a new one', async () => {
   const sandbox = await start({ blankProcesses: 0 });
-  const before = new Set(children().map(({ pid }) => pid));
+  const before = new Set(childProcesses().map(({ pid }) => pid));
   const victim = runIn(sandbox, wait(20_000), { tenantId: 'o_a', wallMs: 30_000 });
   await soon(() => sandbox.stats().runsInFlight).toBe(1);
-  const [pid] = children().map((child) => child.pid);
+  const [pid] = childProcesses().map((child) => child.pid);
   expect(before.has(pid!)).toBe(true);
   const other = runIn(sandbox, wait(800), { tenantId: 'o_b' });
   await soon(() => sandbox.stats().runsInFlight).toBe(2);
@@ -108,7 +99,7 @@ test('when several runs were in flight in a process that dies, each may run agai
   const sandbox = await start({ blankProcesses: 0 });
   const runs = [1, 2].map(() => runIn(sandbox, wait(20_000), { tenantId: 'o_a', wallMs: 30_000 }));
   await soon(() => sandbox.stats().runsInFlight).toBe(2);
-  process.kill(children()[0]!.pid, 'SIGKILL');
+  process.kill(childProcesses()[0]!.pid, 'SIGKILL');
   for (const { outcome } of await Promise.all(runs))
     expect(outcome).toMatchObject({ ok: false, innocent: true, fault: { code: 'SANDBOX_CRASHED' } });
 });
@@ -117,7 +108,7 @@ test('a process that is stopped and answers nothing is killed at the deadline of
   const sandbox = await start({ blankProcesses: 0 });
   const run = runIn(sandbox, wait(20_000), { wallMs: 500 });
   await soon(() => sandbox.stats().runsInFlight).toBe(1);
-  process.kill(children()[0]!.pid, 'SIGSTOP');
+  process.kill(childProcesses()[0]!.pid, 'SIGSTOP');
   const { outcome } = await run;
   expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
   expect(outcome.wallMs).toBeLessThan(2_500);
@@ -127,7 +118,7 @@ test('a process that stops answering while nothing is due is killed by its heart
   const sandbox = await start({ blankProcesses: 0 });
   const run = runIn(sandbox, wait(60_000), { wallMs: 60_000 });
   await soon(() => sandbox.stats().runsInFlight).toBe(1);
-  process.kill(children()[0]!.pid, 'SIGSTOP');
+  process.kill(childProcesses()[0]!.pid, 'SIGSTOP');
   const { outcome } = await run;
   expect(outcome).toMatchObject({
     ok: false,
@@ -140,9 +131,9 @@ test('a run alone has a process of its own that ends after it', async () => {
   const sandbox = await start({ blankProcesses: 0 });
   const shared = runIn(sandbox, wait(400), { tenantId: 'o_a' });
   const alone = runIn(sandbox, wait(200), { tenantId: 'o_a', alone: true });
-  await soon(() => children().length).toBe(2);
+  await soon(() => childProcesses().length).toBe(2);
   await alone;
-  await soon(() => children().length).toBe(1);
+  await soon(() => childProcesses().length).toBe(1);
   expect((await shared).host.data()).toEqual(['waited']);
 });
 
@@ -191,11 +182,48 @@ test('a process is recycled after its runs and when it is idle', async () => {
   const isolateKey = freshKey();
   const counts: unknown[] = [];
   for (let i = 0; i < 2; i++) counts.push((await runIn(sandbox, component, { isolateKey })).host.data()[0]);
-  const [first] = children();
-  await soon(() => children().some(({ pid }) => pid === first!.pid)).toBe(false);
+  const [first] = childProcesses();
+  await soon(() => childProcesses().some(({ pid }) => pid === first!.pid)).toBe(false);
   counts.push((await runIn(sandbox, component, { isolateKey })).host.data()[0]);
   expect(counts).toEqual([1, 2, 1]);
-  await soon(() => children().length).toBe(0);
+  await soon(() => childProcesses().length).toBe(0);
+});
+
+test('a process is recycled by its age, and not before its runs have ended', async () => {
+  const sandbox = await start({ blankProcesses: 0, recycleAfterMs: 1_500 });
+  const long = runIn(sandbox, wait(2_500));
+  await soon(() => sandbox.stats().runsInFlight).toBe(1);
+  const [first] = childProcesses();
+  expect((await long).host.data()).toEqual(['waited']);
+  await soon(() => childProcesses().some(({ pid }) => pid === first!.pid)).toBe(false);
+  expect(sandbox.stats().crashes).toBe(0);
+});
+
+describe('the memory of a process', () => {
+  const keep = withRun(
+    `for (let i = 0; i < event.mb; i++) kept.push(new Uint8Array(1e6).fill(1)); this.$emit('kept')`,
+    'const kept = [];',
+  );
+
+  test('at 70 % of it, it takes no new runs, and the next one goes elsewhere', async () => {
+    const sandbox = await start({ blankProcesses: 0, maxRssMb: 250 });
+    const [first] = childProcesses();
+    expect((await runIn(sandbox, keep, { event: { mb: 110 }, memoryMb: 256 })).outcome.ok).toBe(true);
+    await soon(() => childProcesses().some(({ pid }) => pid === first!.pid)).toBe(false);
+    expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
+  });
+
+  test('beyond it, it is ended with what runs in it, and a run of another tenant ends well', async () => {
+    const sandbox = await start({ blankProcesses: 0, maxRssMb: 250 });
+    const other = runIn(sandbox, wait(1_500), { tenantId: 'o_other' });
+    const stays = withRun(
+      `for (let i = 0; i < 300; i++) kept.push(new Uint8Array(1e6).fill(1)); await new Promise((r) => setTimeout(r, 20000))`,
+      'const kept = [];',
+    );
+    const { outcome } = await runIn(sandbox, stays, { tenantId: 'o_bomb', memoryMb: 512, wallMs: 25_000 });
+    expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'MEMORY_LIMIT' } });
+    expect((await other).host.data()).toEqual(['waited']);
+  });
 });
 
 test('the warm isolates of a process are bounded', async () => {

@@ -70,7 +70,8 @@ describe('messages of a sandbox process', () => {
       run: 3,
       event: { data: '{"a":1}', id: 1, emittedAtMs: 5 },
     });
-    const fault = { code: 'CPU_LIMIT', message: 'm', stack: 's' } as const;
+    const limit = { name: 'runCpuMs', value: 10, used: 11.5 } as const;
+    const fault = { code: 'CPU_LIMIT', message: 'm', stack: 's', limit } as const;
     expect(read((to) => to.outcome(1, { ok: false, fault, innocent: true, cpuMs: 1.5, wallMs: 2 }))).toEqual({
       kind: 'outcome',
       run: 1,
@@ -99,6 +100,17 @@ describe('messages of a sandbox process', () => {
     send(new SandboxReporter(writer));
     writer.flush();
     expect(() => reader.push(Buffer.concat(chunks)).map(readFromSandbox)).toThrow(FrameError);
+  });
+
+  const inventedLimits: [title: string, limit: string][] = [
+    ['an unknown name', '"maxX",1,2'],
+    ['a name of every object', '"toString",1,2'],
+    ['no figures', '"runCpuMs"'],
+    ['figures that are text', '"runCpuMs","1","2"'],
+  ];
+  test.each(inventedLimits)('a fault with a limit of %s is refused', (_title, limit) => {
+    const frames = transfer((writer) => writer.send(9, 1, [`[1,2,"CPU_LIMIT",false,${limit}]`, 'm', '']));
+    expect(() => frames.map(readFromSandbox)).toThrow(FrameError);
   });
 
   test('a fault of an invented code is refused', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { deploy, post, startServer, subscribe, type TestServer } from './support/server.ts';
+import { ADMIN_KEY, deploy, post, startServer, subscribe, type TestServer } from './support/server.ts';
 
 const DEDUPED = (version: string) => `export default { name: "Deduped", version: "${version}", dedupe: "unique",
   props: { http: "$.interface.http" },
@@ -57,6 +57,21 @@ it('a retry is made by whichever node runs lanes', async () => {
   const [first, second] = await flaky.until(2, 15_000);
   expect(second?.body).toBe(first?.body);
   await flaky.stop();
+});
+
+it('a limit that is set through one node holds on another at once', async () => {
+  const other = await startServer({ databaseUrl: test.url });
+  const id = (await api.api('GET', '/users/me/limits')).body.data.account_id as string;
+  const source = await deploy(api, DEDUPED('1'));
+  const endpoint = through(other, source.endpoint);
+  expect((await post(endpoint, { id: 'before' })).status).toBe(200);
+  const limit = (value: number | null) =>
+    api.api('PUT', `/accounts/${id}/limits`, { maxRequestsPerSecond: value }, ADMIN_KEY);
+  expect((await limit(1)).status).toBe(200);
+  await eventually(async () => (await post(endpoint, { id: 'after' })).status === 429);
+  await limit(null);
+  await eventually(async () => (await post(endpoint, { id: 'again' })).status === 200);
+  await other.stop();
 });
 
 it('two nodes that run one source at once let each id through once, and see each other’s changes', async () => {

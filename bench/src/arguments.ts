@@ -14,6 +14,9 @@ export interface BenchArguments {
   json: boolean;
   profile: boolean;
   baselines: boolean;
+  /** hostile: only the attacks of that group, or of that name. */
+  group?: string;
+  attack?: string;
 }
 
 const BOUNDS = {
@@ -31,6 +34,7 @@ export const USAGE = `npm run bench -- <command> [options]
   ingest    request → stored → answered, with a source that emits nothing
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
+  hostile   what a neighbour sees of every attack in test/hostile
 
   --events <n>        of the closed loop (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)
@@ -39,6 +43,8 @@ export const USAGE = `npm run bench -- <command> [options]
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements
   --profile           e2e: where the time of the server's main thread goes in the closed loop
+  --group <name>      hostile: only the attacks in that folder
+  --attack <name>     hostile: only the attack of that name
   --json              one JSON document instead of text`;
 
 /** Throws with what is wrong in one line a fault. */
@@ -56,6 +62,8 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       json: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       baselines: { type: 'boolean', default: true },
+      group: { type: 'string' },
+      attack: { type: 'string' },
     },
   });
   const faults: string[] = [];
@@ -77,6 +85,8 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     json: values.json,
     profile: values.profile,
     baselines: values.baselines,
+    ...(values.group === undefined ? {} : { group: values.group }),
+    ...(values.attack === undefined ? {} : { attack: values.attack }),
   };
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return read;

@@ -5,7 +5,7 @@ import {
   type Sandbox,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { accountLimits, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { BenchArguments } from './arguments.ts';
@@ -133,9 +133,10 @@ async function run(sandbox: Sandbox, component: ComponentBundle, isolateKey: str
       entry: { kind: 'run', event: JSON.stringify({ n }) },
       props: {},
       limits: {
-        cpuMs: LIMITS.runCpuMs,
-        wallMs: LIMITS.httpRunWallMs,
-        memoryMb: LIMITS.isolateMemoryMb,
+        cpuMs: ACCOUNT_LIMITS.runCpuMs.default,
+        wallMs: ACCOUNT_LIMITS.httpRunWallMs.default,
+        wallLimit: 'httpRunWallMs',
+        memoryMb: ACCOUNT_LIMITS.memoryMb.default,
         account: accountLimits(),
       },
       alone: false,

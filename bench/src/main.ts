@@ -1,5 +1,6 @@
 import { type BenchArguments, readArguments, USAGE } from './arguments.ts';
 import { benchE2e } from './e2e.ts';
+import { benchHostile } from './hostile.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
@@ -8,7 +9,13 @@ import { createUndo, type Undo } from './undo.ts';
 /** Answers false when what was measured was also wrong. */
 type Command = (undo: Undo, options: BenchArguments) => Promise<boolean>;
 
-const COMMANDS: Record<string, Command> = { e2e: benchE2e, ingest: benchIngest, run: benchRun, isolate: benchIsolate };
+const COMMANDS: Record<string, Command> = {
+  e2e: benchE2e,
+  ingest: benchIngest,
+  run: benchRun,
+  isolate: benchIsolate,
+  hostile: benchHostile,
+};
 const USAGE_EXIT_CODE = 2;
 
 async function main(): Promise<number> {

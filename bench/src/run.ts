@@ -5,7 +5,7 @@ import {
   type Sandbox,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { accountLimits, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
 import { pino } from 'pino';
 import type { BenchArguments } from './arguments.ts';
 import { EMITTING_SOURCE } from './event-source.ts';
@@ -45,6 +45,7 @@ export async function benchRun(undo: Undo, options: BenchArguments): Promise<boo
 
 /** Rejects when a run fails or does not emit what it was given. */
 function createRunner(sandbox: Sandbox, bundle: ComponentBundle, bodyBytes: number): (index: number) => Promise<void> {
+  const account = accountLimits();
   const template = createRequestTemplate('http://127.0.0.1:1/', bodyBytes, ID_CHARS);
   return async (index) => {
     const body = template.body(eventId('r', index));
@@ -68,10 +69,11 @@ function createRunner(sandbox: Sandbox, bundle: ComponentBundle, bodyBytes: numb
         entry: { kind: 'run', event: JSON.stringify(event) },
         props: { http: { kind: 'http', endpoint: 'http://bench/' } },
         limits: {
-          cpuMs: LIMITS.runCpuMs,
-          wallMs: LIMITS.httpRunWallMs,
-          memoryMb: LIMITS.isolateMemoryMb,
-          account: accountLimits(),
+          cpuMs: ACCOUNT_LIMITS.runCpuMs.default,
+          wallMs: ACCOUNT_LIMITS.httpRunWallMs.default,
+          wallLimit: 'httpRunWallMs',
+          memoryMb: ACCOUNT_LIMITS.memoryMb.default,
+          account,
         },
         alone: false,
       },

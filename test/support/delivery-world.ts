@@ -9,6 +9,7 @@ import { createWebhooks } from '../../engine/src/delivery/webhooks.ts';
 import { createEgress } from '../../engine/src/egress/egress.ts';
 import { type JobRunner, startJobRunner } from '../../engine/src/jobs/job-runner.ts';
 import { type DeliverWebhookPayload, TASKS } from '../../engine/src/jobs/tasks.ts';
+import { fixedKeys } from '../../engine/src/secrets/master-key.ts';
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -52,7 +53,7 @@ interface EventInput {
 export async function createDeliveryWorld(options: { maxConnections?: number } = {}): Promise<DeliveryWorld> {
   const database = await createTestDatabase(options);
   const { sql } = database.db;
-  const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
+  const sealer = createSealer(fixedKeys([{ id: 'test', key: randomBytes(32) }]));
   const webhooks = createWebhooks({ db: database.db, sealer });
   const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   const stops: (() => Promise<void>)[] = [];

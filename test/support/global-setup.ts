@@ -10,11 +10,30 @@ import { TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
 
 const PREFIX = 'headwater-test-';
 
+/** What the projects of a run share. Each loads this file for itself, so it is kept where all of them find it. */
+interface SharedSetup {
+  users: number;
+  started: Promise<() => Promise<void>>;
+}
+
+const shared = globalThis as { headwaterTestRun?: SharedSetup | undefined };
+
 /**
  * One Postgres for the whole run, with a migrated database that tests clone. Where the variable names a server already
- * (any Postgres ≥ 14, as superuser), that one is used.
+ * (any Postgres ≥ 14, as superuser), that one is used. Called by each project of the run; the last one that ends stops it.
  */
 export async function setup(): Promise<() => Promise<void>> {
+  const run = (shared.headwaterTestRun ??= { users: 0, started: startRun() });
+  run.users++;
+  const stopRun = await run.started;
+  return async () => {
+    if (--run.users > 0) return;
+    shared.headwaterTestRun = undefined;
+    await stopRun();
+  };
+}
+
+async function startRun(): Promise<() => Promise<void>> {
   const folder = openRunFolder();
   const stopServer = await startServer();
   return async () => {

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startEngine } from '../../engine/src/index.ts';
+import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
+import type { AccountLimitName } from '../../shared/src/index.ts';
 import { findFreePort } from '../../engine/src/database/launch-server.ts';
 import { createApp, createHttpMetrics, createIngestHandler, startHttpServer } from '../../api/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
@@ -20,8 +21,16 @@ interface Answer {
 export interface Headwater {
   url: string;
   apiKey: string;
+  /** The account of the key. */
+  accountId: string;
   /** Parameters go as JSON, for GET in the query string. */
   api(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, parameters?: Record<string, unknown>): Promise<Answer>;
+  /** The same with another key. */
+  as(apiKey: string): Headwater['api'];
+  /** The same with the operator's key. */
+  admin: Headwater['api'];
+  /** Sets limits of the account. */
+  limit(limits: Partial<Record<AccountLimitName, number | null>>): Promise<void>;
   /** Deploys a source; throws what the API answered where it was refused. */
   deploy(componentCode: string, configuredProps?: Record<string, unknown>): Promise<DeployedSource>;
   /** Resolves with the oldest first once the source has `count` events. */
@@ -45,13 +54,15 @@ interface StoredEvent {
 }
 
 /** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
-export async function startHeadwater(): Promise<Headwater> {
+export async function startHeadwater(options: Pick<EngineOptions, 'limitDefaults'> = {}): Promise<Headwater> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const { engine } = await startEngine({
+  const adminKey = `hw_${'a'.repeat(32)}`;
+  const { engine, firstAccount } = await startEngine({
+    ...options,
     role: 'all',
     databaseUrl: database.url,
     dataDir,
@@ -64,14 +75,23 @@ export async function startHeadwater(): Promise<Headwater> {
     log: testLog,
   });
   const metrics = createHttpMetrics();
-  const app = createApp({ engine, publicUrl: url, log: testLog, metrics });
+  const app = createApp({ engine, publicUrl: url, log: testLog, metrics, adminKey });
   const ingest = createIngestHandler({ engine, log: testLog, metrics });
   const server = await startHttpServer({ app, ingest, host: '127.0.0.1', port });
   const api = createClient(url, apiKey);
+  const admin = createClient(url, adminKey);
+  const { accountId } = firstAccount;
   return {
     url,
     apiKey,
+    accountId,
     api,
+    admin,
+    as: (key) => createClient(url, key),
+    async limit(limits) {
+      const { status, text } = await admin('PUT', `/accounts/${accountId}/limits`, limits);
+      if (status !== 200) throw new Error(`The limits were not set: ${text}`);
+    },
     async deploy(componentCode, configuredProps = {}) {
       const parameters = { component_code: componentCode, configured_props: configuredProps };
       const { status, data, text } = await api('POST', '/sources', parameters);

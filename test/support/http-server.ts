@@ -7,8 +7,15 @@ import {
   type Log,
   startHttpServer,
 } from '../../api/src/index.ts';
-import type { EndpointRoute, Engine, RunResponse, SourceRecord, WebhookRecord } from '../../engine/src/index.ts';
-import { notFound } from '../../shared/src/index.ts';
+import type {
+  AccountLimitsRecord,
+  EndpointRoute,
+  Engine,
+  RunResponse,
+  SourceRecord,
+  WebhookRecord,
+} from '../../engine/src/index.ts';
+import { accountLimits, notFound } from '../../shared/src/index.ts';
 import { testLog } from './logs.ts';
 
 export const API_KEY = `hw_${'k'.repeat(32)}`;
@@ -30,10 +37,18 @@ function createRecordingEngine() {
   const behaviour: {
     ready: () => Promise<boolean>;
     response: RunResponse | undefined;
+    admitFailure: Error | undefined;
     acceptFailure: Error | undefined;
     fail: Error | undefined;
     eventData: string;
-  } = { ready: async () => true, response: undefined, acceptFailure: undefined, fail: undefined, eventData: '{}' };
+  } = {
+    ready: async () => true,
+    response: undefined,
+    admitFailure: undefined,
+    acceptFailure: undefined,
+    fail: undefined,
+    eventData: '{}',
+  };
   const answer =
     <T>(name: string, value: T | ((...args: never[]) => T)) =>
     async (...args: unknown[]): Promise<T> => {
@@ -63,6 +78,9 @@ function createRecordingEngine() {
         apiKey: 'hw_zzzz',
       }),
       revokeKey: answer('accounts.revokeKey', undefined),
+      list: answer('accounts.list', page([{ id: 'o_new', name: 'New', sources: 1, createdAt: MADE_AT }])),
+      limits: answer('accounts.limits', limitsRecord),
+      setLimits: answer('accounts.setLimits', limitsRecord),
     },
     components: {
       save: answer('components.save', component),
@@ -78,13 +96,14 @@ function createRecordingEngine() {
       update: answer('sources.update', source),
       delete: answer('sources.delete', undefined),
       run: answer('sources.run', { invocationId: 'inv_1' }),
-      events: answer('sources.events', () => [
+      events: answer('sources.events', (_who: unknown, _id: string, { expand }: { expand: boolean }) => [
         {
           id: '1763640000123-0',
           indexedAtMs: 1_763_640_000_123,
           emitterId: source.id,
           channel: '',
           data: behaviour.eventData,
+          ...(expand ? {} : { isCut: true as const }),
           emitId: 'a1',
         },
       ]),
@@ -106,6 +125,9 @@ function createRecordingEngine() {
     },
     ingest: {
       route: async (key) => (key.startsWith('known') ? endpointRoute : undefined),
+      admit: () => {
+        if (behaviour.admitFailure !== undefined) throw behaviour.admitFailure;
+      },
       accept: async (_route, event) => {
         if (behaviour.acceptFailure !== undefined) throw behaviour.acceptFailure;
         accepted.push(event);
@@ -119,6 +141,13 @@ function createRecordingEngine() {
   };
   return { engine, calls, accepted, behaviour };
 }
+
+const limitsRecord: AccountLimitsRecord = {
+  accountId: ACCOUNT_ID,
+  limits: accountLimits({ runCpuMs: 500 }),
+  defaults: accountLimits(),
+  set: { runCpuMs: 500 },
+};
 
 const endpointRoute: EndpointRoute = {
   accountId: ACCOUNT_ID,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /** One entry of a tarball, written as it is, whatever it may do to whoever unpacks it. */
-interface TarEntry {
+export interface TarEntry {
   path: string;
   content?: string | Buffer;
   /** `0` a file, `2` a symbolic link, `1` a hard link. */
@@ -12,7 +12,7 @@ interface TarEntry {
   linkTo?: string;
 }
 
-interface PackageSpec {
+export interface PackageSpec {
   name: string;
   version: string;
   /** Added to package.json and to what the registry says of the version. */
@@ -21,6 +21,8 @@ interface PackageSpec {
   files?: Record<string, string | Buffer>;
   /** Instead of `files`: the tarball's entries, with their first folder. */
   entries?: TarEntry[];
+  /** Instead of both: the bytes of the tarball. */
+  tarball?: Buffer;
   /** Changes what the registry says of the tarball. */
   dist?: Record<string, unknown>;
 }
@@ -33,6 +35,8 @@ export interface PackageRegistry {
   requests: string[];
   /** Set: answers wait for it. */
   hold: Promise<void> | undefined;
+  /** Set: asked first for each path; true where it answers itself. */
+  instead: ((path: string, response: ServerResponse) => boolean) | undefined;
   stop(): Promise<void>;
 }
 
@@ -49,6 +53,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
     void (registry.hold ?? Promise.resolve()).then(() => answer(path, response));
   });
   function answer(path: string, response: ServerResponse): void {
+    if (registry.instead?.(path, response) === true) return;
     const [name = '', file] = path.slice(1).split('/-/');
     const versions = packages.get(name);
     if (file === undefined) {
@@ -64,10 +69,11 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
     url: '',
     requests: [],
     hold: undefined,
+    instead: undefined,
     add(...specs) {
       for (const spec of specs) {
         const versions = packages.get(spec.name) ?? new Map<string, Version>();
-        packages.set(spec.name, versions.set(spec.version, { spec, tarball: packageTarball(spec) }));
+        packages.set(spec.name, versions.set(spec.version, { spec, tarball: spec.tarball ?? packageTarball(spec) }));
       }
     },
     async stop() {
@@ -106,7 +112,7 @@ function packageTarball({ name, version, manifest, files, entries }: PackageSpec
 }
 
 /** A POSIX tar archive. */
-function tar(entries: readonly TarEntry[]): Buffer {
+export function tar(entries: readonly TarEntry[]): Buffer {
   const blocks = entries.flatMap(({ path, content = '', type = '0', linkTo = '' }) => {
     const bytes = Buffer.from(content);
     const header = Buffer.alloc(512);

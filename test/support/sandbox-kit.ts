@@ -1,4 +1,4 @@
-import { accountLimits } from '@headwater/shared';
+import { type AccountLimits, accountLimits } from '@headwater/shared';
 import {
   bundleComponent,
   type ComponentBundle,
@@ -18,6 +18,8 @@ export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'
   cpuMs?: number;
   wallMs?: number;
   memoryMb?: number;
+  /** Limits of the account that differ from the defaults. */
+  account?: Partial<AccountLimits>;
   host?: RecordingHost;
 }
 
@@ -57,6 +59,7 @@ export async function runIn(
     cpuMs = 5_000,
     wallMs = 10_000,
     memoryMb = 128,
+    account = {},
     host = recordingHost(),
     ...request
   } = options;
@@ -71,7 +74,7 @@ export async function runIn(
       alone: false,
       ...request,
       bundle: typeof code === 'string' ? await bundle(code) : code,
-      limits: { cpuMs, wallMs, memoryMb, account: accountLimits() },
+      limits: { cpuMs, wallMs, wallLimit: 'timerRunWallMs', memoryMb, account: accountLimits(account) },
     },
     host,
   );

@@ -17,7 +17,7 @@ export interface ServerOptions {
   env?: Record<string, string>;
 }
 
-interface ApiAnswer {
+export interface ApiAnswer {
   status: number;
   headers: Headers;
   text: string;
@@ -82,7 +82,7 @@ async function untilReady(url: string, child: TestProcess): Promise<void> {
   }
 }
 
-async function callApi(url: string, method: string, body: unknown, key: string): Promise<ApiAnswer> {
+export async function callApi(url: string, method: string, body: unknown, key: string): Promise<ApiAnswer> {
   const response = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -16,7 +16,13 @@ import { readTests, type WptTest } from './read-test.ts';
  */
 
 const PAGE_TIMEOUT_MS = 40_000;
-const LIMITS = { cpuMs: 90_000, wallMs: 90_000, memoryMb: 512, account: accountLimits() };
+const LIMITS = {
+  cpuMs: 90_000,
+  wallMs: 90_000,
+  wallLimit: 'timerRunWallMs',
+  memoryMb: 512,
+  account: accountLimits(),
+} as const;
 /** Status of a test of testharness.js. */
 const PASS = 0;
 

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BenchArguments } from './arguments.ts';
+import { formatHostile, type HostileMeasurement, type HostileReport } from './hostile-report.ts';
+import { describeMachine } from './machine.ts';
+import type { Undo } from './undo.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
+const SUITE = 'test/hostile';
+/** Of one test: it is made to measure for as long as it takes to get enough samples. */
+const TEST_TIMEOUT_MS = 180_000;
+
+/**
+ * Runs the hostile suite one file after another, each measuring what its neighbour sees without the attack and then during
+ * it. Answers false where an attack succeeded or harmed someone; being slower is a figure, not a failure.
+ */
+export async function benchHostile(undo: Undo, options: BenchArguments): Promise<boolean> {
+  const files = filesOf(options);
+  if (files.length === 0) throw new Error(`No attack in ${SUITE} has that group and name`);
+  const folder = await mkdtemp(path.join(tmpdir(), 'headwater-bench-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  const reportFile = path.join(folder, 'report');
+  const passed = await runSuite(undo, files, reportFile);
+  const measurements = await readReport(reportFile);
+  const report: HostileReport = { machine: describeMachine(), files, measurements };
+  console.log(options.json ? JSON.stringify(report, undefined, 2) : formatHostile(report));
+  return passed;
+}
+
+function filesOf({ group, attack }: BenchArguments): string[] {
+  return globSync(`${SUITE}/${group ?? '*'}/${attack ?? '*'}.test.ts`, { cwd: ROOT }).toSorted();
+}
+
+/** Its own words go to stderr, so that the report can be piped. */
+async function runSuite(undo: Undo, files: readonly string[], reportFile: string): Promise<boolean> {
+  const args = ['run', '--project', 'hostile', '--no-file-parallelism', `--testTimeout=${TEST_TIMEOUT_MS}`, ...files];
+  const child = spawn(process.execPath, [VITEST, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, HEADWATER_HOSTILE_REPORT: reportFile },
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('exit', (code) => resolve(code));
+  });
+  undo.push(async () => {
+    // In order: it has a server and a database of its own to end.
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+    await exited;
+  });
+  return (await exited) === 0;
+}
+
+async function readReport(file: string): Promise<HostileMeasurement[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as HostileMeasurement);
+}

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { findBuildPrefix } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
+import { createTaskPool } from '../sandbox-runtime/src/build/task-pool.ts';
+import { encodeFrame, TaskFrameReader } from '../sandbox-runtime/src/build/task-frames.ts';
+import { buildKitForFile, oneFile } from './support/build-kit.ts';
+import { eventually } from './support/eventually.ts';
+
+const kit = buildKitForFile();
+const isLinux = process.platform === 'linux';
+const component = oneFile("export default { name: 'x' };");
+
+/** The processes of builds that this process has started. */
+const buildProcesses = () => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isBuildProcess(pid));
+
+function isBuildProcess(pid: string): boolean {
+  try {
+    // The name, in brackets, may contain anything; the parent is the second field after it.
+    const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
+    return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('hw-build');
+  } catch {
+    // It has ended since it was listed.
+    return false;
+  }
+}
+
+test.skipIf(!isLinux)(
+  'bundles strangers’ code with an empty environment, limits, and no network where that is possible',
+  async () => {
+    expect((await kit.builder().build({ tenantId: 'o_one', component })).ok).toBe(true);
+    const [pid] = buildProcesses();
+    expect(pid).toBeDefined();
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toMatch(/HEADWATER|PATH|HOME|DATABASE/);
+    const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    expect(limits).toMatch(/^Max data size +1073741824 /m);
+    expect(limits).toMatch(/^Max cpu time +120 /m);
+    expect(limits).toMatch(/^Max file size +0 /m);
+    const hasOwnNetwork = readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
+    expect(hasOwnNetwork).toBe((await findBuildPrefix({ network: false })).includes('--net'));
+  },
+);
+
+test.skipIf(!isLinux)('bundles the code of another tenant in another process, and leaves none behind', async () => {
+  const builder = kit.builder({ bundleMs: 9_000 });
+  await builder.build({ tenantId: 'o_one', component });
+  const before = new Set(buildProcesses());
+  await builder.build({ tenantId: 'o_one', component });
+  expect(new Set(buildProcesses())).toEqual(before);
+  await builder.build({ tenantId: 'o_two', component });
+  expect(buildProcesses().filter((pid) => !before.has(pid))).toHaveLength(1);
+  await builder.stop();
+  await kit.builder().stop();
+  await eventually(() => buildProcesses().length === 0);
+});
+
+test('a build that takes too long ends at its limit, and one whose process breaks down at once is lost', async () => {
+  const builder = kit.builder({ bundleMs: 1 });
+  const outcome = await builder.build({ tenantId: 'o_one', component });
+  expect(outcome).toMatchObject({
+    ok: false,
+    errors: [{ path: 'component_code', message: 'The code cannot be bundled: it took longer than 0.001 s' }],
+  });
+  let started = 0;
+  const pool = createTaskPool({
+    start: async () => {
+      started += 1;
+      return { command: { program: '/bin/sh', args: ['-c', 'exec 3>&-; exit 7'] }, script: '', environment: {} };
+    },
+    maxTasks: 10,
+    signal: new AbortController().signal,
+  });
+  // The process was new: nothing but this task can have ended it.
+  expect(await pool.run('o_one', {}, 5_000)).toMatchObject({ kind: 'lost', cause: 'exit' });
+  expect(started).toBe(1);
+});
+
+test('frames are put together from any pieces, and one beyond the bound is refused', () => {
+  const bytes = Buffer.concat([encodeFrame({ one: 1 }), encodeFrame('two'), encodeFrame([])]);
+  const reader = new TaskFrameReader(100);
+  const pieces = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+  expect(pieces.flatMap((piece) => reader.push(piece))).toEqual([{ one: 1 }, 'two', []]);
+  expect(() => new TaskFrameReader(3).push(encodeFrame('abc'))).toThrow('a frame of 5 bytes');
+  expect(() => new TaskFrameReader(99).push(Buffer.from([0, 0, 0, 1, 120]))).toThrow('not JSON');
+});

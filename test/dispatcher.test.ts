@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
+import { createDispatcher, type Dispatcher } from '../engine/src/run/dispatcher.ts';
+import type { HeldInvocation } from '../engine/src/run/invocation.ts';
+import { type AccountLimits, LIMITS } from '../shared/src/index.ts';
+import { testLog } from './support/logs.ts';
+
+interface Bench {
+  dispatcher: Dispatcher;
+  /** Those that run now, in the order of their start. */
+  running: { invocation: HeldInvocation; end: () => void }[];
+  started: string[];
+}
+
+function startDispatcher(read: (accountId: string) => Promise<Partial<AccountLimits>>): Bench {
+  const bench: Omit<Bench, 'dispatcher'> = { running: [], started: [] };
+  const dispatcher = createDispatcher({
+    limits: createLimitsCache({ read }),
+    log: testLog,
+    release: async () => undefined,
+    run: (invocation) =>
+      new Promise<void>((resolve) => {
+        bench.started.push(invocation.id);
+        const entry = {
+          invocation,
+          end: () => {
+            const at = bench.running.indexOf(entry);
+            if (at !== -1) bench.running.splice(at, 1);
+            resolve();
+          },
+        };
+        bench.running.push(entry);
+      }),
+  });
+  return Object.assign(bench, { dispatcher });
+}
+
+let counter = 0;
+function invocations(accountId: string, count: number, sourceId = `dc_${accountId}`, event = '{}'): HeldInvocation[] {
+  return Array.from({ length: count }, () => ({
+    id: `${accountId}-${counter++}`,
+    accountId,
+    sourceId,
+    kind: 'http' as const,
+    event,
+    attempts: 1,
+    leasedBy: 'node_1',
+  }));
+}
+
+async function endAll({ running, dispatcher }: Bench): Promise<void> {
+  const stopped = dispatcher.stop();
+  for (const { end } of running.splice(0)) end();
+  await stopped;
+}
+
+test('a tenant runs no more at the same time than its account and its component may', async () => {
+  const bench = startDispatcher(async () => ({ maxRunsPerAccount: 5, maxRunsPerComponent: 3 }));
+  bench.dispatcher.take([...invocations('o_a', 10, 'dc_1'), ...invocations('o_a', 10, 'dc_2')]);
+  await expect.poll(() => bench.running.length).toBe(5);
+  const bySource = Map.groupBy(bench.running, ({ invocation }) => invocation.sourceId);
+  expect([...bySource.values()].map((runs) => runs.length).toSorted((a, b) => a - b)).toEqual([2, 3]);
+  bench.running[0]?.end();
+  await expect.poll(() => bench.started.length).toBe(6);
+  expect(bench.running).toHaveLength(5);
+  await endAll(bench);
+});
+
+test('each tenant has limits of its own', async () => {
+  const bench = startDispatcher(async (id) => ({ maxRunsPerAccount: id === 'o_a' ? 1 : 4 }));
+  bench.dispatcher.take([...invocations('o_a', 10), ...invocations('o_b', 10)]);
+  await expect.poll(() => bench.running.length).toBe(5);
+  expect(bench.running.filter(({ invocation }) => invocation.accountId === 'o_a')).toHaveLength(1);
+  await endAll(bench);
+});
+
+test('what a tenant wants to run waits until its limits are known, also where they cannot be read at first', async () => {
+  let reads = 0;
+  const bench = startDispatcher(async () => {
+    reads++;
+    if (reads === 1) throw new Error('no database');
+    return { maxRunsPerAccount: 1 };
+  });
+  bench.dispatcher.take(invocations('o_a', 3));
+  expect(bench.started).toEqual([]);
+  await expect.poll(() => bench.started.length, { timeout: 5_000 }).toBe(1);
+  expect(reads).toBe(2);
+  await endAll(bench);
+});
+
+test('a tenant that fills its part of the room leaves as much to others, and they to more others', () => {
+  const { dispatcher } = startDispatcher(async () => ({}));
+  const fill = (accountId: string) => {
+    for (let room = dispatcher.capacity(accountId); room > 0; room = dispatcher.capacity(accountId))
+      dispatcher.take(invocations(accountId, Math.min(room, 100)));
+  };
+  fill('o_a');
+  expect(dispatcher.stats().waiting).toBe(LIMITS.maxHeldInvocations / 2);
+  for (const accountId of ['o_b', 'o_c', 'o_d']) {
+    expect(dispatcher.capacity(accountId)).toBeGreaterThan(100);
+    fill(accountId);
+  }
+  expect(dispatcher.capacity('o_e')).toBeGreaterThan(100);
+  expect(dispatcher.stats().waiting).toBeLessThan(LIMITS.maxHeldInvocations);
+  void dispatcher.stop();
+});
+
+test('a tenant with huge events leaves half of the memory for events to others', () => {
+  const { dispatcher } = startDispatcher(async () => ({}));
+  const event = 'x'.repeat(1024 * 1024);
+  while (dispatcher.capacity('o_a') > 0) dispatcher.take(invocations('o_a', 1, 'dc_1', event));
+  expect(dispatcher.stats().waiting * event.length).toBeLessThanOrEqual(
+    LIMITS.maxHeldInvocationBytes / 2 + event.length,
+  );
+  expect(dispatcher.capacity('o_b')).toBeGreaterThan(0);
+  void dispatcher.stop();
+});
+
+test('behind the full backlog of one tenant, another starts at once while it runs nothing', async () => {
+  const bench = startDispatcher(async () => ({ maxRunsPerAccount: 4 }));
+  bench.dispatcher.take(invocations('o_a', 1_900));
+  await expect.poll(() => bench.running.length).toBe(4);
+  const [quiet] = invocations('o_b', 1);
+  if (quiet !== undefined) bench.dispatcher.take([quiet]);
+  await expect.poll(() => bench.started).toContain(quiet?.id);
+  expect(bench.started).toHaveLength(5);
+  await endAll(bench);
+});

@@ -1,0 +1,12 @@
+// process: A process that has been taken over and answers nothing at all.
+import { expect, it } from 'vitest';
+import { runInForgedProcess } from '../../support/hostile-process.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('is killed a second after the deadline of its run', async () => {
+  const ran = await world.unharmed(() => runInForgedProcess('function attack() { for (;;); }'));
+  expect(ran.outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
+  expect(ran).toMatchObject({ other: { ok: true }, otherData: ['honest'] });
+});

@@ -1,0 +1,14 @@
+// limits: A loop in a hook, while a source is being deployed.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('the deployment is refused, and says why', async () => {
+  await world.limit({ runCpuMs: 200 });
+  const code = `export default { name: 'Hook', version: '1', hooks: { deploy() { for (;;); } }, run() {} };`;
+  const { refused } = await world.unharmed(() => world.attack(code));
+  expect(refused?.status).toBeGreaterThanOrEqual(400);
+  expect(refused?.status).toBeLessThan(500);
+  expect(JSON.stringify(refused)).toContain('runCpuMs');
+});

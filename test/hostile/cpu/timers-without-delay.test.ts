@@ -1,0 +1,16 @@
+// limits: Timers of no delay that set each other: the isolate is entered again and again, and does next to nothing.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('what entering it costs is counted, and the run ends at a limit', async () => {
+  await world.limit({ runCpuMs: 100, timerRunWallMs: 2_000 });
+  const ran = await world.unharmed(() =>
+    world.attack(
+      'const again = () => setImmediate(again); for (let i = 0; i < 50; i++) again(); await new Promise(() => {});',
+    ),
+  );
+  expect(ran.error?.code).toMatch(/^(CPU|WALL)_LIMIT$/);
+  expect(ran.error?.limit?.name).toMatch(/^(runCpuMs|timerRunWallMs)$/);
+});

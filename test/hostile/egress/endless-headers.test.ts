@@ -1,0 +1,20 @@
+// egress: Headers without an end: one that never stops, and one after another.
+import { expect, it } from 'vitest';
+import { fetchEach, flood, rawServer, refusedRun } from '../../support/hostile-egress.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+const VALUE = 'v'.repeat(16_384);
+const LINES = 'x-a: b\r\n'.repeat(2_048);
+const server = rawServer((socket, request) => {
+  const isLong = request.startsWith('GET /long');
+  socket.write(isLong ? 'HTTP/1.1 200 OK\r\nx-long: ' : 'HTTP/1.1 200 OK\r\n');
+  flood(socket, isLong ? VALUE : LINES);
+});
+
+it('are given up at 64 KB', async () => {
+  const ran = await world.unharmed(() => fetchEach(world, [`${server.url}/long`, `${server.url}/many`]));
+  expect(ran.error).toMatchObject(refusedRun(/answered with headers that are too large/));
+  expect(ran.reached).toEqual([]);
+  await expect.poll(server.open).toBe(0);
+});

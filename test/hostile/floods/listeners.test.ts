@@ -1,0 +1,14 @@
+// isolate: Listeners added to one EventTarget without end.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('they stay in the isolate, and end at one of its limits', async () => {
+  await world.limit({ runCpuMs: 1_000, memoryMb: 64 });
+  const ran = await world.unharmed(() =>
+    world.attack(`const target = new EventTarget(); for (let i = 0; ; i++) target.addEventListener('t' + i, () => i)`),
+  );
+  expect(['CPU_LIMIT', 'MEMORY_LIMIT']).toContain(ran.error?.code);
+  expect(ran.error?.limit?.value).toBeGreaterThan(0);
+});

@@ -1,0 +1,19 @@
+// limits: Deep, wide and cyclic objects given to console.log, over and over.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('formatting is cut short, and the run ends at a limit', async () => {
+  await world.limit({ runCpuMs: 300, maxRunOutputBytes: 65_536 });
+  const ran = await world.unharmed(() =>
+    world.attack(`
+      const wide = Array.from({ length: 1e5 }, (_, i) => ({ i }));
+      let deep = { wide };
+      for (let i = 0; i < 1e4; i++) deep = { deep, again: deep, wide };
+      const cyclic = { deep, wide }; cyclic.self = cyclic; wide[0] = cyclic;
+      for (;;) try { console.log(cyclic, wide, deep) } catch {}`),
+  );
+  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 300 } });
+  expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);
+});

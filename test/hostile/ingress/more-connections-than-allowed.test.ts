@@ -1,0 +1,35 @@
+// ingress: All connections that the server takes, held by one client that says nothing on them.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type HttpServer, startHttpServer } from '../../../api/src/http-server.ts';
+import { hostile } from '../../support/hostile.ts';
+import { whenClosed } from '../../support/hostile-ingress.ts';
+
+const world = hostile();
+const patience = { headersTimeoutMs: 30_000, requestTimeoutMs: 30_000, checkMs: 50, maxConnections: 20 };
+let server: HttpServer;
+
+beforeAll(async () => {
+  const answer = async () => new Response('ok');
+  server = await startHttpServer({ app: { fetch: answer } as never, host: '127.0.0.1', port: 0, patience });
+});
+afterAll(() => server.stop(0));
+
+it('silent ones make room for who has something to say', async () => {
+  await world.unharmed(async () => {
+    const talker = connect(server.port, '127.0.0.1');
+    talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(talker, 'data');
+    const silent = Array.from({ length: 60 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
+    await Promise.all(silent.map((socket) => once(socket, 'connect')));
+    // One that has spoken keeps its place; a new one gets that of the oldest that has not.
+    for (const headers of [{ connection: 'close' }, {}]) {
+      expect((await fetch(`http://127.0.0.1:${server.port}/`, { headers })).status).toBe(200);
+    }
+    talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(talker, 'data');
+    await Promise.all(silent.slice(0, 30).map(whenClosed));
+    for (const socket of [...silent, talker]) socket.destroy();
+  });
+});

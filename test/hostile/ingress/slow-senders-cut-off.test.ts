@@ -1,0 +1,43 @@
+// ingress: Headers, a body, or nothing at all, sent more slowly than any client has reason to.
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type HttpServer, startHttpServer } from '../../../api/src/http-server.ts';
+import { statusesOf } from '../../support/hostile-ingress.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+const patience = { headersTimeoutMs: 300, requestTimeoutMs: 600, checkMs: 50, maxConnections: 100 };
+let server: HttpServer;
+
+beforeAll(async () => {
+  const fetchBody = async (request: Request) => new Response(await request.text());
+  server = await startHttpServer({ app: { fetch: fetchBody } as never, host: '127.0.0.1', port: 0, patience });
+});
+afterAll(() => server.stop(0));
+
+/** Sends a byte every few milliseconds after `head`; resolves with what came back when the server ends it. */
+function sendSlowly(head: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(server.port, '127.0.0.1');
+    if (head !== '') socket.write(head);
+    const drip = setInterval(() => head !== '' && socket.writable && socket.write('x'), 20);
+    socket.on('data', (data) => (text += data.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearInterval(drip);
+      resolve(text);
+    });
+  });
+}
+
+it('is over at the limit of time, with a 408 where there was a request', async () => {
+  const answers = await world.unharmed(() =>
+    Promise.all([
+      sendSlowly(''),
+      sendSlowly('GET / HTTP/1.1\r\nhost: x\r\nx-slow: '),
+      sendSlowly('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n'),
+    ]),
+  );
+  expect(answers.map(statusesOf)).toEqual([[408], [408], [408]]);
+});

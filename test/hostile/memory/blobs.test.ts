@@ -1,0 +1,15 @@
+// isolate: Blobs of a megabyte, kept.
+import { expect, it } from 'vitest';
+import { attackMemory, MEMORY_LIMIT } from '../../support/hostile-guest.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('a buffer there is no room for is the limit of memory', async () => {
+  const ran = await attackMemory(
+    world,
+    `const kept = [];
+for (;;) kept.push(new Blob([new Uint8Array(1e6).fill(1)]));`,
+  );
+  expect(ran.error).toMatchObject(MEMORY_LIMIT);
+});

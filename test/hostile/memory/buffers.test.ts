@@ -1,0 +1,11 @@
+// isolate: Buffer.alloc of two gigabytes.
+import { expect, it } from 'vitest';
+import { attackMemory, MEMORY_LIMIT } from '../../support/hostile-guest.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('a buffer there is no room for is the limit of memory', async () => {
+  const ran = await attackMemory(world, 'Buffer.alloc(2e9);');
+  expect(ran.error).toMatchObject(MEMORY_LIMIT);
+});

@@ -1,0 +1,19 @@
+// isolate: Regular expressions of megabytes, compiled and kept.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+
+it('ends as an error or at a limit', async () => {
+  await world.limit({ memoryMb: 32, runCpuMs: 500 });
+  const ran = await world.unharmed(() =>
+    world.attack(`
+const kept = [];
+for (let i = 0; ; i++) {
+  const pattern = new RegExp('(?:' + ('a' + i + '|').repeat(1e5) + ')');
+  pattern.test('b');
+  kept.push(pattern);
+}`),
+  );
+  expect(ran.error?.code).toMatch(/^(MEMORY_LIMIT|CPU_LIMIT|COMPONENT_ERROR)$/);
+});

@@ -1,0 +1,11 @@
+// builder: A kilobyte of constants that the bundler folds into a string of exabytes.
+import { expect, it } from 'vitest';
+import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
+
+const chain = supplyChain();
+const members = Array.from({ length: 60 }, (_, i) => `a${i + 1} = a${i} + a${i}`).join(', ');
+
+it('ends at the memory of its process', async () => {
+  const code = `enum Bomb { a0 = 'xxxxxxxxxxxxxxxx', ${members} } export default Bomb.a60;`;
+  expect(refusedWith(await chain.save(code))).toContain('or takes more than 1024 MB of memory');
+});

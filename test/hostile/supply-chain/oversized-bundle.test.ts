@@ -1,0 +1,16 @@
+// builder: A package of a few kilobytes packed that makes a bundle of thirty megabytes.
+import { expect, it } from 'vitest';
+import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
+
+const chain = supplyChain();
+
+it('is refused by its size and the limit', async () => {
+  const files = {
+    'index.js': "module.exports = require('./large.json');",
+    'large.json': `"${'x'.repeat(30_000_000)}"`,
+  };
+  await chain.publish({ name: 'large', version: '1.0.0', files });
+  expect(refusedWith(await chain.importing('large'))).toMatch(
+    /^The component with its packages is 30\d{6} bytes; the limit is 25165824$/,
+  );
+});

@@ -1,0 +1,25 @@
+// tenancy: The neighbour's account id in the paths of workspaces, orgs and accounts.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import { OWNED, probeRoutes } from '../../support/hostile-tenancy.ts';
+
+const world = hostile();
+
+it('lists nothing of it, and says nothing about it', async () => {
+  await world.neighbour.deploy(OWNED);
+  await world.unharmed(async () => {
+    for (const prefix of ['/workspaces', '/orgs']) {
+      const probes = await probeRoutes(world, prefix, world.neighbour.id);
+      expect(probes.length).toBeGreaterThanOrEqual(3);
+      for (const { path, foreign, unknown } of probes) {
+        expect({ path, ...(foreign as object) }).toMatchObject({ path, status: 404 });
+        expect(foreign).toEqual(unknown);
+      }
+    }
+    // What is the operator's alone is refused before anyone looks at the id.
+    for (const { foreign, unknown } of await probeRoutes(world, '/accounts', world.neighbour.id)) {
+      expect(foreign).toMatchObject({ status: 403 });
+      expect(foreign).toEqual(unknown);
+    }
+  });
+});

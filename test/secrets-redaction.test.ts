@@ -1,0 +1,133 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';
+
+const TOKEN = 'ghp_x7/Q"k\\9+é=Ω z';
+
+function redactorOf(values: Record<string, unknown>): Redactor {
+  const redactor = createRedactor(Object.entries(values).map(([name, value]) => ({ name, value })));
+  if (redactor === undefined) throw new Error('Nothing to look for');
+  return redactor;
+}
+
+const bytes = (text: string) => Buffer.from(text, 'utf8');
+const FORMS: Record<string, (secret: string) => string> = {
+  'as it is': (secret) => secret,
+  'as JSON': (secret) => JSON.stringify({ secret }),
+  'as JSON within JSON': (secret) => JSON.stringify({ body: JSON.stringify({ secret }) }),
+  'as the console quotes it': (secret) => inspect({ secret }),
+  'in a query': (secret) => `https://example.com/?token=${encodeURIComponent(secret)}&x=1`,
+  'in a query, escapes in lower case': (secret) =>
+    encodeURIComponent(secret).replaceAll(/%../g, (e) => e.toLowerCase()),
+  'in a form': (secret) => new URLSearchParams({ token: secret }).toString(),
+  'in a path': (secret) => encodeURI(`https://example.com/${secret}`),
+  'as base64': (secret) => bytes(secret).toString('base64'),
+  'as base64url': (secret) => bytes(secret).toString('base64url'),
+  'as a password of Basic': (secret) => `Basic ${bytes(`ada:${secret}`).toString('base64')}`,
+  'as a user of Basic': (secret) => `Basic ${bytes(`${secret}:x`).toString('base64')}`,
+  'one byte further in base64': (secret) => bytes(`x${secret}yz`).toString('base64'),
+  'two bytes further in base64': (secret) => bytes(`xy${secret}z`).toString('base64url'),
+  'in JSON in base64': (secret) => bytes(JSON.stringify({ k: secret })).toString('base64'),
+  'as hex': (secret) => bytes(secret).toString('hex'),
+  'as HEX': (secret) => bytes(secret).toString('hex').toUpperCase(),
+  'as a buffer in a log': (secret) => inspect(bytes(secret)),
+  'as a buffer in JSON': (secret) => JSON.stringify(bytes(secret)),
+};
+
+test.each(Object.entries(FORMS))('a secret is found %s', (_, form) => {
+  const redactor = redactorOf({ token: TOKEN });
+  const text = `before ${form(TOKEN)} after`;
+  const clean = redactor.text(text);
+  expect(clean).toContain('[secret:token]');
+  expect(clean).toMatch(/^before .* after$/s);
+  // Nothing of it but what base64 shares with its neighbours.
+  for (const other of Object.values(FORMS)) expect(clean).not.toContain(other(TOKEN).slice(0, -2));
+  expect(clean.length).toBeLessThan(text.length + '[secret:token]'.length);
+});
+
+test('what was redacted names the prop, and the place in it', () => {
+  const redactor = redactorOf({
+    keys: ['first-key', 'second-key'],
+    login: { user: 'ada-lovelace', deep: [{ pw: 'hunter22' }] },
+  });
+  expect(redactor.text('first-key second-key ada-lovelace hunter22')).toBe(
+    '[secret:keys.0] [secret:keys.1] [secret:login.user] [secret:login.deep.0.pw]',
+  );
+});
+
+test('short values, numbers and booleans are not looked for: they are in too much that is no secret', () => {
+  expect(createRedactor([])).toBeUndefined();
+  expect(createRedactor([{ name: 'n', value: 1_234_567 }])).toBeUndefined();
+  expect(redactorOf({ a: 'admin', b: 'token-9' }).text('admin: token-9, true')).toBe('admin: [secret:b], true');
+});
+
+test('of secrets that begin alike the longest is taken, and each line of a key is one', () => {
+  const redactor = redactorOf({ short: 'sk_live_', long: 'sk_live_51Habc' });
+  expect(redactor.text('sk_live_51Habc sk_live_x')).toBe('[secret:long] [secret:short]x');
+  const lines = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0B', 'AQEFAASCBKcwggSjAgEAAoIB', '-----END KEY-----'];
+  const key = redactorOf({ key: lines.join('\n') });
+  expect(key.text(`line 2 is ${lines[1]}.`)).toBe('line 2 is [secret:key].');
+  expect(key.text(`all: ${lines.join('\n')}`)).toBe('all: [secret:key]');
+  expect(key.text('-----BEGIN KEY-----')).toBe('-----BEGIN KEY-----');
+});
+
+test('a secret that a limit cut off is found by what is left of it', () => {
+  const redactor = redactorOf({ token: 'abcdefghijklmnop' });
+  expect(redactor.text('Bearer abcdefghij…')).toBe('Bearer [secret:token]…');
+  expect(redactor.text('Bearer abcdefghij')).toBe('Bearer abcdefghij');
+});
+
+test('redacted JSON is valid, and equal in everything but the strings that held a secret', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('"', '\\', '123456', '":true,"', '\u001babcdef', 'nabcdef'),
+  );
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.array(tie('value')),
+      fc.dictionary(text, tie('value')),
+    ),
+  })).value;
+  const secrets = ['123456', '":true,"', 'babcdef', 'nabcdef', '\\"\\"\\"', '"a":"b"', 'true,false'];
+  const redactor = redactorOf({ s: secrets });
+  const cleaned = (value: unknown): unknown => {
+    if (typeof value === 'string') return redactor.text(value);
+    if (Array.isArray(value)) return value.map(cleaned);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactor.text(key), cleaned(item)]));
+  };
+  fc.assert(
+    fc.property(json, (value) => {
+      const given = JSON.stringify(value);
+      const clean = redactor.json(given);
+      expect(clean).toBe(JSON.stringify(cleaned(value)));
+    }),
+    { numRuns: 500 },
+  );
+  expect(redactor.json('{"n":1234567,"t":[true,false]}')).toBe('{"n":1234567,"t":[true,false]}');
+});
+
+test('secrets and texts that are made to take long cost bounded time, and show nothing', () => {
+  const alike = redactorOf({ a: Array.from({ length: 2_000 }, (_, i) => `sk_live_${String(i).padStart(6, '0')}`) });
+  const long = redactorOf({ a: `${'a'.repeat(60_000)}b` });
+  const short = redactorOf({ with_a_long_name: 'aaaaaa' });
+  const startedAt = performance.now();
+  for (const [redactor, text] of [
+    [alike, 'sk_live_'.repeat(500_000)],
+    [long, 'a'.repeat(4_000_000)],
+    [short, 'aaaaaa.'.repeat(500_000)],
+  ] as const) {
+    expect(redactor.text(text).slice(0, 100)).toMatch(/^\[secrets: .* withheld/);
+    const array = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => text.slice(i * 4_000, (i + 1) * 4_000)));
+    const json = redactor.json(array);
+    expect(json.length).toBeLessThan(3 * array.length);
+    JSON.parse(json);
+  }
+  // Quadratic work would take hours.
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
+});

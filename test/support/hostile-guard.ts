@@ -1,0 +1,120 @@
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
+import type postgres from 'postgres';
+import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
+import type { HostileServer } from './hostile-server.ts';
+import type { DeployedSource, Tenant } from './hostile-tenant.ts';
+import { startTraffic, summarizeLatencies, type Traffic, type TrafficPhase } from './hostile-traffic.ts';
+
+export interface NeighbourGuard {
+  unharmed<T>(attack: () => Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** Read by `npm run bench -- hostile`: with it, `unharmed` measures, and appends a line of JSON to that file. */
+const REPORT_VARIABLE = 'HEADWATER_HOSTILE_REPORT';
+
+const NEIGHBOUR = `export default { name: 'Neighbour', version: '1', props: { http: '$.interface.http' },
+  run(event) { this.$emit(event.body); } };`;
+
+const TEST = { warmUpRequests: 5, perSecond: 20, minRequests: 4 };
+const BENCH = { warmUpRequests: 200, perSecond: 120, minRequests: 240, maxAttackMs: 20_000 };
+const DRAIN_MS = 15_000;
+
+interface Running {
+  traffic: Traffic;
+  source: DeployedSource;
+}
+
+/** The neighbour's source, its traffic, and what is expected of both while something is attacked. */
+export function createNeighbourGuard(server: HostileServer, sql: postgres.Sql, neighbour: Tenant): NeighbourGuard {
+  const report = process.env[REPORT_VARIABLE];
+  const { warmUpRequests } = report === undefined ? TEST : BENCH;
+  let started: Promise<Running> | undefined;
+  return {
+    async unharmed(attack) {
+      started ??= start(neighbour, warmUpRequests);
+      const running = await started;
+      const answer = await (report === undefined ? watch(running, attack) : measure(running, attack, report));
+      await expectAlive(server, sql, neighbour, running.source);
+      return answer;
+    },
+    async stop() {
+      // Why it did not start is told by the test that needed it.
+      const running = await started?.catch(() => undefined);
+      await running?.traffic.stop();
+    },
+  };
+}
+
+async function start(neighbour: Tenant, warmUpRequests: number): Promise<Running> {
+  const traffic = await startTraffic();
+  try {
+    const source = await neighbour.deploy(NEIGHBOUR);
+    const webhook = await neighbour.api('POST', '/webhooks', { url: traffic.receiverUrl });
+    const subscription = { emitter_id: source.id, listener_id: webhook.body.data.id };
+    expect((await neighbour.api('POST', '/subscriptions', subscription)).status).toBe(200);
+    await traffic.warmUp(source.endpoint, warmUpRequests);
+    return { traffic, source };
+  } catch (error) {
+    await traffic.stop();
+    throw error;
+  }
+}
+
+async function watch<T>({ traffic, source }: Running, attack: () => Promise<T>): Promise<T> {
+  await traffic.begin(source.endpoint, TEST.perSecond);
+  const answer = await attack().catch(async (error: unknown) => {
+    await traffic.end(0);
+    throw error;
+  });
+  // An attack that is over at once is still met by a few requests.
+  await eventually(() => traffic.sent() >= TEST.minRequests);
+  expectServed(await traffic.end(DRAIN_MS));
+  return answer;
+}
+
+/** The same traffic without the attack and then with it, over and over, as many samples of each. */
+async function measure<T>({ traffic, source }: Running, attack: () => Promise<T>, report: string): Promise<T> {
+  const enough = () => traffic.sent() >= BENCH.minRequests;
+  await traffic.begin(source.endpoint, BENCH.perSecond);
+  await eventually(enough, { timeoutMs: BENCH.maxAttackMs });
+  const quiet = await traffic.end(DRAIN_MS);
+  await traffic.begin(source.endpoint, BENCH.perSecond);
+  const deadline = performance.now() + BENCH.maxAttackMs;
+  const answer = await attack();
+  let rounds = 1;
+  for (; !enough() && performance.now() < deadline; rounds++) await attack();
+  const attacked = await traffic.end(DRAIN_MS);
+  const line = {
+    file: path.relative(process.cwd(), expect.getState().testPath ?? ''),
+    rounds,
+    quiet: summarizeLatencies(quiet),
+    attacked: summarizeLatencies(attacked),
+  };
+  await appendFile(report, `${JSON.stringify(line)}\n`);
+  expectServed(quiet);
+  expectServed(attacked);
+  return answer;
+}
+
+function expectServed({ sent, statuses, lost, repeated }: TrafficPhase): void {
+  expect({ statuses, lost, repeated }).toEqual({ statuses: { 200: sent }, lost: 0, repeated: 0 });
+}
+
+async function expectAlive(
+  server: HostileServer,
+  sql: postgres.Sql,
+  neighbour: Tenant,
+  source: DeployedSource,
+): Promise<void> {
+  const shown = await neighbour.api('GET', `/sources/${source.id}`);
+  const state = {
+    sameProcess: process.kill(server.pid, 0),
+    health: (await fetch(`${server.url}/healthz`)).status,
+    source: [shown.status, shown.body?.data?.active],
+    database: (await sql`select 1 as answer`).length,
+  };
+  expect(state).toEqual({ sameProcess: true, health: 200, source: [200, true], database: 1 });
+}

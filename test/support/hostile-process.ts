@@ -1,0 +1,107 @@
+import { accountLimits } from '../../shared/src/index.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+import type { RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
+import { type RecordingHost, recordingHost } from './run-host.ts';
+
+/*
+ * A sandbox process that code of a tenant has taken over: the node's side is the real one, what runs in the process is the
+ * attacker's script. Frames: sandbox-runtime/src/protocol/frames.ts.
+ */
+const PRELUDE = `
+const channel = new (require('node:net').Socket)({ fd: 3 });
+const number = (value, bytes) => { const b = Buffer.alloc(bytes); b.writeUIntLE(value, 0, bytes); return b; };
+const frame = (kind, run, ...parts) => {
+  const bodies = parts.map((part) => Buffer.from(part));
+  const head = [number(kind, 1), number(parts.length, 1), number(run, 4), ...bodies.map((body) => number(body.length, 4))];
+  const all = Buffer.concat([...head, ...bodies]);
+  return Buffer.concat([number(all.length, 4), all]);
+};
+const send = (...args) => channel.write(frame(...args));
+const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11;
+const META = JSON.stringify({ emittedAtMs: 1 });
+channel.on('error', () => {});
+channel.once('data', () => {
+  send(READY, 0);
+  channel.once('data', () => attack());
+});
+`;
+
+const HONEST = `function attack() { send(EMIT, 1, '"honest"', META); send(OUTCOME, 1, '[1,1]'); }`;
+
+export interface ForgedRun {
+  outcome: RunOutcome;
+  host: RecordingHost;
+  /** Of a run in another process, of another tenant, that ended after it. */
+  other: RunOutcome;
+  otherData: unknown[];
+  problems: string[];
+}
+
+/** Gives a run to a process whose script defines `attack()`, and then one to an honest process. */
+export async function runInForgedProcess(script: string): Promise<ForgedRun> {
+  const problems: string[] = [];
+  const forged = await runIn(script, problems);
+  const honest = await runIn(HONEST, []);
+  return { ...forged, other: honest.outcome, otherData: honest.host.data(), problems };
+}
+
+async function runIn(script: string, problems: string[]): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
+  const process = startProcess(`${PRELUDE}${script}`, problems);
+  const host = recordingHost();
+  const watch = setInterval(() => process.check(performance.now()), 100);
+  try {
+    await process.ready;
+    return { outcome: await runTask(process, host), host };
+  } finally {
+    clearInterval(watch);
+    process.end();
+    await process.whenExited();
+  }
+}
+
+function startProcess(processCode: string, problems: string[]): SandboxProcess {
+  return new SandboxProcess({
+    settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
+    processCode,
+    launch: () => ({
+      program: process.execPath,
+      args: ['-'],
+      descriptors: [],
+      started: () => undefined,
+      ranOutOfMemory: () => false,
+      ended: () => undefined,
+    }),
+    guest: { code: '', snapshot: undefined },
+    maxRssMb: 512,
+    log: (_level, message, fields) => void problems.push(`${message}: ${JSON.stringify(fields)}`),
+    onFree: () => undefined,
+    onExit: () => undefined,
+  });
+}
+
+function runTask(process: SandboxProcess, host: RecordingHost): Promise<RunOutcome> {
+  const bundle = { code: '', hash: 'hash', sourceMap: '' };
+  const limits = { cpuMs: 1_000, wallMs: 2_000, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
+  const account = accountLimits();
+  return new Promise((resolve) => {
+    const entry = { kind: 'run', event: '{}' } as const;
+    const client = new RunClient(
+      {
+        tenantId: 'o_a',
+        isolateKey: 'dc_a:1',
+        runId: 'inv_a',
+        bundle,
+        entry,
+        props: {},
+        limits: { ...limits, account },
+        alone: false,
+      },
+      host,
+      resolve,
+    );
+    process.setLimits(account);
+    process.start({ kind: 'run', isolateKey: 'dc_a:1', limits, props: '{}', event: '{}' }, bundle, 2_000, client);
+  });
+}

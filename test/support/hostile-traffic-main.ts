@@ -1,0 +1,134 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { TrafficOrder, TrafficPhase } from './hostile-traffic.ts';
+
+const ANSWER_TIMEOUT_MS = 15_000;
+const WARM_UP_TIMEOUT_MS = 20_000;
+const WARM_UP_IN_FLIGHT = 4;
+const POLL_MS = 5;
+
+interface Sample {
+  sentAtMs: number;
+  status: number | undefined;
+  receipts: number;
+  latencyMs: number;
+}
+
+const sentCount = workerData as Int32Array;
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+let phaseCount = 0;
+let samples = new Map<string, Sample>();
+let timer: NodeJS.Timeout | undefined;
+
+const receiver = createServer((incoming, answer) => {
+  let text = '';
+  incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  incoming.on('end', () => {
+    const atMs = performance.now();
+    const sample = samples.get((JSON.parse(text) as { id: string }).id);
+    if (sample !== undefined && ++sample.receipts === 1) sample.latencyMs = atMs - sample.sentAtMs;
+    answer.end();
+  });
+});
+
+function send(endpoint: string): Promise<void> {
+  const id = `${phaseCount}-${samples.size}`;
+  const sample: Sample = { sentAtMs: performance.now(), status: undefined, receipts: 0, latencyMs: 0 };
+  samples.set(id, sample);
+  Atomics.add(sentCount, 0, 1);
+  const body = JSON.stringify({ id });
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  return new Promise((resolve) => {
+    const settle = (status: number) => {
+      sample.status = status;
+      resolve();
+    };
+    const outgoing = request(endpoint, { method: 'POST', agent, headers, timeout: ANSWER_TIMEOUT_MS }, (answer) => {
+      answer.resume().once('end', () => settle(answer.statusCode ?? 0));
+      answer.once('error', () => settle(0));
+    });
+    outgoing.once('timeout', () => outgoing.destroy());
+    outgoing.once('error', () => settle(0));
+    outgoing.end(body);
+  });
+}
+
+function newPhase(): void {
+  phaseCount++;
+  samples = new Map();
+  Atomics.store(sentCount, 0, 0);
+}
+
+async function warmUp(endpoint: string, requests: number): Promise<void> {
+  newPhase();
+  let left = requests;
+  const one = async () => {
+    while (left-- > 0) await send(endpoint);
+  };
+  await Promise.all(Array.from({ length: WARM_UP_IN_FLIGHT }, one));
+  if (!(await untilArrived(WARM_UP_TIMEOUT_MS))) {
+    throw new Error(`The neighbour is not served before the attack: ${JSON.stringify(summary())}`);
+  }
+}
+
+function begin(endpoint: string, perSecond: number): void {
+  newPhase();
+  const beganMs = performance.now();
+  let due = 0;
+  timer = setInterval(() => {
+    const elapsedMs = performance.now() - beganMs;
+    // After a stall of this thread the missed ones are left out: sent together they would measure each other.
+    const overdue = Math.floor((elapsedMs / 1_000) * perSecond);
+    if (overdue < due) return;
+    due = overdue + 1;
+    void send(endpoint);
+  }, 1);
+}
+
+async function end(drainMs: number): Promise<TrafficPhase> {
+  clearInterval(timer);
+  await untilArrived(drainMs);
+  return summary();
+}
+
+async function untilArrived(timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  const isOpen = (sample: Sample) => sample.status === undefined || (sample.status === 200 && sample.receipts === 0);
+  for (;;) {
+    if (![...samples.values()].some(isOpen)) return true;
+    if (performance.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+function summary(): TrafficPhase {
+  const all = [...samples.values()];
+  const statuses: Record<string, number> = {};
+  for (const { status = 0 } of all) statuses[status] = (statuses[status] ?? 0) + 1;
+  const arrived = all.filter((sample) => sample.receipts > 0);
+  return {
+    sent: all.length,
+    statuses,
+    lost: all.length - arrived.length,
+    repeated: all.filter((sample) => sample.receipts > 1).length,
+    latenciesMs: arrived.map((sample) => sample.latencyMs).toSorted((a, b) => a - b),
+  };
+}
+
+async function obey(order: TrafficOrder): Promise<unknown> {
+  if (order.kind === 'warm-up') return warmUp(order.endpoint, order.requests);
+  if (order.kind === 'begin') return begin(order.endpoint, order.perSecond);
+  return end(order.drainMs);
+}
+
+parentPort?.on('message', (order: TrafficOrder) => {
+  obey(order).then(
+    (answer) => parentPort?.postMessage(answer, []),
+    (error: unknown) => parentPort?.postMessage({ failure: String(error) }, []),
+  );
+});
+receiver.listen(0, '127.0.0.1', () => {
+  parentPort?.postMessage(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, []);
+});

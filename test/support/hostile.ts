@@ -1,0 +1,174 @@
+import postgres from 'postgres';
+import { afterAll, beforeAll } from 'vitest';
+import type { AccountLimits } from '../../shared/src/index.ts';
+import { eventually } from './eventually.ts';
+import { createNeighbourGuard, type NeighbourGuard } from './hostile-guard.ts';
+import { type HostileServer, hostileServer } from './hostile-server.ts';
+import { makeTenant, type Tenant, tryDeploy } from './hostile-tenant.ts';
+import { ADMIN_KEY, type ApiAnswer, callApi } from './server.ts';
+
+/** What became of an attack that is a component's code. */
+export interface AttackOutcome {
+  /** Deploying it was refused: nothing ran as a source. */
+  refused?: { status: number; code: string; detail: string; errors: { path: string; message: string }[] };
+  /** How its run failed; absent where it ended well. `limit` where it went over one. */
+  error?: {
+    code: string;
+    message: string;
+    stack: string | null;
+    limit?: { name: string; value: number; used: number };
+  };
+  /** Data of what it emitted, oldest first; the newest 100. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
+  events: any[];
+  /** Its log lines, all levels. */
+  logs: string[];
+  sourceId: string;
+}
+
+export interface AttackOptions {
+  event?: unknown;
+  props?: Record<string, unknown>;
+  /** Default 20 000: how long to wait for the end of the run. */
+  timeoutMs?: number;
+}
+
+export interface HostileWorld {
+  readonly server: HostileServer;
+  /** The database of the attacked server. */
+  readonly sql: postgres.Sql;
+  readonly attacker: Tenant;
+  readonly neighbour: Tenant;
+  /** Sets limits of the attacker's account, as its operator does. */
+  limit(limits: Partial<AccountLimits>): Promise<void>;
+  /**
+   * Deploys `code` as the attacker, runs it once by hand and waits for the end of the run. Code without an `export` is the
+   * body of `run(event)`, with `this.db`.
+   */
+  attack(code: string, options?: AttackOptions): Promise<AttackOutcome>;
+  /** Runs a deployed source of the attacker by hand and waits for the end of that run. */
+  run(sourceId: string, event?: unknown, timeoutMs?: number): Promise<AttackOutcome>;
+  /** Resolves when none of the attacker's invocations waits or runs. */
+  untilIdle(timeoutMs?: number): Promise<void>;
+  /**
+   * Makes the attack while requests go steadily to the neighbour's source, and expects afterwards that each of them was
+   * answered 200 and its event delivered exactly once, that the server is the same process and ready, and that the database
+   * answers. Answers what the attack answered.
+   *
+   * `npm run bench -- hostile` repeats the attack until it has enough samples, so it has to work more than once in a file.
+   */
+  unharmed<T>(attack: () => Promise<T>): Promise<T>;
+}
+
+const POLL_MS = 5;
+
+/**
+ * A world for one file of test/hostile: an attacker and a neighbour, accounts made for the file, on the one server that all
+ * attacks share. Call it once, at the top of the file:
+ *
+ * ```ts
+ * // limits: A loop that never ends.
+ * import { expect, it } from 'vitest';
+ * import { hostile } from '../../support/hostile.ts';
+ *
+ * const world = hostile();
+ *
+ * it('ends at the limit of CPU time, and the neighbour is served', async () => {
+ *   await world.limit({ runCpuMs: 200 });
+ *   const ran = await world.unharmed(() => world.attack('for (;;);'));
+ *   expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 200 } });
+ * });
+ * ```
+ */
+export function hostile(): HostileWorld {
+  const server = hostileServer();
+  let sql: postgres.Sql | undefined;
+  let tenants: { attacker: Tenant; neighbour: Tenant } | undefined;
+  let guard: NeighbourGuard | undefined;
+
+  beforeAll(async () => {
+    sql = postgres(server.databaseUrl, { max: 2, onnotice: () => undefined });
+    const [attacker, neighbour] = await Promise.all([makeTenant(server, 'attacker'), makeTenant(server, 'neighbour')]);
+    tenants = { attacker, neighbour };
+    guard = createNeighbourGuard(server, sql, neighbour);
+  });
+  afterAll(async () => {
+    await guard?.stop();
+    await sql?.end();
+  });
+
+  const world: HostileWorld = {
+    server,
+    get sql() {
+      return made(sql);
+    },
+    get attacker() {
+      return made(tenants).attacker;
+    },
+    get neighbour() {
+      return made(tenants).neighbour;
+    },
+    async limit(limits) {
+      const answer = await callApi(`${server.url}/v1/accounts/${world.attacker.id}/limits`, 'PUT', limits, ADMIN_KEY);
+      if (answer.status !== 200) throw new Error(`The limits were not set: ${answer.status} ${answer.text}`);
+    },
+    async attack(code, options = {}) {
+      const answer = await tryDeploy(world.attacker, attackCode(code), options.props);
+      if (answer.status !== 200) return { refused: refusalOf(answer), events: [], logs: [], sourceId: '' };
+      return world.run(answer.body.data.id as string, options.event, options.timeoutMs);
+    },
+    run: (sourceId, event, timeoutMs = 20_000) => runOnce(world, sourceId, event, timeoutMs),
+    async untilIdle(timeoutMs = 20_000) {
+      const open = () => world.sql`select from invocations where account_id = ${world.attacker.id}`;
+      await eventually(async () => (await open()).length === 0, { timeoutMs, what: 'the runs of the attacker to end' });
+    },
+    unharmed: (attack) => made(guard).unharmed(attack),
+  };
+  return world;
+}
+
+function made<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The world of an attack is there from beforeAll on, not before');
+  return value;
+}
+
+function attackCode(code: string): string {
+  if (/^\s*export\b/m.test(code)) return code;
+  return `export default { name: 'Attack', version: '1', props: { db: '$.service.db' }, async run(event) {\n${code}\n} };`;
+}
+
+function refusalOf(answer: ApiAnswer): NonNullable<AttackOutcome['refused']> {
+  const { status, body, text } = answer;
+  return {
+    status,
+    code: body?.type?.split(':').at(-1) ?? '',
+    detail: body?.detail ?? text,
+    errors: body?.errors ?? [],
+  };
+}
+
+async function runOnce(
+  world: HostileWorld,
+  sourceId: string,
+  event: unknown,
+  timeoutMs: number,
+): Promise<AttackOutcome> {
+  const { attacker, sql } = world;
+  const started = await attacker.api('POST', `/sources/${sourceId}/run`, event === undefined ? {} : { event });
+  if (started.status !== 200) throw new Error(`Not run: ${started.status} ${started.text}`);
+  const { invocation_id: id } = started.body.data as { invocation_id: string };
+  await eventually(async () => (await sql`select from invocations where id = ${id}`).length === 0, {
+    timeoutMs,
+    everyMs: POLL_MS,
+    what: `the end of ${id}`,
+  });
+  const runs = await attacker.api('GET', `/sources/${sourceId}/runs?limit=100`);
+  const run = runs.body.data.find((candidate: { id: string }) => candidate.id === id);
+  const events = await attacker.api('GET', `/sources/${sourceId}/event_summaries?limit=100&expand=event`);
+  return {
+    ...(run?.error ? { error: run.error } : {}),
+    events: events.body.data.map((record: { event: unknown }) => record.event).toReversed(),
+    logs: run?.logs.map((line: { message: string }) => line.message) ?? [],
+    sourceId,
+  };
+}
