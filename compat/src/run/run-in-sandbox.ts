@@ -1,5 +1,5 @@
 import { type ComponentBundle, type FetchRequest, type RunHost, type Sandbox } from '@headwater/sandbox-runtime';
-import { accountLimits, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
 import { createMock } from './mock-answer.ts';
 
 export interface SandboxResult {
@@ -43,9 +43,10 @@ export async function runInSandbox(sandbox: Sandbox, bundle: ComponentBundle, na
       entry: { kind: 'run', event: '{}' },
       props: {},
       limits: {
-        cpuMs: LIMITS.runCpuMs,
-        wallMs: LIMITS.timerRunWallMs,
-        memoryMb: LIMITS.isolateMemoryMb,
+        cpuMs: ACCOUNT_LIMITS.runCpuMs.default,
+        wallMs: ACCOUNT_LIMITS.timerRunWallMs.default,
+        wallLimit: 'timerRunWallMs',
+        memoryMb: ACCOUNT_LIMITS.memoryMb.default,
         account: accountLimits(),
       },
       alone: false,
