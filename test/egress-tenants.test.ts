@@ -80,10 +80,12 @@ test('a connection is used again by its tenant and by no other', async () => {
 
 test('a request that never gets its turn is refused with the limit, its value and what was asked for', async () => {
   const server = await startServer();
-  const fetch = fetchers()('o_1', { maxConnections: 1, fetchTimeoutMs: 200 });
-  const outcomes = await Promise.all([fetch(`${server.url}/hang`), fetch(`${server.url}/hang`)]);
+  const fetcherOf = fetchers();
+  const holds = fetcherOf('o_1', { maxConnections: 1, fetchTimeoutMs: 1_000 });
+  const waits = fetcherOf('o_1', { maxConnections: 1, fetchTimeoutMs: 200 });
+  const outcomes = await Promise.all([holds(`${server.url}/hang`), waits(`${server.url}/hang`)]);
   expect(outcomes.map((outcome) => !outcome.ok && outcome.limit)).toEqual([
-    { name: 'fetchTimeoutMs', value: 200, used: expect.any(Number) },
+    { name: 'fetchTimeoutMs', value: 1_000, used: expect.any(Number) },
     { name: 'maxConnections', value: 1, used: 2 },
   ]);
 });

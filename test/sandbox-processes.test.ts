@@ -208,7 +208,7 @@ describe('the memory of a process', () => {
   test('at 70 % of it, it takes no new runs, and the next one goes elsewhere', async () => {
     const sandbox = await start({ blankProcesses: 0, maxRssMb: 250 });
     const [first] = childProcesses();
-    expect((await runIn(sandbox, keep, { event: { mb: 110 }, memoryMb: 256 })).outcome.ok).toBe(true);
+    expect((await runIn(sandbox, keep, { event: { mb: 135 }, memoryMb: 256 })).outcome.ok).toBe(true);
     await soon(() => childProcesses().some(({ pid }) => pid === first!.pid)).toBe(false);
     expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
   });

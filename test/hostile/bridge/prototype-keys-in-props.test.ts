@@ -1,4 +1,4 @@
-// bridge: Props and methods named __proto__, constructor and $emit, with values of the attacker's.
+// bridge: Props and methods named `__proto__`, constructor and $emit, with values of the attacker's.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 

@@ -1,4 +1,4 @@
-// bridge: Keys named __proto__, constructor and prototype: in events, in the store and as names of values.
+// bridge: Keys named `__proto__`, constructor and prototype: in events, in the store and as names of values.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 

@@ -1,4 +1,4 @@
-// builder: Tags, versions, exports and dependencies named as what every object has: constructor, __proto__, toString.
+// builder: Tags, versions, exports and dependencies named as what every object has: constructor, `__proto__`, toString.
 import { expect, it } from 'vitest';
 import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
 
