@@ -109,7 +109,7 @@ test.runIf(isLinux)('a process that computes for long goes behind all others unt
   expect(Math.max(...niceness())).toBeLessThan(5);
   await soon(() => Math.max(...niceness())).toBe(19);
   // Its first thread has to watch the others.
-  expect(Math.min(...niceness())).toBe(5);
+  expect(Math.min(...niceness())).toBe(10);
   expect((await burning).outcome).toMatchObject({ ok: false, fault: { code: 'CPU_LIMIT' } });
   // Without the privilege to give it its priority back, it is replaced.
   await soon(() => (statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ? Math.max(...niceness()) : 0)).toBeLessThan(

@@ -60,7 +60,8 @@ export interface HostileWorld {
   unharmed<T>(attack: () => Promise<T>): Promise<T>;
 }
 
-const POLL_MS = 5;
+/** Seldom enough not to be a load of its own. */
+const POLL_MS = 25;
 
 /**
  * A world for one file of test/hostile: an attacker and a neighbour, accounts made for the file, on the one server that all

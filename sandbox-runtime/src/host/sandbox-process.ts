@@ -2,26 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { AccountLimits } from '@headwater/shared';
-import { FrameError, FrameReader, FrameWriter } from '../protocol/frames.ts';
-import { type FromSandbox, readFromSandbox } from '../protocol/guest-to-host.ts';
-import {
-  type EntryLimits,
-  type RunOrder,
-  sendToSandbox,
-  type StartSettings,
-  type ToSandbox,
-} from '../protocol/host-to-guest.ts';
+import { FrameError } from '../protocol/frames.ts';
+import type { FromSandbox } from '../protocol/guest-to-host.ts';
+import type { EntryLimits, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
+import { FrameChannel } from './frame-channel.ts';
 import type { Launch } from './layers/confinement.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import type { ProcessClient } from './run-client.ts';
 import { UsageWatch } from './usage-watch.ts';
 
-/** A fetch body and its head are the largest message a process has to send. */
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-/** Bytes that wait for a process which does not read. */
-const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 const MAX_STDERR_CHARS = 4_096;
 /** Beyond its wall limit a run has this long to end by itself before its process is killed. */
 const DEADLINE_GRACE_MS = 1_000;
@@ -82,7 +73,7 @@ export class SandboxProcess {
   readonly #launch: Launch;
   readonly #child: ChildProcess;
   readonly #usage: UsageWatch;
-  readonly #writer: FrameWriter;
+  readonly #channel: FrameChannel;
   readonly #tasks = new Map<number, Task>();
   readonly #bundles = new BundleLedger();
   readonly #limits = new LimitsLedger();
@@ -108,12 +99,11 @@ export class SandboxProcess {
     this.#usage = new UsageWatch(pid, options.maxRssMb);
     // A process that ends at once closes its input before it is written; its exit is reported below.
     this.#child.stdin?.on('error', () => undefined).end(options.processCode);
-    const channel = this.#child.stdio[3] as Duplex;
-    this.#writer = new FrameWriter((bytes) => this.#write(channel, bytes));
-    this.#listen(channel);
+    this.#channel = this.#openChannel();
+    this.#listen();
     this.ready = this.#whenReady();
     const { settings, guest } = options;
-    sendToSandbox(this.#writer, { kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
+    this.#channel.send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
   }
 
   get pid(): number | undefined {
@@ -198,22 +188,19 @@ export class SandboxProcess {
     await promise;
   }
 
-  #listen(channel: Duplex): void {
-    const reader = new FrameReader(MAX_FRAME_BYTES);
-    channel.on('data', (chunk: Buffer) => {
-      try {
-        for (const frame of reader.push(chunk)) this.#receive(readFromSandbox(frame));
-      } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        this.#options.log('error', 'A sandbox process broke the protocol and was killed', {
-          pid: this.pid,
-          reason: error.message,
-        });
-        this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => this.#isShared());
-      }
+  #openChannel(): FrameChannel {
+    const end = (message: string): void => this.kill({ code: 'SANDBOX_CRASHED', message }, () => this.#isShared());
+    return new FrameChannel(this.#child.stdio[3] as Duplex, {
+      message: (message) => this.#receive(message),
+      broken: (reason) => {
+        this.#options.log('error', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason });
+        end('The sandbox process was ended');
+      },
+      stuck: () => end('The sandbox process stopped reading'),
     });
-    // The end of the process tells more than the end of its pipe.
-    channel.on('error', () => undefined);
+  }
+
+  #listen(): void {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (this.#stderr.length < MAX_STDERR_CHARS) this.#stderr += text.slice(0, MAX_STDERR_CHARS);
     });
@@ -319,14 +306,7 @@ export class SandboxProcess {
   }
 
   #send(message: ToSandbox): void {
-    if (!this.exited) sendToSandbox(this.#writer, message);
-  }
-
-  #write(channel: Duplex, bytes: Uint8Array): void {
-    if (this.exited || channel.destroyed) return;
-    channel.write(bytes);
-    if (channel.writableLength <= MAX_UNSENT_BYTES) return;
-    this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped reading' }, () => this.#isShared());
+    if (!this.exited) this.#channel.send(message);
   }
 }
 

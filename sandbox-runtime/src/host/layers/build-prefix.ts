@@ -1,6 +1,6 @@
 import { findNetworkPrefix } from '../network-namespace.ts';
 import { findWay, type Prefix } from './command-prefix.ts';
-import { USUAL_NICE } from './cpu-priority.ts';
+import { BUILD_NICE } from './cpu-priority.ts';
 
 /**
  * What a build process is put behind: less priority than the node, no way to new privileges, an end together with the node
@@ -8,7 +8,7 @@ import { USUAL_NICE } from './cpu-priority.ts';
  * Whatever does not work on this system is left out.
  */
 export async function findBuildPrefix({ network }: { network: boolean }): Promise<Prefix> {
-  const priority = await findWay([], [['nice', '-n', String(USUAL_NICE)]]);
+  const priority = await findWay([], [['nice', '-n', String(BUILD_NICE)]]);
   const outer = [...priority, ...(network ? [] : await findNetworkPrefix())];
   return [...outer, ...(await findWay(outer, [['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--']]))];
 }

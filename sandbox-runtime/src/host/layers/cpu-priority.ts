@@ -3,8 +3,10 @@ import { setPriority } from 'node:os';
 
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
 export const USUAL_NICE = 1;
-/** Of one that computes for long: a third of a usual share, so that it still gets on when the machine is full. */
-const HOT_NICE = 5;
+/** Of a process that builds a component: whoever saves one waits for seconds anyway. */
+export const BUILD_NICE = 5;
+/** Of one that computes for long: an eighth of a usual share, so that it still answers when the machine is full. */
+const HOT_NICE = 10;
 /** Of its threads but the first, which has to watch them: between them they get no more than it does. */
 const HOT_THREAD_NICE = 19;
 
