@@ -1,5 +1,5 @@
 import { type Sandbox, type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-arguments.ts';
 import { childProcesses } from './support/child-processes.ts';
@@ -67,7 +67,9 @@ test.runIf(isLinux && process.getuid?.() === 0)(
   async () => {
     const sandbox = await start({ blankProcesses: 2 });
     expect(has(sandbox, 'user')).toBe(true);
-    await soon(() => sandbox.stats().idleProcesses).toBe(2);
+    // A process is there before the programs that confine it have done their part.
+    const firstUser = (pid: number): number => Number(ofThreads(pid, 'Uid')[0]?.split('\t')[0]);
+    await soon(() => childProcesses().filter(({ pid }) => firstUser(pid) > 60_000).length).toBe(2);
     const users = childProcesses().map(({ pid }) => {
       const all = new Set([...ofThreads(pid, 'Uid'), ...ofThreads(pid, 'Gid')].flatMap((ids) => ids.split('\t')));
       for (const groups of ofThreads(pid, 'Groups')) expect(groups).toBe('');
@@ -75,7 +77,6 @@ test.runIf(isLinux && process.getuid?.() === 0)(
       return Number([...all][0]);
     });
     expect(new Set(users).size).toBe(users.length);
-    expect(Math.min(...users)).toBeGreaterThan(60_000);
   },
 );
 
@@ -96,25 +97,25 @@ test.runIf(isLinux)(
   },
 );
 
+/** Of the process's session where the kernel shares out time between sessions, else of its first thread. */
+function nicenessOf(pid: number): number {
+  const session = `/proc/${pid}/autogroup`;
+  if (existsSync(session)) return Number(/nice (-?\d+)/.exec(readFileSync(session, 'utf8'))?.[1]);
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+}
+
 test.runIf(isLinux)('a process that computes for long goes behind all others until it has calmed down', async () => {
   const sandbox = await start();
   const burning = runIn(sandbox, burn, { tenantId: 'o_hot', cpuMs: 3_000, wallMs: 20_000 });
   await soon(() => childProcesses().length).toBe(1);
   const pid = childProcesses()[0]!.pid;
-  const niceness = (): number[] =>
-    readdirSync(`/proc/${pid}/task`).map((id) => {
-      const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-    });
-  expect(Math.max(...niceness())).toBeLessThan(5);
-  await soon(() => Math.max(...niceness())).toBe(19);
-  // Its first thread has to watch the others.
-  expect(Math.min(...niceness())).toBe(10);
+  const niceness = (): number => nicenessOf(pid);
+  expect(niceness()).toBeLessThan(5);
+  await soon(niceness).toBe(10);
   expect((await burning).outcome).toMatchObject({ ok: false, fault: { code: 'CPU_LIMIT' } });
   // Without the privilege to give it its priority back, it is replaced.
-  await soon(() => (statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ? Math.max(...niceness()) : 0)).toBeLessThan(
-    10,
-  );
+  await soon(() => (statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ? niceness() : 0)).toBeLessThan(10);
   expect((await runIn(sandbox, say, { tenantId: 'o_hot' })).host.data()).toEqual(['fine']);
 });
 
