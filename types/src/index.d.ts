@@ -1,0 +1,64 @@
+import type { AppAuth } from './apps.d.ts';
+import type { DefineAction, DefineSource } from './components.d.ts';
+import type { DefineApp } from './define-app.d.ts';
+
+export type {
+  ActionContext,
+  ActionRun,
+  Flow,
+  FlowEnd,
+  ResumeLinks,
+  RunContext,
+  Send,
+  SentRequest,
+} from './action-context.d.ts';
+export type { AnyApp, App, AppAuth, AppAuths, AppInstance, Methods } from './apps.d.ts';
+export type {
+  Action,
+  ActionDefinition,
+  ActionThis,
+  Hooks,
+  Source,
+  SourceDefinition,
+  SourceEvent,
+  SourceThis,
+} from './components.d.ts';
+export type { DedupedMetadata, DedupeStrategy, Emit, EmitMetadata, HttpEvent, TimerEvent } from './events.d.ts';
+export type {
+  ActionProps,
+  InputProp,
+  OptionsAnswer,
+  OptionsInput,
+  PropDefinitions,
+  SourceProps,
+  TakenProp,
+  TimerDefault,
+} from './props.d.ts';
+export type {
+  DataStore,
+  Db,
+  HttpAnswer,
+  HttpInterface,
+  HttpRequest,
+  HttpResult,
+  SqlQuery,
+  TimerInterface,
+} from './services.d.ts';
+export type { PropValue, PropValues } from './values.d.ts';
+
+/** Answers what it is given; it is there for the types of `this`, which come from `props` and `methods`. */
+export declare const defineSource: DefineSource;
+
+/** As `defineSource`. */
+export declare const defineAction: DefineAction;
+
+/**
+ * As `defineSource`, for the object that components use as a prop. `defineApp<Auth>()({ … })` gives `$auth` a type;
+ * without it, `$auth` has the fields of an OAuth account and whatever else is asked of it.
+ */
+export declare const defineApp: DefineApp<AppAuth> & (<Auth>() => DefineApp<Auth>);
+
+/** What is wrong with the user's configuration: its message is shown to the user as it is. */
+export declare class ConfigurationError extends Error {
+  readonly name: 'ConfigurationError';
+}
