@@ -3,11 +3,14 @@ export { type Builder, createBuilder } from './build/builder.ts';
 export type { BuildOutcome, Built } from './build/build-outcome.ts';
 export type { ComponentFiles } from './build/component-files.ts';
 export type { MissingFile } from './build/list-missing-files.ts';
+export { readTar, TarError } from './build/read-tar.ts';
 export { limitFault } from './protocol/exceeded-limit.ts';
 export { startSandbox, type SandboxOptions } from './host/start-sandbox.ts';
 export type {
   BundleOutcome,
   ComponentBundle,
+  DataStoreAnswer,
+  DataStoreCall,
   DescribeOutcome,
   FetchOutcome,
   FetchRequest,

@@ -37,7 +37,29 @@ export interface RunLimits {
   account: AccountLimits;
 }
 
-export type RunEntry = { kind: 'run'; event: string } | { kind: 'hook'; hook: HookName };
+export type RunEntry =
+  | { kind: 'run'; event: string }
+  | { kind: 'hook'; hook: HookName }
+  /** The choices of one prop. `page` counts from 0. The result: JSON text of `{ options: [{ label, value }], context? }`. */
+  | { kind: 'options'; prop: string; page: number; prevContext?: unknown; query?: string }
+  /** `previousPropDefs`: JSON text. The result: JSON text of the definitions, as `describe` gives them, in a list. */
+  | { kind: 'additional-props'; previousPropDefs: string };
+
+/** One call on a data store. `valueJson` and `ttlSeconds` come with `set`; `cursor` goes on with a list of keys or entries. */
+export interface DataStoreCall {
+  storeId: string;
+  op: 'get' | 'set' | 'delete' | 'has' | 'keys' | 'entries' | 'clear';
+  key?: string;
+  valueJson?: string;
+  ttlSeconds?: number;
+  cursor?: string;
+}
+
+/**
+ * JSON text: of `get` the value (absent where there is none), of `delete` and `has` a boolean, of `keys`
+ * `{ items: string[], cursor? }`, of `entries` `{ items: [key, value][], cursor? }`.
+ */
+export type DataStoreAnswer = { ok: true; json?: string } | { ok: false; message: string; limit?: ExceededLimit };
 
 export interface RunRequest {
   /** Runs of two tenants never share a process. */
@@ -80,16 +102,19 @@ export type FetchOutcome =
 
 /**
  * What a run may ask of its host. Calls arrive in the order in which the component made them, all of them before the
- * run's outcome. None may throw; the two that answer get an AbortSignal that fires when the run is over.
+ * run's outcome. None may throw; those that answer later get an AbortSignal that fires when the run is over.
  */
 export interface RunHost {
   emit(event: EmittedEvent): void;
   log(line: LogLine): void;
   respond(response: HttpResponse): void;
+  /** An empty `valueJson` deletes the key. */
   dbSet(key: string, valueJson: string): void;
-  /** JSON text, or undefined where the key was never set. */
+  /** JSON text, or undefined where the key has no value. */
   dbGet(key: string): Promise<string | undefined>;
   fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
+  /** Asked only for stores that are among the run's props. */
+  dataStore(call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer>;
 }
 
 export interface RunFault {
@@ -106,7 +131,8 @@ export interface RunFault {
  * it, or the sandbox stopped): run it again, alone.
  */
 export type RunOutcome =
-  | { ok: true; cpuMs: number; wallMs: number }
+  /** `result`: what the entries `options` and `additional-props` answer. */
+  | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
 
 /**

@@ -4,7 +4,7 @@ interface LimitSpec {
   /** Bounds of what an operator may set. */
   min: number;
   max: number;
-  unit: 'MB' | 'ms' | 'bytes' | 'count' | 'per second';
+  unit: 'MB' | 'ms' | 'bytes' | 'count' | 'per second' | 'days';
   /** Finishes the sentence "a limit on …". */
   of: string;
 }
@@ -32,7 +32,7 @@ export const ACCOUNT_LIMITS = {
     min: 1_000,
     max: 750_000,
     unit: 'ms',
-    of: 'the wall time of a run started by a timer or by hand',
+    of: 'the wall time of a run started by a timer, by hand or by an event of another source',
   },
   hookWallMs: { default: 60_000, min: 1_000, max: 750_000, unit: 'ms', of: 'the wall time of a lifecycle hook' },
   maxEventBytes: { default: MB, min: KB, max: 6 * MB, unit: 'bytes', of: 'one emitted event, as JSON' },
@@ -139,6 +139,56 @@ export const ACCOUNT_LIMITS = {
     max: 100_000,
     unit: 'count',
     of: 'values that one run reads from `$.service.db`',
+  },
+  maxRegistryVersions: {
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+    unit: 'count',
+    of: 'the versions of components that the account may publish in the registry of the instance; 0 is none',
+  },
+  maxDataStores: { default: 100, min: 0, max: 10_000, unit: 'count', of: 'the data stores of the account' },
+  maxDataStoreRecords: {
+    default: 100_000,
+    min: 1,
+    max: 10_000_000,
+    unit: 'count',
+    of: 'the records of one data store',
+  },
+  maxDataStoreBytes: {
+    default: 100 * MB,
+    min: 64 * KB,
+    max: 10_240 * MB,
+    unit: 'bytes',
+    of: 'all keys and values of one data store, and 64 bytes for each record',
+  },
+  maxDataStoreValueBytes: {
+    default: MB,
+    min: KB,
+    max: 6 * MB,
+    unit: 'bytes',
+    of: 'one value of a data store, as JSON',
+  },
+  maxDataStoreCallsPerRun: {
+    default: 10_000,
+    min: 10,
+    max: 100_000,
+    unit: 'count',
+    of: 'the calls on data stores that one run makes',
+  },
+  maxEventHops: {
+    default: 10,
+    min: 1,
+    max: 100,
+    unit: 'count',
+    of: 'events in a chain in which each was emitted by a source that had heard the one before',
+  },
+  eventRetentionDays: {
+    default: 30,
+    min: 0,
+    max: 3_650,
+    unit: 'days',
+    of: 'the age of events, of the records of runs and of deliveries that have ended; older ones are deleted; 0 is no limit',
   },
   maxRunsPerComponent: {
     default: 32,

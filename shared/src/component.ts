@@ -32,6 +32,8 @@ export interface ComponentDescription {
   dedupe?: DedupeStrategy;
   hooks: HookName[];
   props: PropDefinition[];
+  /** It has a method that computes further props from what is configured; see the entry `additional-props`. */
+  hasAdditionalProps: boolean;
 }
 
 /** The event that `run` gets when a request arrives at an HTTP interface. */
@@ -42,6 +44,8 @@ export interface HttpEvent {
   headers: Record<string, string>;
   bodyRaw: string;
   body: unknown;
+  /** The body is not text: `bodyRaw`, and `body` where it is not parsed, are the base64 of its bytes. */
+  isBase64Encoded?: true;
 }
 
 /** The event that `run` gets when a timer fires; `timestamp` in epoch seconds. */
@@ -57,7 +61,13 @@ export type RunProp =
   | { kind: 'value'; value: unknown }
   | { kind: 'http'; endpoint: string }
   | { kind: 'timer'; intervalSeconds?: number; cron?: string; timezone?: string }
-  | { kind: 'db' };
+  | { kind: 'db' }
+  /** `auth`: what the component reads as `$auth`. */
+  | { kind: 'app'; app: string; auth: Record<string, unknown> }
+  /** `id`: `ds_…`, the store that is configured; the host answers for no other one. */
+  | { kind: 'data-store'; id: string }
+  /** `request`: the configured value of an http_request prop. */
+  | { kind: 'http-request'; request: unknown };
 
 /** One `this.$emit`, as it leaves the sandbox. `data` is JSON text and is never parsed on the way to the receiver. */
 export interface EmittedEvent {

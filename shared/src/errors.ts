@@ -16,9 +16,12 @@ export const ERRORS = {
   CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
   HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },
+  AUTH_FAILED: { status: 422, title: 'A connected account cannot be used' },
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
   INTERNAL: { status: 500, title: 'Something went wrong on our side' },
   UNAVAILABLE: { status: 503, title: 'The service is not ready' },
+  /** Ends a run as well, where it is no form that is filled in. */
+  CONFIGURATION_ERROR: { status: 400, title: 'The component does not accept how it is configured' },
   // What ends a run. They are recorded with the run and never become an API status of their own.
   COMPONENT_ERROR: { status: 422, title: 'The component threw an error' },
   CPU_LIMIT: { status: 422, title: 'The run used more CPU time than its limit' },
@@ -27,6 +30,7 @@ export const ERRORS = {
   OUTPUT_LIMIT: { status: 422, title: 'The run produced more output than its limit' },
   RESOURCE_LIMIT: { status: 422, title: 'The run asked for more than one of its limits allows' },
   SANDBOX_CRASHED: { status: 422, title: 'The sandbox process of the run ended unexpectedly' },
+  CHANGE_INTERRUPTED: { status: 422, title: 'The node ended while it ran hooks of the source' },
   RUN_ABANDONED: { status: 422, title: 'The run was given up after several nodes failed while running it' },
 } as const;
 

@@ -9,9 +9,15 @@ export const ID_PREFIXES = {
   source: 'dc_',
   webhook: 'wh_',
   subscription: 'sub_',
+  autoSubscription: 'asub_',
   delivery: 'dlv_',
   invocation: 'inv_',
   node: 'node_',
+  app: 'app_',
+  connectedAccount: 'apn_',
+  dataStore: 'ds_',
+  dynamicProps: 'dyp_',
+  registryImport: 'imp_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

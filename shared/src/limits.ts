@@ -14,6 +14,15 @@ export const LIMITS = {
   maxComponentCodeBytes: 1024 * 1024,
   /** Files of one component that is fetched from a URL; together they have at most maxComponentCodeBytes. */
   maxComponentFiles: 100,
+  /** One import of a folder of components: its files of code, their bytes, and the components among them. */
+  maxImportFiles: 5_000,
+  maxImportBytes: 24 * 1024 * 1024,
+  maxImportComponents: 1_000,
+  /** Imports of one account that are under way, and that are kept when they have ended. */
+  maxWaitingImports: 4,
+  maxKeptImports: 20,
+  /** How long a node works on one import before it turns to the next. */
+  importTurnMs: 5_000,
   /** Fetching a component from its URL, with the files that it imports. */
   fetchComponentMs: 30_000,
   /** Fetching the packages of a component, and bundling it with them, each. */
@@ -48,6 +57,26 @@ export const LIMITS = {
   dbEntryOverheadBytes: 64,
   /** A key of `$.service.db`. */
   maxDbKeyBytes: 1024,
+  /** A key of a data store. */
+  maxDataStoreKeyBytes: 1024,
+  /** What a component is given at once of a list of keys or entries: so many records, and so many bytes unless one has more. */
+  dataStorePageRecords: 1_000,
+  dataStorePageBytes: 1024 * 1024,
+  /** The longest life that a record of a data store can be given. */
+  maxDataStoreTtlSeconds: 10 * 366 * 24 * 3600,
+  /** Operations on data stores that runs of one account have under way on one node; more of them wait. */
+  maxDataStoreCallsPerTenant: 2,
+  /** Values that wait with them. */
+  maxDataStoreBytesPerTenant: 96 * 1024 * 1024,
+  /** What `additionalProps` answers, as JSON, and how long it can be deployed with. */
+  maxDynamicPropsBytes: 256 * 1024,
+  dynamicPropsMs: 24 * 3600 * 1000,
+  /** Answers of `additionalProps` that are kept of one account; the oldest go first. */
+  maxDynamicPropsPerAccount: 200,
+  /** What the `options` of a prop answer, as JSON. */
+  maxPropOptionsBytes: 1024 * 1024,
+  /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
+  maxPropRunsPerTenant: 4,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,
@@ -60,6 +89,8 @@ export const LIMITS = {
   maxSummaryChars: 1_000,
   /** Events that event_summaries answers with and streams replay. */
   recentEvents: 100,
+  /** Where counting the events of a list stops. */
+  maxCountedEvents: 10_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
@@ -111,6 +142,18 @@ export const LIMITS = {
   deliveryLaneRetryMs: 1_000,
   /** How long a stopping node waits for attempts in flight before it cuts them off. */
   deliveryDrainMs: 5_000,
+  /** Of one account: accounts of apps that are connected. */
+  maxConnectedAccounts: 1_000,
+  /** Values of the fields of one connected account, together. */
+  maxCredentialsBytes: 64 * 1024,
+  /** From the start of an OAuth flow to its callback; flows of one account at the same time, of which the oldest end. */
+  oauthStateSeconds: 600,
+  maxOAuthStatesPerAccount: 100,
+  /** A request to a provider's token endpoint and the like, and its answer. */
+  providerTimeoutMs: 15_000,
+  maxProviderAnswerBytes: 256 * 1024,
+  /** How long one node alone may fetch new tokens of a connected account: longer than the request takes at most. */
+  refreshLeaseSeconds: 30,
   maxNameChars: 256,
   /** The longest address that mail can be sent to (RFC 5321), with room to spare. */
   maxEmailChars: 320,
@@ -122,6 +165,8 @@ export const LIMITS = {
   /** Smallest interval of a timer. */
   minTimerIntervalSeconds: 1,
   maxTimerIntervalSeconds: 366 * 24 * 3600,
+  /** A cron expression. */
+  maxCronChars: 512,
   /** Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises them. */
   maxJsonDepth: 128,
   maxIdChars: 256,

@@ -16,9 +16,14 @@ const MAX_PATH_CHARS = 4_096;
 /**
  * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
  * each path is taken away. Links and devices are passed over, as npm does; a path that leads out is refused, and so are more
- * than `maxFiles` entries of any kind.
+ * than `maxFiles` entries of any kind. `keepsFirstFolder`: paths are as they stand there.
  */
-export function* readTar(archive: Buffer, maxFiles: number): Generator<TarFile> {
+export function* readTar(
+  archive: Buffer,
+  maxFiles: number,
+  { keepsFirstFolder = false }: { keepsFirstFolder?: boolean } = {},
+): Generator<TarFile> {
+  const folders = keepsFirstFolder ? 0 : 1;
   let at = 0;
   let pax: PaxRecords = {};
   for (let entries = 0; at + BLOCK <= archive.length; entries++) {
@@ -35,7 +40,7 @@ export function* readTar(archive: Buffer, maxFiles: number): Generator<TarFile> 
     else if (type !== 'g') {
       const path = pax.path ?? headerPath(header);
       pax = {};
-      if (isFile(type)) yield { path: checkPath(path), bytes };
+      if (isFile(type)) yield { path: checkPath(path, folders), bytes };
     }
   }
 }
@@ -49,12 +54,12 @@ function isFile(type: string): boolean {
   return type === '0' || type === '\0' || type === '7';
 }
 
-function checkPath(path: string): string {
+function checkPath(path: string, folders: number): string {
   if (path.length > MAX_PATH_CHARS) throw new TarError(`a path has more than ${MAX_PATH_CHARS} characters`);
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-  if (path.startsWith('/') || /[\\\0]/.test(path) || parts.includes('..') || parts.length < 2)
+  if (path.startsWith('/') || /[\\\0]/.test(path) || parts.includes('..') || parts.length <= folders)
     throw new TarError(`the path ${JSON.stringify(path.slice(0, 100))} leads out of the package`);
-  return parts.slice(1).join('/');
+  return parts.slice(folders).join('/');
 }
 
 function headerPath(header: Buffer): string {

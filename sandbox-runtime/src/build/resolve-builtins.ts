@@ -2,6 +2,7 @@ import type { OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from 'esbuil
 import { builtinModules } from 'node:module';
 import { BUILTIN_FUNCTION, BUILTIN_NAMES } from '../guest/builtin-names.ts';
 import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from './component-files.ts';
+import { loadOwnPackage, resolveOwnPackage } from './own-packages.ts';
 import { parseSpecifier } from './specifier.ts';
 
 const NAMESPACE = 'headwater-builtin';
@@ -15,17 +16,23 @@ export interface FoundImports {
 }
 
 /**
- * Resolves every import of a component: Node's modules that the guest offers, the author's other files, and nothing else. It
- * answers for every path and namespace, so that esbuild never looks into the file system. Packages are noted in `found`.
+ * Resolves every import of a component: Node's modules that the guest offers, the author's other files, packages that come with
+ * the server, and nothing else. It answers for every path and namespace, so that esbuild never looks into the file system. Packages are noted in `found`.
  */
 export function resolveWithoutPackages(component: ComponentFiles, found: FoundImports): Plugin {
   return {
     name: 'headwater-imports',
     setup(setup) {
       setup.onResolve({ filter: /.*/ }, (args) => {
-        return resolveOwn(component, args) ?? resolveBuiltin(args.path) ?? notePackage(args, found);
+        return (
+          resolveOwn(component, args) ??
+          resolveBuiltin(args.path) ??
+          resolveOwnPackage(args.path) ??
+          notePackage(args, found)
+        );
       });
       loadBuiltin(setup);
+      loadOwnPackage(setup);
       setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: 'Files cannot be imported' }] }));
     },
   };

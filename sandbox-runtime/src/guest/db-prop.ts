@@ -1,8 +1,9 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
-import { parseJson, stringifyJson } from './intrinsics.ts';
+import { parseJson } from './intrinsics.ts';
+import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
-import type { RunContext, RunTracker } from './run-context.ts';
+import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 export interface DbProp {
@@ -10,15 +11,19 @@ export interface DbProp {
   set(key: string, value: unknown): void;
 }
 
+/** What stands for undefined, which JSON has no text for. */
+const DELETED = '';
+
 /**
  * `$.service.db`: plain values at once, and `await` works as well. A run sees what it has set itself. Setting undefined
- * stores nothing: the key keeps the value it had.
+ * deletes the key.
  */
 export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext): DbProp {
   return {
     get(key) {
       const name = readKey(key, context);
       const own = context.written.get(name);
+      if (own === DELETED) return undefined;
       if (own !== undefined) return parseJson(own);
       context.reads += 1;
       const { maxDbReadsPerRun } = context.limits;
@@ -31,8 +36,9 @@ export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext
     },
     set(key, value) {
       const name = readKey(key, context);
-      if (value === undefined || context.over) return;
-      const json = valueJson(name, value);
+      if (context.over) return;
+      refuseInForm(context, 'set of $.service.db');
+      const json = value === undefined ? DELETED : toJson(`The value for '${name}'`, value);
       const bytes = utf8LengthUpTo(json, context.limits.maxDbValueBytes);
       const { maxDbValueBytes, dbEntryOverheadBytes } = context.limits;
       if (bytes > maxDbValueBytes) throw limitError({ name: 'maxDbValueBytes', value: maxDbValueBytes, used: bytes });
@@ -51,17 +57,4 @@ function readKey(key: unknown, { limits }: RunContext): string {
   if (utf8LengthUpTo(name, limits.maxDbKeyBytes) > limits.maxDbKeyBytes)
     throw new RangeError(`A key of the store is longer than ${limits.maxDbKeyBytes} bytes`);
   return name;
-}
-
-function valueJson(key: string, value: unknown): string {
-  let json: string | undefined;
-  try {
-    json = stringifyJson(value);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'it cannot be read';
-    throw new TypeError(`The value for '${key}' cannot be turned into JSON: ${reason}`, { cause });
-  }
-  if (json === undefined)
-    throw new TypeError(`The value for '${key}' cannot be turned into JSON: it is a ${typeof value}`);
-  return json;
 }

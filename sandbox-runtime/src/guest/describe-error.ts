@@ -2,10 +2,14 @@ import { formatValue } from './format-value.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
+/** By name: components throw the class of a package, each its own copy of it. */
+const CONFIGURATION_ERROR = 'ConfigurationError';
 
 export interface DescribedError {
   message: string;
   stack?: string;
+  /** The component does not accept how it is configured, and the message is for whoever configures it. */
+  isConfiguration?: true;
 }
 
 /**
@@ -29,8 +33,11 @@ function readError(thrown: unknown): DescribedError {
     return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
   }
   const text = String(message);
-  const named = typeof name === 'string' && name !== '' && name !== 'Error' ? `${name}: ${text}` : text;
+  const isConfiguration = name === CONFIGURATION_ERROR || thrown.constructor?.name === CONFIGURATION_ERROR;
+  const isNamed = typeof name === 'string' && name !== '' && name !== 'Error' && !isConfiguration;
+  const named = isNamed ? `${name}: ${text}` : text;
   const described: DescribedError = { message: cut(named === '' ? 'Error' : named, MAX_MESSAGE_CHARS) };
+  if (isConfiguration) described.isConfiguration = true;
   if (typeof stack === 'string') described.stack = cut(frames(stack), MAX_STACK_CHARS);
   return described;
 }

@@ -2,7 +2,7 @@ import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
-import type { RunContext, RunTracker } from './run-context.ts';
+import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /** The first and the last moment of a Date, from 1970 on. */
@@ -25,6 +25,7 @@ export function emitEvent(
   options: unknown,
 ): void {
   if (context.over) return;
+  refuseInForm(context, '$emit');
   const { maxEventBytes, maxEmitsPerRun } = context.limits;
   const data = eventJson(event);
   const bytes = utf8LengthUpTo(data, maxEventBytes);

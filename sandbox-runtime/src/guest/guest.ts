@@ -1,4 +1,5 @@
 import type { RunProp } from '@headwater/shared';
+import type { EntryName } from '../protocol/host-to-guest.ts';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
@@ -7,13 +8,17 @@ import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
 import type { HostCalls } from './host-calls.ts';
 import { applyFunction, parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
-import { defaultExportOf, readComponent } from './load-component.ts';
+import { answerAdditionalProps } from './additional-props.ts';
+import type { ComponentFunction } from './bind-methods.ts';
+import { defaultExportOf, type LoadedComponent, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
+import { answerOptions, type OptionsQuestion } from './prop-options.ts';
 import type { RawRequests } from './raw-requests.ts';
 import { limitError, limitOf } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { type ComponentFunction, type LoadedComponent, makeInstance } from './run-instance.ts';
+import { makeInstance, type RunInstance } from './run-instance.ts';
 import type { GuestTimers } from './timers.ts';
+import { utf8LengthUpTo } from './utf8.ts';
 
 export interface GuestParts {
   bridge: Bridge;
@@ -40,13 +45,13 @@ export class Guest {
     switch (kind) {
       case CALL.loading:
         this.#setLimits(a as string);
-        return void this.#parts.runs.begin(run, '');
+        return void this.#parts.runs.begin(run, 'run', '');
       case CALL.limits:
         return this.#setLimits(a as string);
       case CALL.load:
         return this.#load(a as { default?: unknown });
       case CALL.start:
-        return this.#start(run, a as string, b as string, c as string, d as string);
+        return this.#start(run, a as EntryName, b as string, c as string, d as string);
       case CALL.timer:
         return this.#fireTimer(a as number);
       case CALL.fetched:
@@ -95,26 +100,19 @@ export class Guest {
     }
   }
 
-  #start(run: number, hook: string, dedupe: string, props: string, event: string): undefined {
-    const { bridge, runs, log } = this.#parts;
-    const context = runs.begin(run, dedupe);
+  #start(run: number, entry: EntryName, dedupe: string, props: string, input: string): undefined {
+    const { log, runs } = this.#parts;
+    const context = runs.begin(run, entry, dedupe);
     try {
       this.#component ??= readComponent(this.#exported);
       const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
-      const instance = makeInstance(
-        { bridge, runs, warn },
-        this.#component,
-        context,
-        parseJson(props) as Record<string, RunProp>,
-      );
-      const result =
-        hook === ''
-          ? applyFunction(this.#component.run, instance, [parseJson(event)])
-          : callHook(this.#component, hook, instance);
-      if (typeof result !== 'object' || result === null) return this.#finish(context);
+      const given = parseJson(props) as Record<string, RunProp>;
+      const instance = makeInstance({ ...this.#parts, warn }, this.#component, context, given);
+      const result = callEntry(this.#component, instance, context, input);
+      if (typeof result !== 'object' || result === null) return this.#finish(context, undefined);
       whenSettled(
         result,
-        () => this.#finish(context),
+        (value) => this.#finish(context, value),
         (reason) => this.#fail(context, reason),
       );
     } catch (error) {
@@ -123,11 +121,26 @@ export class Guest {
     return undefined;
   }
 
-  #finish(context: RunContext): undefined {
+  /** Only the entries that answer something have a value that counts; theirs is JSON text. */
+  #finish(context: RunContext, value: unknown): undefined {
     if (context.over) return;
+    // What a component has begun to store is stored, also where it did not wait for it.
+    const writes = context.storeTurns.writes();
+    if (writes !== undefined) {
+      whenSettled(writes, () => this.#finish(context, value), ignore);
+      return undefined;
+    }
+    const { bridge, runs } = this.#parts;
     if (context.exceeded !== undefined) return this.#fail(context, limitError(context.exceeded));
+    const answer = context.entry === 'options' || context.entry === 'additional-props' ? (value as string) : undefined;
+    try {
+      if (answer !== undefined) runs.takeBytes(context, utf8LengthUpTo(answer, context.limits.maxRunOutputBytes));
+    } catch (error) {
+      return this.#fail(context, error);
+    }
     this.#close(context);
-    this.#parts.bridge.post(POST.done, context.run);
+    if (answer === undefined) bridge.post(POST.done, context.run);
+    else bridge.post(POST.done, context.run, answer);
   }
 
   #fail(context: RunContext, error: unknown): undefined {
@@ -184,8 +197,20 @@ export class Guest {
   }
 }
 
-function callHook(component: LoadedComponent, name: string, instance: unknown): unknown {
-  const hook = component.hooks[name];
-  if (typeof hook !== 'function') return undefined;
-  return applyFunction(hook as ComponentFunction, instance, []);
+function ignore(): void {}
+
+function callEntry(component: LoadedComponent, instance: RunInstance, context: RunContext, input: string): unknown {
+  const { entry, limits } = context;
+  switch (entry) {
+    case 'run':
+      return applyFunction(component.run, instance.self, [parseJson(input)]);
+    case 'options':
+      return answerOptions(component, instance, parseJson(input) as OptionsQuestion, limits.maxPropOptionsBytes);
+    case 'additional-props':
+      return answerAdditionalProps(component, instance.self, input, limits.maxDynamicPropsBytes);
+    default: {
+      const hook = component.hooks[entry];
+      return typeof hook === 'function' ? applyFunction(hook as ComponentFunction, instance.self, []) : undefined;
+    }
+  }
 }

@@ -13,7 +13,7 @@ interface PendingCall {
   resolve: (answer: { head: string; bytes: Uint8Array }) => void;
 }
 
-/** What the process works out while the isolate goes on. A call ends with its run: its promise then stays open. */
+/** What is worked out beside the isolate while it goes on. A call ends with its run: its promise then stays open. */
 export class HostCalls {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
@@ -26,17 +26,32 @@ export class HostCalls {
     this.#runs = runs;
   }
 
+  /** A call of `crypto.subtle`, for the run that is being executed. */
   call(head: string, bytes: Uint8Array<ArrayBuffer>): Promise<{ head: string; bytes: Uint8Array }> {
+    const context = this.#runs.current();
+    if (context === undefined) return Promise.reject(new TypeError('This can be used during a run only'));
+    return this.#send(POST.webCrypto, context, head, bytes);
+  }
+
+  /** A call on a data store, for the run that the store was given to. Answers the JSON of a DataStoreAnswer. */
+  async callStore(context: RunContext, head: string, valueJson: string | undefined): Promise<string> {
+    return (await this.#send(POST.dataStore, context, head, valueJson)).head;
+  }
+
+  #send(
+    kind: number,
+    context: RunContext,
+    head: string,
+    bytes: string | Uint8Array<ArrayBuffer> | undefined,
+  ): Promise<{ head: string; bytes: Uint8Array }> {
     return new Promise((resolve) => {
-      const context = this.#runs.current();
-      if (context === undefined) throw new TypeError('This can be used during a run only');
-      const size = head.length + bytes.length;
+      const size = head.length + (bytes?.length ?? 0);
       if (this.#pending.size >= MAX_CALLS || this.#bytes + size > MAX_BYTES)
         throw new DOMException('Too many calls at the same time, or too much data', 'OperationError');
       this.#bytes += size;
       const call = this.#nextCall++;
       this.#pending.set(call, { context, bytes: size, resolve });
-      this.#bridge.post(POST.webCrypto, context.run, call, head, bytes);
+      this.#bridge.post(kind, context.run, call, head, bytes);
     });
   }
 

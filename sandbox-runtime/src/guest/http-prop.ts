@@ -2,7 +2,7 @@ import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';
 import { stringifyJson, toText } from './intrinsics.ts';
-import type { RunContext, RunTracker } from './run-context.ts';
+import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { exact, utf8LengthUpTo } from './utf8.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
@@ -25,6 +25,7 @@ export function makeHttpProp(
     endpoint,
     // Throws before it returns a promise: a caller that does not await must see its mistake too.
     respond(response) {
+      refuseInForm(context, 'respond');
       const { head, body } = readResponse(response);
       const headJson = checkedHead(head);
       if (context.over) return Promise.resolve();

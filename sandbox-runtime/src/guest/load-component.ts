@@ -1,5 +1,18 @@
+import type { LoadedApp } from './app-prop.ts';
+import { type ComponentFunction, type Member, readMembers } from './bind-methods.ts';
 import { LOADED_EXPORT } from './builtin-names.ts';
-import type { ComponentFunction, LoadedComponent } from './run-instance.ts';
+import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
+
+/** The default export of a component, as far as running it needs it. */
+export interface LoadedComponent {
+  run: ComponentFunction;
+  members: Member[];
+  hooks: Record<string, unknown>;
+  additionalProps: ComponentFunction | undefined;
+  /** By the names of the props. */
+  props: Map<string, ResolvedProp>;
+  apps: Map<string, LoadedApp>;
+}
 
 /** The component of a module: its default export, also where a bundler wrapped a CommonJS module. */
 export function defaultExportOf(namespace: { default?: unknown; [LOADED_EXPORT]?: unknown }): unknown {
@@ -18,12 +31,36 @@ export function defaultExportOf(namespace: { default?: unknown; [LOADED_EXPORT]?
 export function readComponent(exported: unknown): LoadedComponent {
   if (typeof exported !== 'object' || exported === null)
     throw new TypeError('The module has no default export that is a component object');
-  const { run, methods, hooks } = exported as Record<string, unknown>;
+  const { run, methods, hooks, props, additionalProps } = exported as Record<string, unknown>;
   if (typeof run !== 'function') throw new TypeError('The component has no run method');
-  const entries = typeof methods === 'object' && methods !== null ? Object.entries(methods) : [];
+  const resolved = readProps(props);
   return {
     run: run as ComponentFunction,
-    methods: entries.filter((entry): entry is [string, ComponentFunction] => typeof entry[1] === 'function'),
+    members: readMembers(methods),
     hooks: typeof hooks === 'object' && hooks !== null ? (hooks as Record<string, unknown>) : {},
+    additionalProps: typeof additionalProps === 'function' ? (additionalProps as ComponentFunction) : undefined,
+    props: resolved,
+    apps: readApps(props, resolved),
   };
+}
+
+function readProps(props: unknown): Map<string, ResolvedProp> {
+  const resolved = new Map<string, ResolvedProp>();
+  if (!isObject(props)) return resolved;
+  for (const name of Object.keys(props)) {
+    const prop = resolveProp(props[name]);
+    if (prop !== undefined) resolved.set(name, prop);
+  }
+  return resolved;
+}
+
+function readApps(props: unknown, resolved: Map<string, ResolvedProp>): Map<string, LoadedApp> {
+  const apps = new Map<string, LoadedApp>();
+  for (const [name, { definition }] of resolved) {
+    if (definition['type'] !== 'app') continue;
+    const own = (props as Record<string, unknown>)[name];
+    const app = isObject(own) ? own : definition;
+    apps.set(name, { app, slug: definition['app'], members: readMembers(definition['methods']) });
+  }
+  return apps;
 }

@@ -1,4 +1,5 @@
 import { stringifyJson } from './intrinsics.ts';
+import { resolveProps } from './resolve-prop.ts';
 
 const MAX_DEPTH = 24;
 const MAX_NODES = 50_000;
@@ -14,7 +15,10 @@ export function outlineComponent(exported: unknown): string {
   if (typeof exported !== 'object' || exported === null) {
     return stringifyJson({ exported: exported === null ? 'null' : typeof exported });
   }
-  const { name, key, version, type, description, dedupe, run, hooks, props } = exported as Record<string, unknown>;
+  const { name, key, version, type, description, dedupe, run, hooks, props, additionalProps } = exported as Record<
+    string,
+    unknown
+  >;
   const outline = stringifyJson({
     exported: 'object',
     name: plain(name),
@@ -25,6 +29,7 @@ export function outlineComponent(exported: unknown): string {
     dedupe: plain(dedupe),
     run: typeof run,
     hooks: typeofEach(hooks),
+    additionalProps: typeof additionalProps,
     props: plain(resolveProps(props)),
   });
   if (outline.length <= MAX_OUTLINE_CHARS) return outline;
@@ -33,27 +38,9 @@ export function outlineComponent(exported: unknown): string {
   );
 }
 
-function resolveProps(props: unknown): unknown {
-  if (typeof props !== 'object' || props === null || Array.isArray(props)) return props;
-  return Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, resolveProp(prop)]));
-}
-
-/** The app itself is replaced by its slug: with dozens of props that take theirs from it, it would be shown dozens of times. */
-function resolveProp(prop: unknown): unknown {
-  if (typeof prop !== 'object' || prop === null) return prop;
-  const [app, definitionName] = asArray((prop as Record<string, unknown>)['propDefinition']);
-  if (typeof app !== 'object' || app === null || typeof definitionName !== 'string') return prop;
-  const { app: slug, propDefinitions } = app as Record<string, unknown>;
-  const known = typeof propDefinitions === 'object' && propDefinitions !== null ? propDefinitions : {};
-  const definition: unknown = Object.hasOwn(known, definitionName)
-    ? (known as Record<string, unknown>)[definitionName]
-    : undefined;
-  const inherited = typeof definition === 'string' ? { type: definition } : (definition as object | undefined);
-  return { ...inherited, ...prop, propDefinition: [slug, definitionName] };
-}
-
-function asArray(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+/** Prop definitions as plain data, as `outlineComponent` shows them. Throws RangeError for what is too large or too deep. */
+export function outlineProps(props: unknown): unknown {
+  return plain(resolveProps(props));
 }
 
 function typeofEach(value: unknown): unknown {

@@ -1,11 +1,15 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { EntryName } from '../protocol/host-to-guest.ts';
 import { limitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
+import { StoreTurns } from './store-turns.ts';
 
 /** What the guest keeps about one run. Several runs of a component interleave in one isolate. */
 export interface RunContext {
   readonly run: number;
+  /** What of the component is called. */
+  entry: EntryName;
   dedupe: string;
   readonly limits: GuestLimits;
   over: boolean;
@@ -20,8 +24,17 @@ export interface RunContext {
   uploadedBytes: number;
   timers: number;
   reads: number;
+  storeCalls: number;
+  readonly storeTurns: StoreTurns;
   /** Values this run has set, as JSON: it sees its own writes, without asking. */
   readonly written: PrivateMap<string, string>;
+}
+
+/** The form of a component is being filled in: nothing of it runs yet, so there is nothing to emit, to store or to answer. */
+export function refuseInForm({ entry }: RunContext, call: string): void {
+  if (entry !== 'options' && entry !== 'additional-props') return;
+  const what = entry === 'options' ? 'the options of a prop' : 'additionalProps';
+  throw new Error(`${call} cannot be called while ${what} are computed: only run, hooks and their methods can`);
 }
 
 /**
@@ -46,8 +59,9 @@ export class RunTracker {
   }
 
   /** The run that the component was loaded for begins twice: what it did meanwhile counts. */
-  begin(run: number, dedupe: string): RunContext {
+  begin(run: number, entry: EntryName, dedupe: string): RunContext {
     const context = this.#live.get(run) ?? this.#make(run);
+    context.entry = entry;
     context.dedupe = dedupe;
     this.#live.set(run, context);
     this.#current = context;
@@ -93,6 +107,7 @@ export class RunTracker {
   #make(run: number): RunContext {
     return {
       run,
+      entry: 'run',
       dedupe: '',
       limits: this.limits,
       over: false,
@@ -106,6 +121,8 @@ export class RunTracker {
       uploadedBytes: 0,
       timers: 0,
       reads: 0,
+      storeCalls: 0,
+      storeTurns: new StoreTurns(),
       written: new PrivateMap(),
     };
   }

@@ -1,49 +1,69 @@
 import type { RunProp } from '@headwater/shared';
+import { makeAppProp } from './app-prop.ts';
+import { bindMembers } from './bind-methods.ts';
 import type { Bridge } from './bridge.ts';
+import { makeDataStoreProp } from './data-store-prop.ts';
 import { makeDbProp } from './db-prop.ts';
 import { emitEvent } from './emit-event.ts';
+import type { GuestFetch } from './fetch.ts';
+import type { HostCalls } from './host-calls.ts';
 import { makeHttpProp } from './http-prop.ts';
-import { applyFunction } from './intrinsics.ts';
+import { makeHttpRequestProp } from './http-request-prop.ts';
+import type { LoadedComponent } from './load-component.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-
-export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
-
-/** The default export of a component, as far as running it needs it. */
-export interface LoadedComponent {
-  run: ComponentFunction;
-  methods: [string, ComponentFunction][];
-  hooks: Record<string, unknown>;
-}
+import { sqlValue } from './sql-value.ts';
 
 export interface InstanceParts {
   bridge: Bridge;
   runs: RunTracker;
+  calls: HostCalls;
+  fetches: GuestFetch;
   warn(context: RunContext, message: string): void;
 }
 
-/** The `this` of one run: props, bound methods and `$emit`. Made anew for each, so nothing put on it survives the run. */
+/** What one run has: the `this` of the component, and its props alone. */
+export interface RunInstance {
+  self: Record<string, unknown>;
+  props: Record<string, unknown>;
+}
+
+/** Made anew for each run, so nothing that is put on it survives the run: props, bound methods and `$emit`. */
 export function makeInstance(
   parts: InstanceParts,
   component: LoadedComponent,
   context: RunContext,
-  props: Record<string, RunProp>,
-): Record<string, unknown> {
+  given: Record<string, RunProp>,
+): RunInstance {
   const { bridge, runs } = parts;
-  const instance: Record<string, unknown> = {
+  const self: Record<string, unknown> = {
     $emit: (event: unknown, options?: unknown): void => emitEvent(bridge, runs, context, event, options),
   };
-  for (const [name, method] of component.methods) {
-    instance[name] = (...args: unknown[]): unknown => applyFunction(method, instance, args);
+  bindMembers(self, component.members);
+  const props: Record<string, unknown> = {};
+  // An app that needs no account, and one without: its methods are there all the same.
+  for (const [name, { members }] of component.apps)
+    if (!Object.hasOwn(given, name)) props[name] = makeAppProp(members, {});
+  for (const name of Object.keys(given))
+    props[name] = makeProp(parts, component, context, name, given[name] as RunProp);
+  for (const name of Object.keys(props)) {
+    // Also over a method of that name that is a getter.
+    const value = props[name];
+    Object.defineProperty(self, name, { value, enumerable: true, configurable: true, writable: true });
   }
-  for (const name of Object.keys(props)) instance[name] = makeProp(parts, context, props[name] as RunProp);
-  return instance;
+  return { self, props };
 }
 
-function makeProp(parts: InstanceParts, context: RunContext, prop: RunProp): unknown {
+function makeProp(
+  parts: InstanceParts,
+  component: LoadedComponent,
+  context: RunContext,
+  name: string,
+  prop: RunProp,
+): unknown {
   const { bridge, runs } = parts;
   switch (prop.kind) {
     case 'value':
-      return prop.value;
+      return component.props.get(name)?.definition['type'] === 'sql' ? sqlValue(prop.value) : prop.value;
     case 'http':
       return makeHttpProp(bridge, runs, context, prop.endpoint, (message) => parts.warn(context, message));
     case 'timer': {
@@ -52,5 +72,11 @@ function makeProp(parts: InstanceParts, context: RunContext, prop: RunProp): unk
     }
     case 'db':
       return makeDbProp(bridge, runs, context);
+    case 'app':
+      return makeAppProp(component.apps.get(name)?.members ?? [], prop.auth);
+    case 'data-store':
+      return makeDataStoreProp(parts.calls, context, prop.id);
+    case 'http-request':
+      return makeHttpRequestProp(parts.fetches, prop.request);
   }
 }

@@ -38,6 +38,7 @@ export class DescribeClient implements ProcessClient {
       }
       case 'db-get':
       case 'db-set':
+      case 'data-store':
       case 'respond':
       case 'emit':
         throw new FrameError('A component that is only loaded has no store and no output');

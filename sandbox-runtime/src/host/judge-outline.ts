@@ -7,6 +7,9 @@ const MAX_OUTLINE_CHARS = 4 * 1024 * 1024;
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
 
+/** A key is a part of URLs: `GET /v1/components/{key}`. */
+const KEY = /^[\w.~-]+$/;
+
 type Outline = Record<string, unknown>;
 
 /** Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported at once. */
@@ -33,8 +36,11 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
     type,
     hooks: judgeHooks(outline['hooks'], type, errors),
     props: judgeProps(outline['props'], errors),
+    hasAdditionalProps: outline['additionalProps'] === 'function',
   };
   const key = optionalText(outline, 'key', LIMITS.maxNameChars, errors);
+  if (key !== undefined && !KEY.test(key))
+    errors.push({ path: 'key', message: 'key must consist of letters, digits and the characters _ - . ~' });
   if (key !== undefined) description.key = key;
   const text = optionalText(outline, 'description', LIMITS.maxDescriptionChars, errors);
   if (text !== undefined) description.description = text;

@@ -1,10 +1,12 @@
 import type { FieldError, PropDefinition } from '@headwater/shared';
+import { depthOf } from './depth-of.ts';
+import { judgeFields } from './judge-prop-fields.ts';
 
 const MAX_PROPS = 500;
 const MAX_DEPTH = 32;
 
-const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'any'] as const;
-const SINGLE_TYPES = ['sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
+const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean'] as const;
+const SINGLE_TYPES = ['object', 'any', 'sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
 const SOURCE_TYPES = ['$.interface.http', '$.interface.timer', '$.service.db'] as const;
 
 /** Interfaces that belong to one app, such as `$.interface.apphook`: real components have them, and are saved and shown. */
@@ -50,16 +52,29 @@ function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefi
   }
   const fields = definition as Record<string, unknown>;
   const type = judgeType(path, fields, errors);
-  judgeFields(path, fields, errors);
+  judgeFields(path, type, fields, errors);
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
 function judgeType(path: string, fields: Record<string, unknown>, errors: FieldError[]): string | undefined {
   const { type } = fields;
   // A prop taken over from an app has its type there.
-  if (type === undefined && Array.isArray(fields['propDefinition'])) return 'any';
+  const taken = fields['propDefinition'];
+  if (type === undefined && Array.isArray(taken)) {
+    if (typeof taken[1] !== 'string')
+      errors.push({
+        path: `${path}.propDefinition`,
+        message: 'must be [app, name, inputValues]: an app, and the name of a prop of it',
+      });
+    return 'any';
+  }
   if (typeof type !== 'string') {
     errors.push({ path: `${path}.type`, message: type === undefined ? 'type is missing' : 'type must be a string' });
+    return undefined;
+  }
+  const single = type.endsWith('[]') ? type.slice(0, -2) : type;
+  if (single !== type && KNOWN.has(single) && !KNOWN.has(type)) {
+    errors.push({ path: `${path}.type`, message: `'${type}' is not a prop type: ${single} has no array form` });
     return undefined;
   }
   if (!KNOWN.has(type) && !APP_INTERFACE.test(type)) {
@@ -67,37 +82,4 @@ function judgeType(path: string, fields: Record<string, unknown>, errors: FieldE
     return undefined;
   }
   return type;
-}
-
-const FIELD_TYPES: Record<string, 'string' | 'boolean' | 'number'> = {
-  label: 'string',
-  description: 'string',
-  optional: 'boolean',
-  secret: 'boolean',
-  customResponse: 'boolean',
-  useQuery: 'boolean',
-  reloadProps: 'boolean',
-  hidden: 'boolean',
-  disabled: 'boolean',
-  min: 'number',
-  max: 'number',
-};
-
-function judgeFields(path: string, fields: Record<string, unknown>, errors: FieldError[]): void {
-  for (const [name, expected] of Object.entries(FIELD_TYPES)) {
-    const value = fields[name];
-    if (value === undefined) continue;
-    if (value === null) delete fields[name];
-    else if (typeof value !== expected)
-      errors.push({ path: `${path}.${name}`, message: `must be a ${expected}, not a ${typeof value}` });
-  }
-}
-
-/** Stops at `limit`: the value comes from the sandbox and may be nested without end. */
-function depthOf(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (limit === 0) return 1;
-  let deepest = 0;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
-  return deepest + 1;
 }

@@ -5,7 +5,9 @@ import { FrameError } from '../protocol/frames.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
+import { judgeAnswer } from './judge-answer.ts';
 import { StackMapper } from './map-stack.ts';
+import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
@@ -28,6 +30,7 @@ export class RunClient implements ProcessClient {
   readonly #fetches = new Map<number, AbortController>();
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
+  readonly #stores: RunStores;
   #readCount = 0;
   #over = false;
 
@@ -37,6 +40,7 @@ export class RunClient implements ProcessClient {
     this.#budget = new RunBudget(this.#limits);
     this.#host = host;
     this.#traffic = new RunTraffic(this.#limits);
+    this.#stores = new RunStores(request, host);
     this.#resolve = resolve;
   }
 
@@ -46,7 +50,7 @@ export class RunClient implements ProcessClient {
   }
 
   get settled(): boolean {
-    return this.#over && this.#fetches.size === 0;
+    return this.#over && this.#fetches.size === 0 && this.#stores.size === 0;
   }
 
   receive(message: FromSandbox, send: (message: ToSandbox) => void): void {
@@ -54,14 +58,17 @@ export class RunClient implements ProcessClient {
     if (this.#over) return;
     switch (message.kind) {
       case 'emit':
+        this.#requireOutput();
         return this.#emit(message.event);
       case 'log':
         this.#requireWithin(this.#budget.takeLogLine(message.line.message.length));
         return this.#host.log(message.line);
       case 'respond':
+        this.#requireOutput();
         this.#requireWithin(this.#budget.takeBytes(message.response.body.byteLength));
         return this.#host.respond(message.response);
       case 'db-set':
+        this.#requireOutput();
         this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
         this.#require(message.valueJson.length <= this.#limits.maxDbValueBytes);
         this.#requireWithin(this.#budget.takeDbValue(message.key.length + message.valueJson.length));
@@ -70,6 +77,8 @@ export class RunClient implements ProcessClient {
         return this.#read(message, send);
       case 'fetch':
         return this.#fetch(message, send);
+      case 'data-store':
+        return this.#askStore(message, send);
       case 'outcome':
         return this.#finish(message.outcome);
       case 'described':
@@ -83,6 +92,7 @@ export class RunClient implements ProcessClient {
 
   lose(fault: RunFault, innocent: boolean): void {
     for (const controller of this.#fetches.values()) controller.abort();
+    this.#stores.abort();
     if (this.#over) return;
     this.#over = true;
     const wallMs = performance.now() - this.#startedAtMs;
@@ -134,16 +144,44 @@ export class RunClient implements ProcessClient {
       .then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
   }
 
+  #askStore(message: Extract<FromSandbox, { kind: 'data-store' }>, send: (message: ToSandbox) => void): void {
+    const { run, call, asked } = message;
+    this.#require(this.#stores.isSound(asked));
+    void this.#stores.ask(asked).then((answer) => {
+      if (!this.#over) send({ kind: 'store-answer', run, call, answer });
+    });
+  }
+
   #finish(outcome: ReportedOutcome): void {
+    const ended = outcome.ok ? this.#answered(outcome) : this.#failed(outcome);
     this.#over = true;
-    if (outcome.ok) return this.#resolve(outcome);
+    this.#stores.abort();
+    this.#resolve(ended);
+  }
+
+  #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
     const { fault } = outcome;
     const stack =
       fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
     const mapped: RunFault = { code: fault.code, message: fault.message };
     if (fault.limit !== undefined) mapped.limit = fault.limit;
     if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;
-    this.#resolve({ ...outcome, fault: mapped });
+    return { ...outcome, fault: mapped };
+  }
+
+  #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {
+    const answer = judgeAnswer(this.#request.entry, text);
+    if ((answer === undefined) !== (text === undefined))
+      throw new FrameError('An answer that nobody asked for, or none where one is due');
+    if (answer === undefined) return outcome;
+    if (answer.ok) return { ...outcome, result: answer.result };
+    return { ...outcome, ok: false, fault: { code: 'COMPONENT_ERROR', message: answer.message }, innocent: false };
+  }
+
+  /** Of what is called while a form is filled in, nothing is kept. */
+  #requireOutput(): void {
+    const { kind } = this.#request.entry;
+    if (kind !== 'run' && kind !== 'hook') throw new FrameError('A form that is filled in has no output');
   }
 
   #requireWithin(exceeded: ExceededLimit | undefined): void {

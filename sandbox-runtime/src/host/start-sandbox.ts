@@ -2,7 +2,15 @@ import { ACCOUNT_LIMITS, accountLimits, HeadwaterError, LIMITS } from '@headwate
 import { bundleGuest } from '../build/bundle-guest.ts';
 import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
-import type { ComponentBundle, DescribeOutcome, RunHost, RunOutcome, RunRequest, Sandbox } from '../sandbox.ts';
+import type {
+  ComponentBundle,
+  DescribeOutcome,
+  RunEntry,
+  RunHost,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+} from '../sandbox.ts';
 import { DescribeClient } from './describe-client.ts';
 import { findConfinement } from './layers/confinement.ts';
 import { summarizeLayers } from './layers/describe-layers.ts';
@@ -120,16 +128,28 @@ function run(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<Run
 function orderOf(request: RunRequest): TaskOrder {
   const { isolateKey, entry, dedupe } = request;
   const { account: _, ...limits } = request.limits;
-  const order: TaskOrder = {
+  return {
     kind: 'run',
     isolateKey,
+    entry: entry.kind === 'hook' ? entry.hook : entry.kind,
     limits,
     props: JSON.stringify(request.props),
-    event: entry.kind === 'run' ? entry.event : '',
+    event: inputOf(entry),
+    ...(dedupe === undefined ? {} : { dedupe }),
   };
-  if (entry.kind === 'hook') order.hook = entry.hook;
-  if (dedupe !== undefined) order.dedupe = dedupe;
-  return order;
+}
+
+function inputOf(entry: RunEntry): string {
+  switch (entry.kind) {
+    case 'run':
+      return entry.event;
+    case 'hook':
+      return '';
+    case 'options':
+      return JSON.stringify(entry);
+    case 'additional-props':
+      return entry.previousPropDefs;
+  }
 }
 
 /**

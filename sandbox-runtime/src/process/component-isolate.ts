@@ -32,6 +32,11 @@ export class ComponentIsolate {
   }
 }
 
+export interface RunPlace {
+  isolate: ComponentIsolate;
+  run: ProcessRun;
+}
+
 /** `dc_x:4` is revision 4 of component `dc_x`. */
 export function componentOf(isolateKey: string): string {
   const colon = isolateKey.lastIndexOf(':');

@@ -18,12 +18,20 @@ export function readFailure(json: string, memoryMb: number): Fault {
   const {
     message,
     stack,
+    isConfiguration,
     limit: told,
-  } = JSON.parse(json) as { message: string; stack?: string; limit?: ExceededLimit };
+  } = JSON.parse(json) as { message: string; stack?: string; isConfiguration?: boolean; limit?: ExceededLimit };
   const limit =
     told === undefined && message === NO_ROOM ? ({ name: 'memoryMb', value: memoryMb, used: memoryMb } as const) : told;
   const isKnown = limit !== undefined && Object.hasOwn(ACCOUNT_LIMITS, limit.name);
-  const fault: Fault = isKnown ? limitFault(limit) : { code: 'COMPONENT_ERROR', message };
+  const code = isConfiguration === true ? 'CONFIGURATION_ERROR' : 'COMPONENT_ERROR';
+  const fault: Fault = isKnown ? limitFault(limit) : { code, message };
   if (stack !== undefined) fault.stack = stack;
   return fault;
+}
+
+/** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
+export function faultOfOthers(fault: Fault): Fault {
+  if (fault.code === 'MEMORY_LIMIT') return fault;
+  return { code: fault.code, message: `Another run of this component was ended: ${fault.message}` };
 }

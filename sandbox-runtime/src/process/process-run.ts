@@ -27,6 +27,7 @@ export class ProcessRun {
   /** What stops each open timer. */
   readonly timers = new Map<number, () => void>();
   readonly fetches = new Set<number>();
+  readonly storeCalls = new Set<number>();
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();

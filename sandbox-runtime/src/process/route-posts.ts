@@ -9,8 +9,10 @@ const AT_ONCE = -1;
 
 export interface PostRoutes {
   reporter: SandboxReporter;
-  /** The guest says that the run ended; `failure` is JSON of message, stack and limit. */
-  ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void;
+  /** The guest says that the run ended well. */
+  done(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void;
+  /** The guest says that it failed: JSON of message, stack and limit. */
+  failed(isolate: ComponentIsolate, run: ProcessRun, failure: string): void;
   overOutput(isolate: ComponentIsolate, run: ProcessRun, exceeded: ExceededLimit): void;
   enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, a: number): void;
   webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void;
@@ -83,10 +85,16 @@ function routeOutput(
       if (typeof a === 'number' && typeof b === 'string' && c instanceof Uint8Array)
         routes.webCrypto(isolate, run, a, b, c);
       return;
+    case POST.dataStore:
+      if (typeof a !== 'number' || typeof b !== 'string') return;
+      run.storeCalls.add(a);
+      return reporter.dataStore(run.run, a, b, typeof c === 'string' ? c : undefined);
     case POST.done:
-      return routes.ended(isolate, run, undefined);
+      if (typeof a === 'string') exceeded = run.budget.takeBytes(a.length);
+      if (exceeded === undefined) return routes.done(isolate, run, typeof a === 'string' ? a : undefined);
+      break;
     case POST.failed:
-      return routes.ended(isolate, run, String(a));
+      return routes.failed(isolate, run, String(a));
   }
   if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);
 }

@@ -5,9 +5,9 @@ import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import { CALL } from '../protocol/isolate-calls.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
-import { ComponentIsolate } from './component-isolate.ts';
+import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
-import { type Fault, readFailure } from './fault.ts';
+import { type Fault, faultOfOthers, readFailure } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ProcessRun, type ToldLimits } from './process-run.ts';
@@ -45,7 +45,8 @@ export class SandboxWorker {
     });
     this.#routes = {
       reporter,
-      ended: (isolate, run, failure) => this.#ended(isolate, run, failure),
+      done: (isolate, run, result) => this.#done(isolate, run, result),
+      failed: (isolate, run, failure) => this.#end(isolate, run, readFailure(failure, isolate.memoryMb)),
       overOutput: (isolate, run, exceeded) => this.#end(isolate, run, limitFault(exceeded)),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
       webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
@@ -81,6 +82,8 @@ export class SandboxWorker {
         return this.#find(message.run)?.run.settleRead(message.call, message.answer);
       case 'fetched':
         return this.#fetched(message);
+      case 'store-answer':
+        return this.#storeAnswered(message);
       case 'ping':
         return this.#reporter.pong();
     }
@@ -93,7 +96,7 @@ export class SandboxWorker {
     const start = (): void => {
       if (run.over) return;
       this.#tellLimits(isolate, run);
-      this.#enter(isolate, run, CALL.start, [order.hook ?? '', order.dedupe ?? '', order.props, order.event]);
+      this.#enter(isolate, run, CALL.start, [order.entry, order.dedupe ?? '', order.props, order.event]);
     };
     if (isolate.loaded) return start();
     if (isolate.served === 1) {
@@ -159,8 +162,7 @@ export class SandboxWorker {
 
   #loadFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
-    const thrown = readThrown(error instanceof LoadError ? error.cause : error);
-    this.#end(isolate, run, { code: 'COMPONENT_ERROR', ...thrown });
+    this.#end(isolate, run, readThrown(error instanceof LoadError ? error.cause : error));
     this.#throw(isolate);
   }
 
@@ -181,13 +183,22 @@ export class SandboxWorker {
 
   #fetched(message: Extract<ToSandbox, { kind: 'fetched' }>): void {
     const found = this.#find(message.run);
-    if (found === undefined || found.isolate.dead || !found.run.fetches.delete(message.call)) return;
-    const { isolate, run } = found;
+    if (found === undefined || !found.run.fetches.delete(message.call)) return;
     const { outcome } = message;
     const { body, ...head } = outcome.ok ? outcome : { ...outcome, body: new Uint8Array(0) };
-    isolate.guest
-      .callWithBytes(run, CALL.fetched, message.call, JSON.stringify(head), body)
-      .catch((error: unknown) => this.#callFailed(isolate, run, error));
+    this.#answer(found, CALL.fetched, message.call, head, body);
+  }
+
+  #storeAnswered(message: Extract<ToSandbox, { kind: 'store-answer' }>): void {
+    const found = this.#find(message.run);
+    if (found === undefined || !found.run.storeCalls.delete(message.call)) return;
+    this.#answer(found, CALL.answered, message.call, message.answer, new Uint8Array(0));
+  }
+
+  #answer({ isolate, run }: RunPlace, kind: number, call: number, head: object, body: Uint8Array): void {
+    if (isolate.dead) return;
+    const answered = isolate.guest.callWithBytes(run, kind, call, JSON.stringify(head), body);
+    answered.catch((error: unknown) => this.#callFailed(isolate, run, error));
   }
 
   #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
@@ -208,9 +219,9 @@ export class SandboxWorker {
     return answer;
   }
 
-  #ended(isolate: ComponentIsolate, run: ProcessRun, failure: string | undefined): void {
-    if (failure !== undefined) return this.#end(isolate, run, readFailure(failure, isolate.memoryMb));
-    this.#reporter.outcome(run.run, { ok: true, cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() });
+  #done(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void {
+    const times = { cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() };
+    this.#reporter.outcome(run.run, { ok: true, ...times, ...(result === undefined ? {} : { result }) });
     this.#close(isolate, run);
   }
 
@@ -279,17 +290,11 @@ export class SandboxWorker {
     isolate.guest.dispose();
   }
 
-  #find(number: number): { isolate: ComponentIsolate; run: ProcessRun } | undefined {
+  #find(number: number): RunPlace | undefined {
     for (const isolate of [...this.#cache.all(), ...this.#throwAway]) {
       const run = isolate.find(number);
       if (run !== undefined) return { isolate, run };
     }
     return undefined;
   }
-}
-
-/** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
-function faultOfOthers(fault: Fault): Fault {
-  if (fault.code === 'MEMORY_LIMIT') return fault;
-  return { code: fault.code, message: `Another run of this component was ended: ${fault.message}` };
 }

@@ -40,7 +40,12 @@ const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
   maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),
   maxDbValueBytes: wording('RESOURCE_LIMIT', 'A value for $.service.db has # of JSON', ' bytes'),
   maxDbBytes: wording('RESOURCE_LIMIT', 'The keys and values of $.service.db have #', ' bytes'),
+  maxEventHops: wording('RESOURCE_LIMIT', 'The run emitted the event # of a chain of sources that hear each other'),
   maxDbReadsPerRun: wording('RESOURCE_LIMIT', 'The run read # values of $.service.db'),
+  maxDataStoreCallsPerRun: wording('RESOURCE_LIMIT', 'The run made # calls on data stores'),
+  maxDataStoreValueBytes: wording('RESOURCE_LIMIT', 'A value for a data store has # of JSON', ' bytes'),
+  maxDataStoreRecords: wording('RESOURCE_LIMIT', 'The data store would have # records'),
+  maxDataStoreBytes: wording('RESOURCE_LIMIT', 'The keys and values of the data store would have #', ' bytes'),
 };
 
 const OTHER = wording('RESOURCE_LIMIT', '# were used or asked for');

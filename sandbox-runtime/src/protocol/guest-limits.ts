@@ -16,6 +16,8 @@ const OF_ACCOUNT = [
   'maxDownloadBytesPerRun',
   'maxTmpBytes',
   'maxTmpEntries',
+  'maxDataStoreCallsPerRun',
+  'maxDataStoreValueBytes',
 ] as const satisfies readonly AccountLimitName[];
 
 const OF_PLATFORM = [
@@ -25,6 +27,10 @@ const OF_PLATFORM = [
   'maxDbKeyBytes',
   'dbEntryOverheadBytes',
   'maxFetchUrlChars',
+  'maxDataStoreKeyBytes',
+  'maxDataStoreTtlSeconds',
+  'maxPropOptionsBytes',
+  'maxDynamicPropsBytes',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */

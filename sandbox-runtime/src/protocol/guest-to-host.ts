@@ -1,11 +1,12 @@
 import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
-import type { FetchRequest, RunFault } from '../sandbox.ts';
+import type { DataStoreCall, FetchRequest, RunFault } from '../sandbox.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
-import { readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
+import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 
 /** Faults that a sandbox process may report; any other code from it is a protocol violation. */
 const SANDBOX_FAULTS = [
   'COMPONENT_ERROR',
+  'CONFIGURATION_ERROR',
   'CPU_LIMIT',
   'WALL_LIMIT',
   'MEMORY_LIMIT',
@@ -15,7 +16,7 @@ const SANDBOX_FAULTS = [
 export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
 
 export type ReportedOutcome =
-  | { ok: true; cpuMs: number; wallMs: number }
+  | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault & { code: SandboxFault }; innocent: boolean; cpuMs: number; wallMs: number };
 
 /**
@@ -32,6 +33,7 @@ export type FromSandbox =
   | { kind: 'db-get'; run: number; call: number; key: string }
   | { kind: 'fetch'; run: number; call: number; request: FetchRequest }
   | { kind: 'fetch-abort'; run: number; call: number }
+  | { kind: 'data-store'; run: number; call: number; asked: DataStoreCall }
   | { kind: 'outcome'; run: number; outcome: ReportedOutcome }
   | { kind: 'described'; run: number; outline: string }
   | { kind: 'pong' }
@@ -51,6 +53,7 @@ const KIND = {
   described: 10,
   pong: 11,
   condemned: 12,
+  dataStore: 13,
 } as const;
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -95,9 +98,17 @@ export class SandboxReporter {
     this.#writer.send(KIND.fetchAbort, run, [String(call)]);
   }
 
+  dataStore(run: number, call: number, head: string, valueJson: string | undefined): void {
+    const parts = [String(call), head];
+    this.#writer.send(KIND.dataStore, run, valueJson === undefined ? parts : [...parts, valueJson]);
+  }
+
   outcome(run: number, outcome: ReportedOutcome): void {
     const { cpuMs, wallMs } = outcome;
-    if (outcome.ok) return this.#writer.send(KIND.outcome, run, [JSON.stringify([cpuMs, wallMs])]);
+    if (outcome.ok) {
+      const head = JSON.stringify([cpuMs, wallMs]);
+      return this.#writer.send(KIND.outcome, run, outcome.result === undefined ? [head] : [head, outcome.result]);
+    }
     const { fault, innocent } = outcome;
     const { name, value, used } = fault.limit ?? {};
     const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent, name, value, used]);
@@ -137,6 +148,8 @@ export function readFromSandbox(frame: Frame): FromSandbox {
       return { kind: 'fetch', run, call: count(frame, 0), request: readFetchRequest(frame) };
     case KIND.fetchAbort:
       return { kind: 'fetch-abort', run, call: count(frame, 0) };
+    case KIND.dataStore:
+      return { kind: 'data-store', run, call: count(frame, 0), asked: readStoreCall(frame) };
     case KIND.outcome:
       return { kind: 'outcome', run, outcome: readOutcome(frame) };
     case KIND.described:
@@ -162,10 +175,16 @@ function readFetchRequest(frame: Frame): FetchRequest {
   return frame.parts.length > 2 ? { ...head, body: bytes(frame, 2) } : head;
 }
 
+function readStoreCall(frame: Frame): DataStoreCall {
+  const head = readDataStoreCall(text(frame, 1));
+  return frame.parts.length > 2 ? { ...head, valueJson: text(frame, 2) } : head;
+}
+
 function readOutcome(frame: Frame): ReportedOutcome {
   const head = readOutcomeHead(text(frame, 0), SANDBOX_FAULTS);
   const { cpuMs, wallMs } = head;
-  if (head.code === undefined) return { ok: true, cpuMs, wallMs };
+  if (head.code === undefined)
+    return frame.parts.length > 1 ? { ok: true, cpuMs, wallMs, result: text(frame, 1) } : { ok: true, cpuMs, wallMs };
   const fault: RunFault & { code: SandboxFault } = { code: head.code, message: text(frame, 1) };
   const stack = text(frame, 2);
   if (stack !== '') fault.stack = stack;

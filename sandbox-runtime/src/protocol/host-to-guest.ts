@@ -1,5 +1,5 @@
 import type { DedupeStrategy, HookName } from '@headwater/shared';
-import type { FetchOutcome, WallLimitName } from '../sandbox.ts';
+import type { DataStoreAnswer, FetchOutcome, WallLimitName } from '../sandbox.ts';
 import { type Frame, FrameError, type FrameWriter } from './frames.ts';
 import type { GuestLimits } from './guest-limits.ts';
 
@@ -23,18 +23,20 @@ export interface EntryLimits {
   memoryMb: number;
 }
 
+/** What is called in a component; a hook by its name. */
+export type EntryName = 'run' | HookName | 'options' | 'additional-props';
+
 export interface RunOrder {
   kind: 'run';
   run: number;
   isolateKey: string;
   bundleHash: string;
-  /** Absent: the component's `run`. */
-  hook?: HookName;
+  entry: EntryName;
   dedupe?: DedupeStrategy;
   limits: EntryLimits;
   /** JSON text of `Record<string, RunProp>`. */
   props: string;
-  /** JSON text of the event; empty for a hook. */
+  /** JSON text that the entry gets: the event, of `options` what is asked, of `additional-props` the previous definitions. */
   event: string;
 }
 
@@ -51,6 +53,7 @@ export type ToSandbox =
   /** `v` + JSON, `u` (no such key) or `e` + message. */
   | { kind: 'db-value'; run: number; call: number; answer: string }
   | { kind: 'fetched'; run: number; call: number; outcome: FetchOutcome }
+  | { kind: 'store-answer'; run: number; call: number; answer: DataStoreAnswer }
   | { kind: 'ping' };
 
 const KIND = {
@@ -63,15 +66,10 @@ const KIND = {
   fetched: 7,
   ping: 8,
   limits: 9,
+  storeAnswer: 10,
 } as const;
 
-type RunHead = [
-  isolateKey: string,
-  hash: string,
-  hook: HookName | null,
-  dedupe: DedupeStrategy | null,
-  limits: EntryLimits,
-];
+type RunHead = [isolateKey: string, hash: string, entry: EntryName, dedupe: DedupeStrategy | null, limits: EntryLimits];
 
 export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   switch (message.kind) {
@@ -84,8 +82,8 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
     case 'limits':
       return writer.send(KIND.limits, 0, [message.limits]);
     case 'run': {
-      const { isolateKey, bundleHash, hook, dedupe, limits } = message;
-      const head: RunHead = [isolateKey, bundleHash, hook ?? null, dedupe ?? null, limits];
+      const { isolateKey, bundleHash, entry, dedupe, limits } = message;
+      const head: RunHead = [isolateKey, bundleHash, entry, dedupe ?? null, limits];
       return writer.send(KIND.run, message.run, [JSON.stringify(head), message.props, message.event]);
     }
     case 'describe':
@@ -94,6 +92,8 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
       return writer.send(KIND.dbValue, message.run, [String(message.call), message.answer]);
     case 'fetched':
       return sendFetched(writer, message.run, message.call, message.outcome);
+    case 'store-answer':
+      return writer.send(KIND.storeAnswer, message.run, [String(message.call), JSON.stringify(message.answer)]);
     case 'ping':
       return writer.send(KIND.ping, 0);
   }
@@ -132,17 +132,17 @@ export function readToSandbox(frame: Frame): ToSandbox {
     case KIND.limits:
       return { kind: 'limits', limits: text(frame, 0) };
     case KIND.run: {
-      const [isolateKey, bundleHash, hook, dedupe, limits] = JSON.parse(text(frame, 0)) as RunHead;
+      const [isolateKey, bundleHash, entry, dedupe, limits] = JSON.parse(text(frame, 0)) as RunHead;
       const order: RunOrder = {
         kind: 'run',
         run,
         isolateKey,
         bundleHash,
+        entry,
         limits,
         props: text(frame, 1),
         event: text(frame, 2),
       };
-      if (hook !== null) order.hook = hook;
       if (dedupe !== null) order.dedupe = dedupe;
       return order;
     }
@@ -152,6 +152,10 @@ export function readToSandbox(frame: Frame): ToSandbox {
       return { kind: 'db-value', run, call: Number(text(frame, 0)), answer: text(frame, 1) };
     case KIND.fetched:
       return { kind: 'fetched', run, call: Number(text(frame, 0)), outcome: readFetched(frame) };
+    case KIND.storeAnswer: {
+      const answer = JSON.parse(text(frame, 1)) as DataStoreAnswer;
+      return { kind: 'store-answer', run, call: Number(text(frame, 0)), answer };
+    }
     case KIND.ping:
       return { kind: 'ping' };
     default:

@@ -21,12 +21,14 @@ export const POST = {
   timerSet: 7,
   /** a: timer. */
   timerClear: 8,
-  /** The run ended well. */
+  /** The run ended well. a: what its entry answers, if it answers anything. */
   done: 9,
-  /** The run threw. a: JSON of message, stack, and limit where that is why. */
+  /** The run threw. a: JSON of message, stack, whether it is a ConfigurationError, and limit where that is why. */
   failed: 10,
   /** a: call, b: JSON of a call of `crypto.subtle`, c: its bytes. */
   webCrypto: 40,
+  /** a: call, b: JSON of a DataStoreCall without its value; c: the value as JSON, if there is one. */
+  dataStore: 41,
 } as const;
 
 /** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
@@ -35,7 +37,7 @@ export const CALL = {
   loading: 0,
   /** a: the module's namespace. Answers an error's JSON, or undefined. */
   load: 1,
-  /** a: hook or '', b: dedupe or '', c: props JSON, d: event JSON. */
+  /** a: name of the entry, b: dedupe or '', c: props JSON, d: JSON that the entry gets: the event, of `options` what is asked. */
   start: 2,
   /** a: timer. */
   timer: 3,
@@ -47,7 +49,7 @@ export const CALL = {
   end: 6,
   /** a: JSON of GuestLimits, for runs that start from now on. */
   limits: 7,
-  /** The answer to POST.webCrypto. a: call, b: JSON, c: bytes. */
+  /** The answer to POST.webCrypto and POST.dataStore. a: call, b: JSON, c: bytes. */
   answered: 40,
 } as const;
 

@@ -5,7 +5,7 @@ import {
   type ExceededLimit,
   type HttpResponse,
 } from '@headwater/shared';
-import type { FetchRequest } from '../sandbox.ts';
+import type { DataStoreCall, FetchRequest } from '../sandbox.ts';
 import { FrameError } from './frames.ts';
 import { MAX_HEAD_CHARS } from './head-bounds.ts';
 
@@ -52,6 +52,20 @@ export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
   if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual')
     throw new FrameError('An unknown redirect mode');
   return { url: string(head['url'], 'url'), method, redirect, headers: readHeaders(head['headers']) };
+}
+
+const STORE_OPS: readonly DataStoreCall['op'][] = ['get', 'set', 'delete', 'has', 'keys', 'entries', 'clear'];
+
+export function readDataStoreCall(json: string): Omit<DataStoreCall, 'valueJson'> {
+  const head = readObject(json);
+  const op = STORE_OPS.find((known) => known === head['op']);
+  if (op === undefined) throw new FrameError('An unknown operation on a data store');
+  const call: Omit<DataStoreCall, 'valueJson'> = { storeId: string(head['storeId'], 'storeId'), op };
+  const { key, ttlSeconds, cursor } = head;
+  if (key !== undefined) call.key = string(key, 'key');
+  if (ttlSeconds !== undefined) call.ttlSeconds = finite(ttlSeconds, 'ttlSeconds');
+  if (cursor !== undefined) call.cursor = string(cursor, 'cursor');
+  return call;
 }
 
 export interface OutcomeHead<Code extends string> {

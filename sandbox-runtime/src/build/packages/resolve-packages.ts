@@ -2,6 +2,7 @@ import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } fro
 import { builtinModules } from 'node:module';
 import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from '../component-files.ts';
 import { loadBuiltin, resolveBuiltin } from '../resolve-builtins.ts';
+import { loadOwnPackage, resolveOwnPackage } from '../own-packages.ts';
 import { parseSpecifier } from '../specifier.ts';
 import type { PackageTree } from './resolve-tree.ts';
 import { sloppyModule } from './sloppy-module.ts';
@@ -33,12 +34,13 @@ export function resolvePackages(
     name: 'headwater-packages',
     setup(setup) {
       setup.onResolve({ filter: /.*/ }, (args) => {
-        const resolved = resolveOwn(component, args) ?? resolveBuiltin(args.path);
+        const resolved = resolveOwn(component, args) ?? resolveBuiltin(args.path) ?? resolveOwnPackage(args.path);
         if (resolved !== undefined) return resolved;
         const found = isOwnImport(args) ? findRoot(args, tree, packages) : findWithin(args, packages);
         return 'id' in found ? toFile(found) : found;
       });
       loadBuiltin(setup);
+      loadOwnPackage(setup);
       setup.onLoad({ filter: /.*/, namespace: ABSENT_NAMESPACE }, ({ path }) => absentModule(path));
       setup.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, ({ path }) =>
         loadFile(files.get(path), sloppy.has(path)),

@@ -1,0 +1,66 @@
+import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
+import type { LoadedComponent } from './load-component.ts';
+import { outlineProps } from './outline.ts';
+import { isObject } from './resolve-prop.ts';
+import { utf8LengthUpTo } from './utf8.ts';
+
+/** What `additionalProps` answers, as JSON text of `{ props }`, outlined as the component's own props are. */
+export async function answerAdditionalProps(
+  component: LoadedComponent,
+  self: object,
+  previousJson: string,
+  maxBytes: number,
+): Promise<string> {
+  const json = stringifyJson({ props: outlineProps(await computeProps(component, self, previousJson)) });
+  const bytes = utf8LengthUpTo(json, maxBytes);
+  if (bytes <= maxBytes) return json;
+  throw new RangeError(`What additionalProps answers has ${bytes} bytes as JSON; the limit is ${maxBytes}`);
+}
+
+/**
+ * Calls `additionalProps` with all definitions there are: the component's own, under those of the last answer. Components
+ * change some of them (`previous.name.hidden = true`), so each is a copy, and a changed one belongs to the answer.
+ */
+export async function computeProps(
+  component: LoadedComponent,
+  self: object,
+  previousJson: string,
+): Promise<Record<string, unknown>> {
+  if (component.additionalProps === undefined) return {};
+  const previous = previousDefinitions(component, previousJson);
+  const before = new Map(Object.entries(previous).map(([name, prop]) => [name, outlineOf(prop)]));
+  const answered: unknown = await applyFunction(component.additionalProps, self, [previous]);
+  if (answered !== undefined && answered !== null && !isObject(answered))
+    throw new TypeError(
+      `additionalProps must answer an object of prop definitions, not ${Array.isArray(answered) ? 'a list' : `a ${typeof answered}`}`,
+    );
+  const changed = Object.entries(previous).filter(
+    ([name, prop]) => before.has(name) && component.props.has(name) && outlineOf(prop) !== before.get(name),
+  );
+  return { ...Object.fromEntries(changed), ...(answered as Record<string, unknown> | null | undefined) };
+}
+
+/** Also a list of definitions with their names, as `describe` gives them. */
+function previousDefinitions(component: LoadedComponent, json: string): Record<string, unknown> {
+  const parsed = json === '' ? {} : parseJson(json);
+  const entries: [string, unknown][] = Array.isArray(parsed)
+    ? parsed.filter(isObject).map((definition) => [String(definition['name']), definition])
+    : Object.entries(isObject(parsed) ? parsed : {});
+  const own = [...component.props].map(([name, { definition }]): [string, unknown] => [name, { ...definition }]);
+  const merged = Object.fromEntries(own);
+  for (const [name, definition] of entries) {
+    const ours = merged[name];
+    if (isObject(definition)) merged[name] = isObject(ours) ? overlay(ours, definition) : { ...definition };
+  }
+  return merged;
+}
+
+/** Functions have become true in what was outlined, and apps their slugs: the component's own stay. */
+function overlay(own: Record<string, unknown>, outlined: Record<string, unknown>): Record<string, unknown> {
+  const { options, propDefinition: _, ...rest } = outlined;
+  return { ...own, ...rest, ...(options === true || options === undefined ? {} : { options }) };
+}
+
+function outlineOf(prop: unknown): string {
+  return stringifyJson(outlineProps({ prop }));
+}

@@ -1,0 +1,57 @@
+import type { GuestFetch } from './fetch.ts';
+import { readHttpRequest } from './http-request-config.ts';
+import { isObject } from './resolve-prop.ts';
+import type { GuestResponse } from './response.ts';
+
+/** What `execute` answers: the shape that axios answers with, because that is what components read. */
+interface ExecutedRequest {
+  data: unknown;
+  status: number;
+  statusText: string;
+  headers: Record<string, string>;
+  config: { method: string; url: string };
+}
+
+/** An http_request prop: what is configured, and `execute`. */
+export function makeHttpRequestProp(fetches: GuestFetch, configured: unknown): Record<string, unknown> {
+  return { ...(isObject(configured) ? configured : {}), execute: () => execute(fetches, configured) };
+}
+
+async function execute(fetches: GuestFetch, configured: unknown): Promise<ExecutedRequest> {
+  const { url, init } = readHttpRequest(configured);
+  const response = await fetches.fetch(url, init);
+  const executed: ExecutedRequest = {
+    data: await readData(response),
+    status: response.status,
+    statusText: response.statusText,
+    headers: Object.fromEntries(response.headers),
+    config: { method: init.method, url },
+  };
+  if (!response.ok) throw new RequestFailedError(executed);
+  return executed;
+}
+
+/** JSON whatever its type says, as axios reads it; anything else as text. */
+async function readData(response: GuestResponse): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It is no JSON.
+    return text;
+  }
+}
+
+/** An answer that is no 2xx, with what axios puts on its error. */
+class RequestFailedError extends Error {
+  readonly code: 'ERR_BAD_REQUEST' | 'ERR_BAD_RESPONSE';
+  readonly status: number;
+  readonly response: ExecutedRequest;
+
+  constructor(response: ExecutedRequest) {
+    super(`Request failed with status code ${response.status}`);
+    this.code = response.status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
+    this.status = response.status;
+    this.response = response;
+  }
+}

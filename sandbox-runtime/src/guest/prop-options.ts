@@ -1,0 +1,146 @@
+import { type LoadedApp, makeAppProp } from './app-prop.ts';
+import { type ComponentFunction, readMembers } from './bind-methods.ts';
+import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
+import { toJson } from './json-value.ts';
+import type { LoadedComponent } from './load-component.ts';
+import { computeProps } from './additional-props.ts';
+import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
+import type { RunInstance } from './run-instance.ts';
+import { utf8LengthUpTo } from './utf8.ts';
+
+/** What is asked of the entry `options`; the process has checked nothing of it. */
+export interface OptionsQuestion {
+  prop: string;
+  page: number;
+  prevContext?: unknown;
+  query?: string;
+}
+
+interface Option {
+  label: string;
+  value: unknown;
+}
+
+/** The choices of a prop, as JSON text of `{ options, context? }`. Throws what the component throws, and TypeError. */
+export async function answerOptions(
+  component: LoadedComponent,
+  instance: RunInstance,
+  question: OptionsQuestion,
+  maxBytes: number,
+): Promise<string> {
+  const { prop: name } = question;
+  const prop = await findProp(component, instance, name);
+  const { options } = prop.definition;
+  const answered: unknown =
+    typeof options === 'function'
+      ? await callOptions(component, instance, prop, options as ComponentFunction, question)
+      : options;
+  const list = isObject(answered) ? answered['options'] : answered;
+  const context = isObject(answered) ? answered['context'] : undefined;
+  const json = toJson(`What the options of '${name}' answer`, { options: readOptions(name, list), context });
+  const bytes = utf8LengthUpTo(json, maxBytes);
+  if (bytes <= maxBytes) return json;
+  throw new RangeError(`The options of '${name}' have ${bytes} bytes as JSON; the limit is ${maxBytes}`);
+}
+
+/** A prop of the component itself; else of those that it computes from what is configured. */
+async function findProp(component: LoadedComponent, { self }: RunInstance, name: string): Promise<ResolvedProp> {
+  const own = component.props.get(name);
+  if (hasOptions(own)) return own;
+  const computed = component.additionalProps === undefined ? {} : await computeProps(component, self, '{}');
+  const dynamic = Object.hasOwn(computed, name) ? resolveProp(computed[name]) : undefined;
+  if (hasOptions(dynamic)) return dynamic;
+  const isKnown = own !== undefined || dynamic !== undefined;
+  throw new TypeError(isKnown ? `The prop '${name}' has no options` : `The component has no prop '${name}'`);
+}
+
+function hasOptions(prop: ResolvedProp | undefined): prop is ResolvedProp {
+  const options = prop?.definition['options'];
+  return typeof options === 'function' || (typeof options === 'object' && options !== null);
+}
+
+async function callOptions(
+  component: LoadedComponent,
+  instance: RunInstance,
+  { definition, origin }: ResolvedProp,
+  options: ComponentFunction,
+  { page, prevContext, query }: OptionsQuestion,
+): Promise<unknown> {
+  const inputs = await readInputs(origin?.inputValues, instance);
+  const parameter = {
+    ...inputs,
+    page,
+    // Components take it apart at once (`prevContext: { cursor }`): without a previous page it is empty, and not absent.
+    prevContext: prevContext ?? {},
+    ...(definition['useQuery'] === true && query !== undefined ? { query } : {}),
+  };
+  const self = origin?.givesOptions === true ? appOf(component, instance, origin.from) : instance.self;
+  return await applyFunction(options, self, [parameter]);
+}
+
+async function readInputs(inputValues: unknown, { props }: RunInstance): Promise<object> {
+  const inputs: unknown =
+    typeof inputValues === 'function' ? await (inputValues as ComponentFunction)(props) : inputValues;
+  return typeof inputs === 'object' && inputs !== null ? inputs : {};
+}
+
+/**
+ * The `this` of what an app defines: the prop that is this very app, or one of the same slug; of several, one with an account.
+ * An app that is no prop of the component has its methods all the same.
+ */
+function appOf(component: LoadedComponent, { self, props }: RunInstance, from: object): unknown {
+  const { app: slug, methods } = from as Record<string, unknown>;
+  const candidates = [...component.apps].filter(([, known]) => known.app === from || isSameSlug(known, slug));
+  const same = candidates.filter(([, known]) => known.app === from);
+  const [found] = (same.length > 0 ? same : candidates).toSorted(([a], [b]) => authKeys(props[b]) - authKeys(props[a]));
+  if (found !== undefined) return props[found[0]];
+  return methods === undefined && slug === undefined ? self : makeAppProp(readMembers(methods), {});
+}
+
+function isSameSlug({ slug }: LoadedApp, other: unknown): boolean {
+  return slug !== undefined && slug === other;
+}
+
+function authKeys(app: unknown): number {
+  const auth = isObject(app) ? app['$auth'] : undefined;
+  return isObject(auth) && Object.keys(auth).length > 0 ? 1 : 0;
+}
+
+function readOptions(name: string, list: unknown): Option[] {
+  if (list === undefined || list === null) return [];
+  if (!Array.isArray(list))
+    throw new TypeError(`The options of '${name}' must be a list, or { options, context }, not ${kindOf(list)}`);
+  return list.flatMap((item: unknown) => readOption(name, item) ?? []);
+}
+
+/** A plain value, `{ label, value }`, or that below `__lv` or `lv`. Undefined for one that cannot be chosen. */
+function readOption(name: string, item: unknown): Option | undefined {
+  if (item === undefined || item === null) return undefined;
+  if (!isObject(item)) {
+    if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') throw unusable(name, item);
+    return { label: toText(item), value: item };
+  }
+  const { __lv: marked, lv } = item;
+  const inner = marked ?? lv;
+  if (isObject(inner)) return readOption(name, inner);
+  const { label, value } = item;
+  if (value === undefined) {
+    if (Object.hasOwn(item, 'value') || Object.hasOwn(item, 'label')) return undefined;
+    throw unusable(name, item);
+  }
+  const shown = label ?? (typeof value === 'object' ? stringifyJson(value) : value);
+  return { label: toText(shown), value };
+}
+
+function unusable(name: string, item: unknown): TypeError {
+  return new TypeError(
+    `The options of '${name}' must be strings, numbers, booleans or { label, value } objects, not ${kindOf(item)}`,
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (!isObject(value)) return `a ${typeof value}`;
+  const keys = Object.keys(value).slice(0, 5).join(', ');
+  return keys === '' ? 'an empty object' : `an object with ${keys}`;
+}
