@@ -1,0 +1,89 @@
+import { type AuthOutcome, resolveAccount } from './resolve-auth.ts';
+import type { AccountContext } from './account-context.ts';
+import { authOf, secretsOf } from './stored-credentials.ts';
+import type { SecretValue } from '../secrets/redactor.ts';
+
+/** What an app prop is worth in a run. The same object for as long as the credentials are the same. */
+interface ResolvedAuth {
+  /** The app's slug. */
+  app: string;
+  auth: Record<string, unknown>;
+  /** What may not leave the run, named for the prop. */
+  secrets: (prop: string) => SecretValue[];
+}
+
+type ResolvedOutcome = { ok: true; resolved: ResolvedAuth } | { ok: false; message: string };
+
+/** `$auth` of connected accounts, for runs. */
+export interface AuthCache {
+  /** `app`: the slug that the prop declares; another app's account is refused. */
+  resolve(accountId: string, id: string, app: string): Promise<ResolvedOutcome>;
+  /** After a change, on every node (LISTEN). */
+  forget(id: string): void;
+  forgetAll(): void;
+}
+
+const MAX_CACHED = 2_000;
+/** A flood of events for an account that does not work asks its provider once in this time. */
+const FAILURE_TRUST_MS = 2_000;
+
+interface Entry {
+  outcome: ResolvedOutcome;
+  untilMs: number;
+}
+
+interface Slot {
+  accountId: string;
+  loading: Promise<Entry>;
+}
+
+/** Keeps what was resolved until shortly before its token ends; callers that ask at the same time share one answer. */
+export function createAuthCache(context: AccountContext): AuthCache {
+  const slots = new Map<string, Slot>();
+
+  function load(accountId: string, id: string): Promise<Entry> {
+    const slot: Slot = { accountId, loading: resolveAccount(context, accountId, id).then(entryOf) };
+    slots.set(id, slot);
+    if (slots.size > MAX_CACHED) slots.delete(slots.keys().next().value as string);
+    slot.loading.catch(() => {
+      // Not remembered; the callers see it.
+      if (slots.get(id) === slot) slots.delete(id);
+    });
+    return slot.loading;
+  }
+
+  async function current(accountId: string, id: string): Promise<ResolvedOutcome> {
+    const slot = slots.get(id);
+    // Whoever names an id of another account is told by the database that there is none, and leaves no trace here.
+    if (slot !== undefined && slot.accountId !== accountId) {
+      return entryOf(await resolveAccount(context, accountId, id)).outcome;
+    }
+    if (slot !== undefined) {
+      const entry = await slot.loading;
+      if (Date.now() < entry.untilMs) return entry.outcome;
+      if (slots.get(id) === slot) slots.delete(id);
+    }
+    const newer = slots.get(id);
+    return (await (newer?.accountId === accountId ? newer.loading : load(accountId, id))).outcome;
+  }
+
+  return {
+    async resolve(accountId, id, app) {
+      const outcome = await current(accountId, id);
+      if (!outcome.ok || outcome.resolved.app === app) return outcome;
+      const message = `The connected account ${id} is one of ${outcome.resolved.app}, and the prop needs one of ${app}`;
+      return { ok: false, message };
+    },
+    forget: (id) => void slots.delete(id),
+    forgetAll: () => slots.clear(),
+  };
+}
+
+function entryOf(outcome: AuthOutcome): Entry {
+  if (!outcome.ok) return { outcome, untilMs: Date.now() + FAILURE_TRUST_MS };
+  const { row, credentials, validMs } = outcome.account;
+  const { definition } = row;
+  const auth = authOf(credentials);
+  const resolved = { app: definition.slug, auth, secrets: (prop: string) => secretsOf(prop, definition, credentials) };
+  return { outcome: { ok: true, resolved }, untilMs: Date.now() + validMs };
+}

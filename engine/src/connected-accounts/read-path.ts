@@ -1,0 +1,9 @@
+/** The value at `a.b.c`; undefined where there is none. Own properties alone. */
+export function readPath(value: unknown, path: string): unknown {
+  let found = value;
+  for (const name of path.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return found;
+}

@@ -1,0 +1,74 @@
+import { recordHealth } from '../store/change-connected-account.ts';
+import { endRefreshLease } from '../store/lease-refresh.ts';
+import { replaceCredentials } from '../store/put-connected-account.ts';
+import type { ConnectedAccountRow } from '../store/read-connected-accounts.ts';
+import { type AccountContext, partyOf, sealCredentials } from './account-context.ts';
+import { lifetimesOf, tokensOf } from './granted-credentials.ts';
+import type { StoredCredentials } from './stored-credentials.ts';
+import type { Grant, TokenFault } from './token-answer.ts';
+import { refreshTokens } from './token-endpoint.ts';
+
+export type RefreshOutcome = { ok: true } | ({ ok: false } & TokenFault);
+
+/**
+ * Fetches a new access token and stores it with whatever refresh token came along. The caller holds the lease of the account,
+ * which ends with this. A refusal makes the account dead; everything else leaves it as it was.
+ */
+export async function refreshLeased(
+  context: AccountContext,
+  row: ConnectedAccountRow,
+  credentials: StoredCredentials,
+): Promise<RefreshOutcome> {
+  const { sql, log } = context;
+  const { account_id: accountId, id, version } = row;
+  try {
+    const outcome = await fetchTokens(context, row, credentials);
+    if (outcome.ok) {
+      // False: connected anew or deleted meanwhile, which the caller sees when it reads again.
+      await store(context, row, credentials, outcome.grant);
+      return { ok: true };
+    }
+    log.info({ connected_account: id, kind: outcome.kind }, 'an access token was not renewed');
+    if (outcome.kind === 'refused') {
+      await recordHealth(sql, accountId, id, { version, state: 'dead', reason: outcome.message, isCheck: false });
+    } else await endRefreshLease(sql, accountId, id, version);
+    return outcome;
+  } catch (error) {
+    await endRefreshLease(sql, accountId, id, version);
+    throw error;
+  }
+}
+
+async function fetchTokens(
+  context: AccountContext,
+  row: ConnectedAccountRow,
+  { fields, oauth }: StoredCredentials,
+): Promise<{ ok: true; grant: Grant } | ({ ok: false } & TokenFault)> {
+  const party = await partyOf(context, row, fields);
+  if (party === undefined || oauth?.refreshToken === undefined) {
+    const message = `The OAuth client of ${row.definition.slug} that it was connected with is not there any more`;
+    return { ok: false, kind: 'misconfigured', message };
+  }
+  const outcome = await refreshTokens(context.ask, party, oauth.refreshToken);
+  return outcome.ok ? outcome : { ok: false, ...outcome.fault };
+}
+
+async function store(
+  { sql, sealer }: AccountContext,
+  row: ConnectedAccountRow,
+  credentials: StoredCredentials,
+  grant: Grant,
+): Promise<void> {
+  const { oauth: settings } = row.definition;
+  const { oauth: before } = credentials;
+  if (settings === undefined || before === undefined) throw new Error(`${row.id} has no tokens to renew`);
+  const tokens = tokensOf(settings, before.clientId, grant, { before });
+  await replaceCredentials(sql, row.account_id, row.id, {
+    credentials: sealCredentials(sealer, row.account_id, { ...credentials, oauth: tokens }),
+    uid: null,
+    scopes: grant.scopes ?? row.scopes,
+    clientOwner: row.client_owner,
+    version: row.version,
+    ...lifetimesOf(grant, tokens),
+  });
+}

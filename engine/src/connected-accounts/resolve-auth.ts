@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '@headwater/shared';
+import { SealError } from '../secrets/seal.ts';
+import { recordHealth } from '../store/change-connected-account.ts';
+import { leaseRefresh } from '../store/lease-refresh.ts';
+import type { ConnectedAccountRow } from '../store/read-connected-accounts.ts';
+import { type AccountContext, findAccount, openCredentials } from './account-context.ts';
+import { refreshLeased } from './refresh-account.ts';
+import type { StoredCredentials } from './stored-credentials.ts';
+
+/** Credentials that can be used now. */
+interface UsableAccount {
+  row: ConnectedAccountRow;
+  credentials: StoredCredentials;
+  /** For how long they may be used without looking again. */
+  validMs: number;
+}
+
+/** `message` is for the owner of the account. */
+export type AuthOutcome = { ok: true; account: UsableAccount } | { ok: false; message: string };
+
+export interface ResolveOptions {
+  /** Fetches a new access token even where the old one seems good, or the account dead. */
+  renew?: boolean;
+}
+
+const POLL_MS = 100;
+/** Without an expiry: changes are heard of, so this bounds only what a lost notification can do. */
+const MAX_VALID_MS = 600_000;
+/** How long a token that could not be renewed, but still lives, is used before it is tried again. */
+const RETRY_MS = 30_000;
+
+/**
+ * The credentials of an account with a fresh access token. One node at a time fetches a new one; others use the old one for as
+ * long as it lives, and then wait for the new one. Nothing is remembered here: see createAuthCache.
+ */
+export async function resolveAccount(
+  context: AccountContext,
+  accountId: string,
+  id: string,
+  options: ResolveOptions = {},
+): Promise<AuthOutcome> {
+  const deadlineMs = Date.now() + LIMITS.refreshLeaseSeconds * 1000 + LIMITS.providerTimeoutMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const row = await findAccount(context.sql, accountId, id);
+    if (row === undefined)
+      return fail(`There is no connected account ${id} in this account; connect one and choose it`);
+    const outcome = await tryOnce(context, row, isFirst && options.renew === true);
+    if (outcome !== 'again') return outcome;
+    if (Date.now() > deadlineMs) return fail(`A new access token of ${id} was not fetched in time; try again later`);
+  }
+}
+
+async function tryOnce(
+  context: AccountContext,
+  row: ConnectedAccountRow,
+  renew: boolean,
+): Promise<AuthOutcome | 'again'> {
+  const credentials = openOrNothing(context, row);
+  if (credentials === undefined) return fail(`The stored credentials of ${row.id} cannot be opened; connect it again`);
+  const { oauth } = credentials;
+  if (oauth === undefined) return use(row, credentials, MAX_VALID_MS);
+  if (row.state === 'dead' && !renew) return fail(deadMessage(row));
+  const isExpired = isOver(row.expires_in_ms);
+  const canRefresh = oauth.refreshToken !== undefined;
+  if (!(canRefresh && (isOver(row.refresh_in_ms) || renew))) {
+    if (!isExpired) return use(row, credentials, row.refresh_in_ms ?? MAX_VALID_MS);
+    return end(context, row, 'The access token has expired, and the provider gave no refresh token');
+  }
+  const lease = { version: row.version, seconds: LIMITS.refreshLeaseSeconds };
+  if (await leaseRefresh(context.sql, row.account_id, row.id, lease)) {
+    const refreshed = await refreshLeased(context, row, credentials);
+    if (refreshed.ok) return 'again';
+    if (refreshed.kind === 'refused') return fail(deadMessage({ ...row, reason: refreshed.message }));
+    return isExpired || renew ? fail(unrenewedMessage(row, refreshed.message)) : use(row, credentials, RETRY_MS);
+  }
+  // Another node fetches it, or has done so since we read.
+  if (!isExpired && !renew) return use(row, credentials, POLL_MS);
+  await sleep(POLL_MS);
+  return 'again';
+}
+
+/** Throws SealError where another node may have the key. */
+function openOrNothing({ sealer }: AccountContext, row: ConnectedAccountRow): StoredCredentials | undefined {
+  try {
+    return openCredentials(sealer, row);
+  } catch (error) {
+    if (error instanceof SealError && error.fault !== 'unknown-key') return undefined;
+    throw error;
+  }
+}
+
+async function end(context: AccountContext, row: ConnectedAccountRow, reason: string): Promise<AuthOutcome> {
+  const { sql } = context;
+  await recordHealth(sql, row.account_id, row.id, { version: row.version, state: 'dead', reason, isCheck: false });
+  return fail(deadMessage({ ...row, reason }));
+}
+
+function use(row: ConnectedAccountRow, credentials: StoredCredentials, validMs: number): AuthOutcome {
+  return {
+    ok: true,
+    account: {
+      row,
+      credentials,
+      validMs: Math.max(0, Math.min(validMs, row.expires_in_ms ?? MAX_VALID_MS, MAX_VALID_MS)),
+    },
+  };
+}
+
+const fail = (message: string): AuthOutcome => ({ ok: false, message });
+
+const isOver = (inMs: number | null) => inMs !== null && inMs <= 0;
+
+function deadMessage(row: ConnectedAccountRow): string {
+  return `The connected account ${row.id} (${row.definition.name}) has to be connected again: ${row.reason ?? 'it is dead'}`;
+}
+
+function unrenewedMessage(row: ConnectedAccountRow, why: string): string {
+  return `No new access token could be fetched for the connected account ${row.id} (${row.definition.name}): ${why}`;
+}

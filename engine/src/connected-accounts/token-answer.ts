@@ -1,0 +1,102 @@
+import type { AppOAuth } from '../apps/app-definition.ts';
+import type { ProviderAnswer } from './provider-request.ts';
+import { readPath } from './read-path.ts';
+
+/** What a token endpoint granted. */
+export interface Grant {
+  accessToken: string;
+  refreshToken?: string;
+  expiresInSeconds?: number;
+  scopes?: string[];
+  /** The whole answer, for AppOAuth.values. */
+  answer: Record<string, unknown>;
+}
+
+/**
+ * `refused`: the provider will not accept this grant again, the user has to connect anew. `misconfigured`: the client is
+ * not accepted, which says nothing about the user. `unavailable`: it may work later.
+ */
+export type TokenFault = { kind: 'refused' | 'misconfigured' | 'unavailable'; message: string };
+
+export type TokenOutcome = { ok: true; grant: Grant } | { ok: false; fault: TokenFault };
+
+const MAX_TOKEN_CHARS = 16_384;
+const MAX_SHOWN_CHARS = 300;
+/** RFC 6749, 5.2; and what providers of the catalogue answer instead of `invalid_grant`. */
+const REFUSED = new Set([
+  'invalid_grant',
+  'bad_refresh_token',
+  'bad_verification_code',
+  'invalid_refresh_token',
+  'token_revoked',
+]);
+const MISCONFIGURED = new Set([
+  'bad_client_secret',
+  'incorrect_client_credentials',
+  'invalid_client',
+  'invalid_client_id',
+  'unauthorized_client',
+  'unsupported_grant_type',
+]);
+
+/** Reads what the token endpoint said, whichever status it chose for it. */
+export function readTokenAnswer(oauth: AppOAuth, host: string, outcome: ProviderAnswer): TokenOutcome {
+  if (!outcome.ok) return { ok: false, fault: { kind: 'unavailable', message: outcome.message } };
+  const { status, body } = outcome;
+  const inner = oauth.tokenAt === undefined ? undefined : readPath(body, oauth.tokenAt);
+  const tokens = readPath(inner, 'access_token') === undefined ? body : (inner as Record<string, unknown>);
+  const accessToken = tokens['access_token'];
+  if (status >= 200 && status <= 299 && isToken(accessToken) && body['error'] === undefined) {
+    return { ok: true, grant: grantOf(oauth, accessToken, tokens, body) };
+  }
+  return { ok: false, fault: faultOf(host, status, body) };
+}
+
+function grantOf(
+  oauth: AppOAuth,
+  accessToken: string,
+  tokens: Record<string, unknown>,
+  answer: Record<string, unknown>,
+): Grant {
+  const { refresh_token: refreshToken, scope } = tokens;
+  const expiresInSeconds = secondsOf(tokens['expires_in']) ?? oauth.lifetimeSeconds;
+  return {
+    accessToken,
+    ...(isToken(refreshToken) ? { refreshToken } : {}),
+    ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+    ...(typeof scope === 'string' ? { scopes: scope.split(/[\s,]+/).filter((part) => part !== '') } : {}),
+    answer,
+  };
+}
+
+const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_CHARS && !/[\0\r\n]/.test(value);
+
+/** Some send it as text. Zero is how some say "never". */
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? Number(value) : value;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+}
+
+function faultOf(host: string, status: number, body: Record<string, unknown>): TokenFault {
+  const code = typeof body['error'] === 'string' ? body['error'] : '';
+  const message = `${host} answered ${status}${describeError(body)}`;
+  if (REFUSED.has(code)) return { kind: 'refused', message };
+  if (MISCONFIGURED.has(code) || status === 401) return { kind: 'misconfigured', message };
+  // A code that nobody foresaw: it is an answer of the provider's own, not of something before it.
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429 && code !== '')
+    return { kind: 'refused', message };
+  return { kind: 'unavailable', message };
+}
+
+/** The provider's own words, for the owner of the account to read. Never a token: errors hold none. */
+function describeError(body: Record<string, unknown>): string {
+  const words = [body['error'], body['error_description']].filter((part) => typeof part === 'string' && part !== '');
+  return words.length === 0 ? '' : `: ${printable(words.join(', '))}`;
+}
+
+/** One line of bounded length, without control characters. */
+export function printable(text: string): string {
+  const clean = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').toWellFormed();
+  return clean.length > MAX_SHOWN_CHARS ? `${clean.slice(0, MAX_SHOWN_CHARS)}…` : clean;
+}

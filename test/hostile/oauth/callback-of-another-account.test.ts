@@ -1,0 +1,33 @@
+// tenancy: Ending the neighbour's flow with one's own key, and beginning flows for the neighbour's accounts.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import {
+  accountIdsOf,
+  beginFlow,
+  comeBack,
+  type EvilProvider,
+  startEvilProvider,
+} from '../../support/hostile-oauth.ts';
+
+const world = hostile();
+let provider: EvilProvider;
+beforeAll(async () => {
+  provider = await startEvilProvider(world);
+});
+afterAll(() => provider.stop());
+
+it('the account is that of whoever began the flow, and of nobody else', async () => {
+  const { attacker, neighbour } = world;
+  const [before] = [await accountIdsOf(neighbour)];
+  await world.unharmed(async () => {
+    const { state } = await beginFlow(neighbour, provider.slug);
+    const headers = { authorization: `Bearer ${attacker.key}`, 'x-account-id': attacker.id };
+    const ended = await comeBack(world, { state, code: 'a-code', account_id: attacker.id }, headers);
+    expect(ended.status).toBe(200);
+  });
+  const made = (await accountIdsOf(neighbour)).filter((id) => !before.includes(id));
+  expect(made).toHaveLength(1);
+  expect(await accountIdsOf(attacker)).toEqual([]);
+  const input = { app: provider.slug, connected_account_id: made[0] };
+  expect((await attacker.api('POST', '/connected_accounts/oauth/start', input)).status).toBe(404);
+});

@@ -1,0 +1,28 @@
+// limits: Beginning flow after flow and ending none.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import { beginFlow, comeBack, type EvilProvider, startEvilProvider } from '../../support/hostile-oauth.ts';
+
+const world = hostile();
+let provider: EvilProvider;
+beforeAll(async () => {
+  provider = await startEvilProvider(world);
+});
+afterAll(() => provider.stop());
+
+it('the oldest of one account make room, and those of others stay', async () => {
+  const { attacker, neighbour, sql } = world;
+  const theirs = await beginFlow(neighbour, provider.slug);
+  const oldest = await beginFlow(attacker, provider.slug);
+  const newest = await world.unharmed(async () => {
+    for (let i = 0; i < 10; i++)
+      await Promise.all(Array.from({ length: 15 }, () => beginFlow(attacker, provider.slug)));
+    return beginFlow(attacker, provider.slug);
+  });
+  const [row] = await sql`select count(*)::int as count from oauth_states where account_id = ${attacker.id}`;
+  // Some at once may be counted by none of each other.
+  expect(row?.['count']).toBeLessThanOrEqual(115);
+  expect((await comeBack(world, { state: oldest.state, code: 'c' })).status).toBe(400);
+  expect((await comeBack(world, { state: newest.state, code: 'c' })).status).toBe(200);
+  expect((await comeBack(world, { state: theirs.state, code: 'c' })).status).toBe(200);
+});

@@ -1,0 +1,31 @@
+// tenancy: Opening the same OAuth callback many times, one after the other and all at once.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import {
+  accountIdsOf,
+  beginFlow,
+  comeBack,
+  type EvilProvider,
+  startEvilProvider,
+} from '../../support/hostile-oauth.ts';
+
+const world = hostile();
+let provider: EvilProvider;
+beforeAll(async () => {
+  provider = await startEvilProvider(world);
+});
+afterAll(() => provider.stop());
+
+it('the first one is answered, and the code is used once', async () => {
+  const { attacker } = world;
+  const before = { accounts: (await accountIdsOf(attacker)).length, exchanges: provider.tokenRequests().length };
+  const statuses = await world.unharmed(async () => {
+    const { state } = await beginFlow(attacker, provider.slug);
+    const all = await Promise.all(Array.from({ length: 20 }, () => comeBack(world, { state, code: 'a-code' })));
+    const late = await comeBack(world, { state, code: 'a-code' });
+    return [...all, late].map(({ status }) => status).toSorted((a, b) => a - b);
+  });
+  expect(statuses).toEqual([200, ...Array.from({ length: 20 }, () => 400)]);
+  expect(await accountIdsOf(attacker)).toHaveLength(before.accounts + 1);
+  expect(provider.tokenRequests()).toHaveLength(before.exchanges + 1);
+});

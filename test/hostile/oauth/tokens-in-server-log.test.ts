@@ -1,0 +1,56 @@
+// secrets: States, codes, tokens and client secrets in the log of the server, at its most talkative, over a whole flow.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { addLoopbackApp, authorize, type OAuthServer, startOAuthServer } from '../../support/oauth-server.ts';
+import { ADMIN_KEY, startServer, type TestServer } from '../../support/server.ts';
+import { makeDue } from '../../support/token-clock.ts';
+
+let database: TestDatabase;
+let server: TestServer;
+let provider: OAuthServer;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  server = await startServer({ databaseUrl: database.url, env: { HEADWATER_LOG_LEVEL: 'trace' } });
+  provider = await startOAuthServer({ redirectUri: `${server.url}/oauth/callback` });
+});
+afterAll(async () => {
+  await provider.stop();
+  await server.stop();
+  await database.drop();
+});
+
+it('the log names routes and ids, and none of them', async () => {
+  const call =
+    (key?: string) =>
+    async (method: string, path: string, body: Record<string, unknown> = {}) => {
+      const { status, text, body: answer } = await server.api(method, path, method === 'GET' ? undefined : body, key);
+      return { status, text, data: answer?.data };
+    };
+  const client = { url: server.url, api: call(), admin: call(ADMIN_KEY) };
+  await addLoopbackApp(client, provider);
+  const callback = await authorize(client);
+  const id = /apn_\w+/.exec(await (await fetch(callback)).text())?.[0] ?? '';
+  const credentials = async () =>
+    (await server.api('GET', `/accounts/${id}?include_credentials=1`)).body.data?.credentials;
+  const before = await credentials();
+  await makeDue(database.db.sql, id);
+  const after = await credentials();
+  // A refresh that fails, and a flow that does.
+  provider.revokeAll();
+  await makeDue(database.db.sql, id);
+  expect(await credentials()).toBeUndefined();
+  await fetch(callback);
+  await server.api('DELETE', `/accounts/${id}`);
+
+  const log = server.process.output();
+  expect(log).toContain('/oauth/callback');
+  expect(log).toContain(id);
+  const secrets = [
+    ...['state', 'code'].map((name) => callback.searchParams.get(name)),
+    ...[before, after].flatMap((each) => [each.oauth_access_token, each.oauth_refresh_token]),
+    ...provider.tokenRequests().map((body) => body.get('code_verifier')),
+    provider.clientSecret,
+  ].filter((secret) => secret !== null);
+  expect(secrets.length).toBeGreaterThan(6);
+  for (const secret of secrets) expect(log).not.toContain(secret);
+});
