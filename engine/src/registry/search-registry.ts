@@ -1,0 +1,48 @@
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type { Page } from '../contract-base.ts';
+import type { RegistrySearch, RegistrySummary } from '../contract-components.ts';
+import type { Sql } from '../store/database.ts';
+import { type RegistryPlace, readRegistryPage } from '../store/read-registry.ts';
+
+/** Words beyond it narrow nothing that matters, and each costs time. */
+const MAX_WORDS = 16;
+
+/** See Registry.search. Throws INVALID_REQUEST naming a cursor that is none. */
+export async function searchRegistry(sql: Sql, request: RegistrySearch): Promise<Page<RegistrySummary>> {
+  const { limit, query, type, app } = request;
+  const words = wordsOf(query ?? '');
+  const page = await readRegistryPage(sql, {
+    limit,
+    ...(words === '' ? {} : { words }),
+    ...(type === undefined ? {} : { type }),
+    ...(app === undefined ? {} : { app }),
+    ...placeOf('after', request.after),
+    ...placeOf('before', request.before),
+  });
+  const [first, last] = [page.places[0], page.places.at(-1)];
+  const cursors = first && last ? { startCursor: cursorOf(first), endCursor: cursorOf(last) } : {};
+  return { items: page.items, total: page.total, ...cursors };
+}
+
+/** Letters and digits alone reach the search language, so nothing in a query is read as part of it. */
+function wordsOf(query: string): string {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words
+    .slice(0, MAX_WORDS)
+    .map((word) => `${word}:*`)
+    .join(' & ');
+}
+
+const cursorOf = ({ rank, key }: RegistryPlace) => Buffer.from(`${rank}:${key}`).toString('base64url');
+
+function placeOf(
+  name: 'after' | 'before',
+  cursor: string | undefined,
+): { after?: RegistryPlace; before?: RegistryPlace } {
+  if (cursor === undefined || cursor === '') return {};
+  const match = /^([01]):([a-z0-9_-]{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  if (match !== null && cursor.length <= LIMITS.maxCursorChars)
+    return { [name]: { rank: Number(match[1]), key: String(match[2]) } };
+  const message = 'is not a cursor of this list';
+  throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+}
