@@ -7,6 +7,9 @@ export interface BenchArguments {
   connections: number;
   /** Size of each request's JSON body. */
   bodyBytes: number;
+  /** Timers that are due within one minute, and a tenth of them in one second; the sources that they belong to. */
+  timers: number;
+  sources: number;
   /** The longest that one phase of load may take to send; what was not sent by then is left out. */
   maxPhaseMs: number;
   /** Receiver checks every n-th signature. */
@@ -22,6 +25,8 @@ export interface BenchArguments {
 const BOUNDS = {
   events: { min: 100, max: 1_000_000 },
   connections: { min: 1, max: 1_024 },
+  timers: { min: 1, max: 100_000 },
+  sources: { min: 1, max: 100_000 },
   'body-bytes': { min: 200, max: 500_000 },
   seconds: { min: 1, max: 300 },
 } as const;
@@ -34,10 +39,13 @@ export const USAGE = `npm run bench -- <command> [options]
   ingest    request → stored → answered, with a source that emits nothing
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
+  timers    how late timers are: many in one minute, then many in one second
   hostile   what a neighbour sees of every attack in test/hostile
 
   --events <n>        of the closed loop (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)
+  --timers <n>        timers: due within one minute; a tenth of them in one second (10000)
+  --sources <n>       timers: that they belong to, as many to each (200)
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
@@ -56,6 +64,8 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     options: {
       events: { type: 'string', default: '20000' },
       connections: { type: 'string', default: '64' },
+      timers: { type: 'string', default: '10000' },
+      sources: { type: 'string', default: '200' },
       'body-bytes': { type: 'string', default: '500' },
       seconds: { type: 'string', default: '60' },
       verify: { type: 'boolean', default: false },
@@ -79,6 +89,8 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     command: positionals[0] ?? '',
     events: count('events'),
     connections: count('connections'),
+    timers: count('timers'),
+    sources: count('sources'),
     bodyBytes: count('body-bytes'),
     maxPhaseMs: count('seconds') * 1_000,
     verifyEvery: values.verify ? 1 : SAMPLED_VERIFY_EVERY,

@@ -121,6 +121,7 @@ async function run(sandbox: Sandbox, component: ComponentBundle, isolateKey: str
     respond: () => undefined,
     dbSet: () => undefined,
     dbGet: () => Promise.resolve(undefined),
+    dataStore: () => Promise.resolve({ ok: false, message: 'There is no store here' }),
     fetch: () => Promise.resolve({ ok: false, message: 'The bench has no network' }),
   };
   const startMs = performance.now();

@@ -4,6 +4,7 @@ import { benchHostile } from './hostile.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
+import { benchTimers } from './timers.ts';
 import { createUndo, type Undo } from './undo.ts';
 
 /** Answers false when what was measured was also wrong. */
@@ -15,6 +16,7 @@ const COMMANDS: Record<string, Command> = {
   run: benchRun,
   isolate: benchIsolate,
   hostile: benchHostile,
+  timers: benchTimers,
 };
 const USAGE_EXIT_CODE = 2;
 

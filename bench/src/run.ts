@@ -56,6 +56,7 @@ function createRunner(sandbox: Sandbox, bundle: ComponentBundle, bodyBytes: numb
       respond: () => undefined,
       dbSet: () => undefined,
       dbGet: () => Promise.resolve(undefined),
+      dataStore: () => Promise.resolve({ ok: false, message: 'There is no store here' }),
       fetch: () => Promise.resolve({ ok: false, message: 'The bench has no network' }),
     };
     const headers = { 'content-type': 'application/json', host: 'bench' };

@@ -7,6 +7,14 @@ interface DeployedSource {
 
 export interface ApiClient {
   deploySource(code: string): Promise<DeployedSource>;
+  /** Answers the key of a new account; for the operator alone. */
+  createAccount(name: string): Promise<string>;
+  /** Answers the id of the saved component. */
+  saveComponent(code: string): Promise<string>;
+  /** Answers the id of the source. */
+  deploySaved(componentId: string, configuredProps: Record<string, unknown>): Promise<string>;
+  /** All that the source emitted, newest first. */
+  events(sourceId: string): Promise<unknown[]>;
   /** A webhook at `url` that is subscribed to the source. */
   subscribe(sourceId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   /** Deliveries of the webhook in the database. */
@@ -19,14 +27,15 @@ export interface ApiClient {
 
 interface Answer {
   data?: unknown;
-  page_info?: { total_count: number };
+  page_info?: { total_count: number; count: number; end_cursor?: string | null };
 }
 
-export function createApiClient(system: System): ApiClient {
+/** Default: with the key of the first account. */
+export function createApiClient(system: System, apiKey = system.apiKey): ApiClient {
   async function call(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${system.url}/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${system.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -40,6 +49,26 @@ export function createApiClient(system: System): ApiClient {
       const { data } = await call('POST', '/sources', { component_code: code });
       const { id, configured_props } = data as { id: string; configured_props: { http: { endpoint_url: string } } };
       return { id, endpointUrl: configured_props.http.endpoint_url };
+    },
+    async createAccount(name) {
+      return ((await call('POST', '/accounts', { name })).data as { api_key: string }).api_key;
+    },
+    async saveComponent(code) {
+      return ((await call('POST', '/components', { component_code: code })).data as { id: string }).id;
+    },
+    async deploySaved(componentId, configuredProps) {
+      const parameters = { component_id: componentId, configured_props: configuredProps };
+      return ((await call('POST', '/sources', parameters)).data as { id: string }).id;
+    },
+    async events(sourceId) {
+      const all: unknown[] = [];
+      for (let after = ''; ; ) {
+        const page = await call('GET', `/sources/${sourceId}/events?limit=100${after}`);
+        all.push(...(page.data as { event: unknown }[]).map(({ event }) => event));
+        const { end_cursor: end, count } = page.page_info ?? {};
+        if (end === undefined || end === null || count === 0) return all;
+        after = `&after=${end}`;
+      }
     },
     async subscribe(sourceId, url) {
       const { data } = await call('POST', `/webhooks?url=${encodeURIComponent(url)}&name=bench`);

@@ -11,6 +11,8 @@ export interface System {
   /** `http://127.0.0.1:<port>` */
   url: string;
   apiKey: string;
+  /** The operator's. */
+  adminKey: string;
   /** Where a profiler attaches; only when asked for. */
   inspectorUrl?: string;
   processes(): ProcessInfo[];
@@ -38,11 +40,13 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const apiKey = `hw_bench_${'k'.repeat(32)}`;
+  const adminKey = `hw_bench_${'a'.repeat(32)}`;
   const logFile = path.join(dataDir, 'bench-server.log');
   const child = start(options, logFile, {
     PORT: String(port),
     HEADWATER_DATA_DIR: options.dataDir ?? path.join(dataDir, 'data'),
     HEADWATER_API_KEY: apiKey,
+    HEADWATER_ADMIN_KEY: adminKey,
     HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
     HEADWATER_PUBLIC_URL: url,
   });
@@ -55,7 +59,7 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
   booted = listProcessTree(child.pid as number);
   const inspectorUrl = /Debugger listening on (ws:\S+)/.exec(readFileSync(logFile, 'utf8'))?.[1];
   const inspected = inspectorUrl === undefined ? {} : { inspectorUrl };
-  return { url, apiKey, ...inspected, processes: () => listProcessTree(child.pid as number), stop };
+  return { url, apiKey, adminKey, ...inspected, processes: () => listProcessTree(child.pid as number), stop };
 }
 
 function start(options: BootOptions, logFile: string, env: Record<string, string>): ChildProcess {

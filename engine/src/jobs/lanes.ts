@@ -3,8 +3,8 @@ import type { Log } from '../log.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Dispatcher } from '../run/dispatcher.ts';
 import type { Sql } from '../store/database.ts';
-import { fireTimer } from '../store/fire-timer.ts';
 import { recordJobPool } from '../store/register-node.ts';
+import { createTicker } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
 import { createPostponedLanes } from './postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
@@ -16,7 +16,6 @@ export interface LanesOptions {
   node: NodeLease;
   dispatcher: Dispatcher;
   deliverer: Deliverer;
-  nowMs: () => number;
   log: Log;
 }
 
@@ -27,6 +26,7 @@ const RETRY_MS = 500;
 export function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
   const runOptions = { sql, dispatcher, postponed: createPostponedLanes(RETRY_MS) };
+  const fireTick = createTicker({ sql, nodeId: node.id, dispatcher });
   return startJobRunner({
     databaseUrl: options.databaseUrl,
     log,
@@ -38,10 +38,7 @@ export function startLanes(options: LanesOptions): Promise<JobRunner> {
     tasks: {
       [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id(), payload as RunSourcePayload),
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
-      [TASKS.fireTimer]: async (payload) => {
-        const invocation = await fireTimer(sql, payload as FireTimerPayload, node.id(), options.nowMs());
-        if (invocation !== undefined) dispatcher.take([invocation]);
-      },
+      [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),
     },
   });
 }

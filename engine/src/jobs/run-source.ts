@@ -1,6 +1,7 @@
 import type { Dispatcher } from '../run/dispatcher.ts';
 import { claimInvocations } from '../store/claim-invocations.ts';
 import type { Sql } from '../store/database.ts';
+import { deleteOrphanedInvocations } from '../store/delete-orphaned-invocations.ts';
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readSourceAccount } from '../store/read-source-account.ts';
 import type { PostponedLanes } from './postponed-lanes.ts';
@@ -8,6 +9,9 @@ import type { RunSourcePayload } from './tasks.ts';
 
 /** Invocations that one turn of a lane takes: enough to be cheap, few enough to be fair to other sources. */
 const LANE_BATCH = 64;
+
+/** Rows of a deleted source that one turn deletes. */
+const ORPHAN_BATCH = 5_000;
 
 interface RunSourceOptions {
   sql: Sql;
@@ -22,7 +26,7 @@ export async function runSourceLane(
   payload: RunSourcePayload,
 ): Promise<void> {
   const accountId = await readSourceAccount(sql, payload.sourceId);
-  if (accountId === undefined) return;
+  if (accountId === undefined) return dropOrphans(sql, payload.sourceId);
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
   if (limit <= 0) {
     await addRunLanes(sql, [payload.sourceId], postponed.nextTryMs(accountId));
@@ -31,4 +35,9 @@ export async function runSourceLane(
   const claimed = await claimInvocations(sql, payload.sourceId, nodeId, limit);
   dispatcher.take(claimed);
   if (claimed.length === limit) await addRunLanes(sql, [payload.sourceId]);
+}
+
+async function dropOrphans(sql: Sql, sourceId: string): Promise<void> {
+  const dropped = await deleteOrphanedInvocations(sql, sourceId, ORPHAN_BATCH);
+  if (dropped === ORPHAN_BATCH) await addRunLanes(sql, [sourceId]);
 }

@@ -1,4 +1,3 @@
-import { LIMITS } from '@headwater/shared';
 import { Cron } from 'croner';
 
 /** A timer as configured: an interval, or a cron expression with a time zone (default UTC). */
@@ -11,6 +10,9 @@ export interface TimerSchedule {
 /**
  * When a timer fires next after `afterMs`. Interval ticks are `anchorMs + n × interval`, so lateness never adds up, and
  * ticks missed while nothing ran are passed over. Undefined where a cron expression has no further match.
+ *
+ * Cron follows the clock on the wall of its time zone. Where that jumps over a time of day, a tick that was due in the gap
+ * comes at its end; where an hour comes twice, a fixed time of day ticks in the first one alone, and `*` and steps go on.
  */
 export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: number): number | undefined {
   if (schedule.cron !== undefined) return nextCronMs(schedule.cron, schedule.timezone, afterMs);
@@ -20,32 +22,8 @@ export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: n
   return anchorMs + (passed + 1) * intervalMs;
 }
 
-function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
-  const cron = new Cron(expression, { timezone: timezone ?? 'UTC' });
+/** Throws what croner says of an expression or time zone that is not valid. */
+export function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
+  const cron = new Cron(expression, { timezone: timezone ?? 'UTC', mode: '5-or-6-parts' });
   return cron.nextRun(new Date(afterMs))?.getTime();
-}
-
-/** What is wrong with a timer's configured value, or undefined. */
-export function checkTimer(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'Expected { intervalSeconds } or { cron, timezone? }';
-  const { intervalSeconds, cron, timezone } = value as Record<string, unknown>;
-  if (cron !== undefined && cron !== null) return checkCron(cron, timezone);
-  if (!Number.isInteger(intervalSeconds)) return 'Expected { intervalSeconds: <integer> } or { cron: <expression> }';
-  const seconds = intervalSeconds as number;
-  if (seconds < LIMITS.minTimerIntervalSeconds)
-    return `intervalSeconds must be at least ${LIMITS.minTimerIntervalSeconds}`;
-  if (seconds > LIMITS.maxTimerIntervalSeconds)
-    return `intervalSeconds must be at most ${LIMITS.maxTimerIntervalSeconds}`;
-  return undefined;
-}
-
-function checkCron(cron: unknown, timezone: unknown): string | undefined {
-  if (typeof cron !== 'string') return 'cron must be a string';
-  if (timezone !== undefined && timezone !== null && typeof timezone !== 'string') return 'timezone must be a string';
-  try {
-    const next = nextCronMs(cron, timezone ?? undefined, Date.now());
-    return next === undefined ? `The cron expression "${cron}" never matches` : undefined;
-  } catch (error) {
-    return `The cron expression or time zone is not valid: ${error instanceof Error ? error.message : String(error)}`;
-  }
 }

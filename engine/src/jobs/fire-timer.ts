@@ -1,0 +1,30 @@
+import type { Dispatcher } from '../run/dispatcher.ts';
+import { createBatcher, isDataError } from '../store/batcher.ts';
+import type { Sql } from '../store/database.ts';
+import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
+import type { FireTimerPayload } from './tasks.ts';
+
+export interface TickerOptions {
+  sql: Sql;
+  nodeId: () => string;
+  dispatcher: Pick<Dispatcher, 'capacity' | 'take'>;
+}
+
+const MAX_BATCH = 64;
+/** Ticks that come due together share a transaction; one that comes alone does not wait. */
+const MIN_INTERVAL_MS = 5;
+
+/** Fires ticks and starts their runs. Rejects where the tick is to be tried again. */
+export function createTicker({ sql, nodeId, dispatcher }: TickerOptions): (tick: FireTimerPayload) => Promise<void> {
+  const batcher = createBatcher<FireTimerPayload, FiredTick>({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: MIN_INTERVAL_MS,
+    isItemsFault: isDataError,
+    commit: (ticks) => fireTimers(sql, ticks, { nodeId: nodeId(), capacity: dispatcher.capacity }),
+  });
+  return async (tick) => {
+    const fired = await batcher.add(tick);
+    if (fired.kind === 'held') dispatcher.take([fired.invocation]);
+    if (fired.kind === 'failed') throw fired.error;
+  };
+}
