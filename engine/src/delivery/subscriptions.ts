@@ -11,8 +11,8 @@ import { findTextFault, throwFields } from './validate-webhook.ts';
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 
 /**
- * Subscriptions as the API sees them: an emitter (a source of the account, `dc_*` or `p_*`), a listener (a webhook of the
- * account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any other.
+ * Subscriptions as the API sees them: an emitter (a source of the account, `dc_*` or `p_*`), a listener (a webhook or source
+ * of the account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any other.
  */
 export function createSubscriptions(options: { db: Database }): Subscriptions {
   const { db } = options;
@@ -29,7 +29,7 @@ export function createSubscriptions(options: { db: Database }): Subscriptions {
         case 'unknown-emitter':
           throw unknown('emitter_id', 'source', emitterId);
         case 'unknown-listener':
-          throw unknown('listener_id', 'webhook', listenerId);
+          throw unknownListener(listenerId);
         case 'subscribed':
           return recordOf(outcome.row);
       }
@@ -50,14 +50,25 @@ export function createSubscriptions(options: { db: Database }): Subscriptions {
 }
 
 function validateKey(key: SubscriptionKey): void {
+  const message = findIdFault(key.emitterId);
+  throwFields([...(message === undefined ? [] : [{ path: 'emitter_id', message }]), ...listenerKeyFaults(key)]);
+}
+
+type ListenerKey = Omit<SubscriptionKey, 'emitterId'>;
+
+/** Throws INVALID_REQUEST for a listener or channel that cannot be one. */
+export function checkListenerKey(key: ListenerKey): void {
+  throwFields(listenerKeyFaults(key));
+}
+
+function listenerKeyFaults(key: ListenerKey): FieldError[] {
   const errors: FieldError[] = [];
   const check = (path: string, message: string | undefined) => {
     if (message !== undefined) errors.push({ path, message });
   };
-  check('emitter_id', findIdFault(key.emitterId));
   check('listener_id', findIdFault(key.listenerId) ?? findListenerFault(key.listenerId));
   check('event_name', findTextFault(key.eventName, LIMITS.maxChannelChars));
-  throwFields(errors);
+  return errors;
 }
 
 function findIdFault(id: string): string | undefined {
@@ -65,8 +76,13 @@ function findIdFault(id: string): string | undefined {
 }
 
 function findListenerFault(id: string): string | undefined {
-  if (!id.startsWith(ID_PREFIXES.source) && !id.startsWith('p_')) return undefined;
-  return 'must be a webhook (wh_…): sources and workflows cannot listen yet';
+  if (GLOBS.has(id)) return 'must be one webhook (wh_…) or source (dc_…): a pattern cannot listen';
+  return id.startsWith('p_') ? 'must be a webhook (wh_…) or source (dc_…): workflows cannot listen yet' : undefined;
+}
+
+/** NOT_FOUND for a webhook or source that the account does not have. */
+export function unknownListener(id: string): HeadwaterError {
+  return unknown('listener_id', id.startsWith(ID_PREFIXES.source) ? 'source' : 'webhook', id);
 }
 
 function unknown(path: string, what: string, id: string): HeadwaterError {

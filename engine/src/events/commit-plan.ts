@@ -1,7 +1,10 @@
 import { type DedupeStrategy, type EmittedEvent, type ExceededLimit, newId } from '@headwater/shared';
+import type { EventCause } from './cause.ts';
+import { DEFAULT_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from './channels.ts';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
-import { type EventPosition, nextPosition } from './event-id.ts';
+import { emitIdOf, type EventPosition, nextPosition } from './event-id.ts';
 import { type DbSize, fitDbWrites } from './fit-db-writes.ts';
+import { type HeardBy, indexListeners, type Listener, type WebhookListener } from './listeners.ts';
 import { orderEvents } from './order-events.ts';
 import { storableText } from './storable-text.ts';
 
@@ -10,15 +13,17 @@ export interface RunCommit {
   accountId: string;
   sourceId: string;
   /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
-  invocation?: { id: string; leasedBy: string };
+  invocation?: { id: string; leasedBy: string; cause?: EventCause | undefined };
   /** False for a part: the invocation goes on. */
   final: boolean;
   dedupe: DedupeStrategy | undefined;
   emits: readonly EmittedEvent[];
-  /** `$.service.db`: key → JSON text. */
+  /** `$.service.db`: key → JSON text; empty where the key is deleted. */
   dbWrites: ReadonlyMap<string, string>;
   /** What the store may take with them. Default: no limit. Values that do not fit are not stored. */
   maxDbBytes?: number;
+  /** How long a chain of events may be that sources hear. Default: no limit. */
+  maxEventHops?: number;
   /** The record of a run whose values did not all fit, which ends as failed. Called for a run that had not failed. */
   recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
@@ -46,22 +51,12 @@ export interface EmitterState {
   db: DbSize;
 }
 
-/** A subscription of an active webhook, with what a first attempt needs. `emitterId` may be the glob `dc_*`. */
-export interface Listener {
-  accountId: string;
-  emitterId: string;
-  channel: string;
-  webhookId: string;
-  url: string;
-  sealedSecret: string;
-  format: 'raw' | 'envelope';
-}
-
 interface EventRow {
   accountId: string;
   emitterId: string;
   position: EventPosition;
   invocationId: string | null;
+  cause: EventCause | undefined;
   channel: string;
   emitId: string | null;
   summary: string | null;
@@ -72,12 +67,22 @@ interface EventRow {
 export interface DeliveryRow {
   id: string;
   event: EventRow;
-  listener: Listener;
+  listener: WebhookListener;
+}
+
+/** An event on its way to a source that listens. */
+export interface InvocationRow {
+  id: string;
+  sourceId: string;
+  event: EventRow;
+  cause: EventCause;
 }
 
 export interface CommitPlan {
   events: EventRow[];
   deliveries: DeliveryRow[];
+  /** In the order of their events, and so are their ids. */
+  invocations: InvocationRow[];
   /** States that changed, by emitter. */
   states: Map<string, EmitterState>;
   /** What is left of the runs, which were decided in this order. */
@@ -85,18 +90,13 @@ export interface CommitPlan {
 }
 
 interface PlannedRun {
-  dbWrites: ReadonlyMap<string, string>;
+  dbWrites: RunCommit['dbWrites'];
   record: RunRow | undefined;
   exceeded: ExceededLimit | undefined;
 }
 
-type RunToEmit = Omit<RunCommit, 'record'> & { record: RunRow | undefined };
-
-const ERRORS_CHANNEL = '$errors';
-const DEFAULT_CHANNEL = '';
-
 /**
- * Turns runs into rows. Pure but for new delivery ids. Runs of one source are taken in the order given, each against the
+ * Turns runs into rows. Pure but for new ids. Runs of one source are taken in the order given, each against the
  * state that the one before left, so the result is that of running them one after the other.
  */
 export function planCommit(
@@ -105,8 +105,8 @@ export function planCommit(
   listeners: readonly Listener[],
   nowMs: number,
 ): CommitPlan {
-  const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
-  const plan: CommitPlan = { events: [], deliveries: [], states: new Map(), runs: new Map() };
+  const hears = indexListeners(listeners);
+  const plan: CommitPlan = { events: [], deliveries: [], invocations: [], states: new Map(), runs: new Map() };
   const sizes = new Map<string, DbSize>();
   for (const run of runs) {
     const state = plan.states.get(run.sourceId) ?? states.get(run.sourceId);
@@ -114,75 +114,118 @@ export function planCommit(
     if (state === undefined) continue;
     const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
     sizes.set(run.sourceId, size);
-    const planned = planRun(run, size);
-    plan.runs.set(run, planned);
-    const events = eventsOf({ ...run, record: planned.record }, { ...state, db: size }, nowMs, plan);
-    if (size.bytes !== state.db.bytes && !plan.states.has(run.sourceId))
-      plan.states.set(run.sourceId, { ...state, db: size });
-    for (const event of events) {
-      plan.events.push(event);
-      for (const listener of listenersOf(event, byEmitter)) {
-        plan.deliveries.push({ id: newId('delivery', nowMs), event, listener });
-      }
-    }
+    const fitted = fitDbWrites(run.dbWrites, size, run.maxDbBytes ?? Number.POSITIVE_INFINITY);
+    const emitted = planEvents(run, state, fitted.exceeded, hears, nowMs);
+    plan.runs.set(run, { dbWrites: fitted.kept, record: emitted.record, exceeded: emitted.exceeded });
+    if (emitted.rows.length > 0 || run.emits.length > 0 || size.bytes !== state.db.bytes)
+      plan.states.set(run.sourceId, { last: emitted.last, dedupe: emitted.dedupe, db: size });
+    for (const event of emitted.rows) addListeners(plan, run, event, hears, nowMs);
   }
+  // Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up.
+  const ids = plan.invocations.map((invocation) => invocation.id).sort();
+  plan.invocations.forEach((invocation, i) => Object.assign(invocation, { id: ids[i] }));
   return plan;
 }
 
-/** `size` becomes that of the store with what this run may write. */
-function planRun(run: RunCommit, size: DbSize): PlannedRun {
-  const { dbWrites, record, maxDbBytes = Number.POSITIVE_INFINITY } = run;
-  if (dbWrites.size === 0) return { dbWrites, record, exceeded: undefined };
-  const { kept, exceeded } = fitDbWrites(dbWrites, size, maxDbBytes);
-  const isFirstFault = exceeded !== undefined && run.final && record?.errorCode === undefined;
-  return {
-    dbWrites: kept,
-    record: isFirstFault ? (run.recordOverLimit?.(exceeded) ?? record) : record,
-    exceeded,
-  };
+interface PlannedEvents {
+  rows: EventRow[];
+  last: EventPosition;
+  dedupe: DedupeState | undefined;
+  record: RunRow | undefined;
+  exceeded: ExceededLimit | undefined;
 }
 
-function eventsOf(run: RunToEmit, state: EmitterState, nowMs: number, plan: CommitPlan): EventRow[] {
-  const errorEvent = run.record?.errorEvent;
-  if (run.emits.length === 0 && errorEvent === undefined) return [];
-  const decision =
+/** What dedupe lets through, then what the run logged where somebody listens, then its error. */
+function planEvents(
+  run: RunCommit,
+  state: EmitterState,
+  overDb: ExceededLimit | undefined,
+  hears: HeardBy,
+  nowMs: number,
+): PlannedEvents {
+  const { accepted, state: dedupe } =
     run.emits.length === 0
       ? { accepted: [], state: state.dedupe }
       : decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
-  let last = state.last;
-  const rows = decision.accepted.map((event) => {
+  const logs = logEvents(run, hears);
+  const exceeded = overDb ?? findTooManyHops(run, [...accepted, ...logs], hears);
+  const record = recordOf(run, exceeded);
+  const error = record?.errorEvent;
+  const errors = error === undefined ? [] : [{ data: error, name: ERRORS_CHANNEL, emittedAtMs: nowMs }];
+  let { last } = state;
+  const rows = [...accepted, ...logs, ...errors].map((event) => {
     last = nextPosition(last, nowMs);
     return eventRow(run, last, event);
   });
-  if (errorEvent !== undefined) {
-    last = nextPosition(last, nowMs);
-    rows.push(eventRow(run, last, { data: errorEvent, name: ERRORS_CHANNEL, emittedAtMs: nowMs }));
-  }
-  plan.states.set(run.sourceId, { last, dedupe: decision.state, db: state.db });
-  return rows;
+  return { rows, last, dedupe, record, exceeded };
 }
 
-function eventRow(run: RunToEmit, position: EventPosition, event: EmittedEvent): EventRow {
+/** A run that had not failed before ends with the limit; one that had keeps its own reason. */
+function recordOf(run: RunCommit, exceeded: ExceededLimit | undefined): RunRow | undefined {
+  const isFirstFault = exceeded !== undefined && run.final && run.record?.errorCode === undefined;
+  return isFirstFault ? (run.recordOverLimit?.(exceeded) ?? run.record) : run.record;
+}
+
+function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
+  const { record } = run;
+  if (record === undefined) return [];
+  const heard = hears({ accountId: run.accountId, emitterId: run.sourceId, channel: LOGS_CHANNEL });
+  if (heard.webhooks.length + heard.sources.length === 0) return [];
+  const lines = JSON.parse(record.logs) as { at: number; level: string; message: string }[];
+  return lines.map(({ at, level, message }) => ({
+    data: JSON.stringify({ level, message, ts: at, run: record.id }),
+    name: LOGS_CHANNEL,
+    ts: at,
+    emittedAtMs: at,
+  }));
+}
+
+/** Sources that hear each other must not do so for ever: the chain ends here, and the run that would go on with it fails. */
+function findTooManyHops(run: RunCommit, events: readonly EmittedEvent[], hears: HeardBy): ExceededLimit | undefined {
+  const { accountId, sourceId: emitterId, maxEventHops = Number.POSITIVE_INFINITY } = run;
+  const used = hopsAfter(run);
+  if (used <= maxEventHops) return undefined;
+  const channels = new Set(events.map(channelOf));
+  const isHeard = [...channels].some((channel) => hears({ accountId, emitterId, channel }).sources.length > 0);
+  return isHeard ? { name: 'maxEventHops', value: maxEventHops, used } : undefined;
+}
+
+function hopsAfter(run: RunCommit): number {
+  return (run.invocation?.cause?.hops ?? 0) + 1;
+}
+
+function addListeners(plan: CommitPlan, run: RunCommit, event: EventRow, hears: HeardBy, nowMs: number): void {
+  plan.events.push(event);
+  const { webhooks, sources } = hears(event);
+  for (const listener of webhooks) plan.deliveries.push({ id: newId('delivery', nowMs), event, listener });
+  const hops = hopsAfter(run);
+  // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
+  const maxHops = (run.maxEventHops ?? Number.POSITIVE_INFINITY) + (event.channel === ERRORS_CHANNEL ? 1 : 0);
+  if (hops > maxHops) return;
+  const traceId = run.invocation?.cause?.traceId ?? run.invocation?.id;
+  const cause: EventCause = {
+    event: emitIdOf(event.emitterId, event.position),
+    hops,
+    ...(traceId === undefined ? {} : { traceId }),
+  };
+  for (const { sourceId } of sources) {
+    plan.invocations.push({ id: newId('invocation', nowMs), sourceId, event, cause });
+  }
+}
+
+const channelOf = (event: EmittedEvent) => storableText(event.name ?? DEFAULT_CHANNEL);
+
+function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent): EventRow {
   return {
     accountId: run.accountId,
     emitterId: run.sourceId,
     position,
     invocationId: run.invocation?.id ?? null,
-    channel: storableText(event.name ?? DEFAULT_CHANNEL),
+    cause: run.invocation?.cause,
+    channel: channelOf(event),
     emitId: event.id === undefined ? null : storableText(String(event.id)),
     summary: event.summary === undefined ? null : storableText(event.summary),
     ts: event.ts ?? null,
     data: event.data,
   };
-}
-
-/** Each webhook once, also when both its id and the glob match. */
-function listenersOf(event: EventRow, byEmitter: ReadonlyMap<string, Listener[]>): Listener[] {
-  const own = byEmitter.get(`${event.accountId} ${event.emitterId}`) ?? [];
-  const all = byEmitter.get(`${event.accountId} dc_*`) ?? [];
-  const found = new Map<string, Listener>();
-  for (const listener of [...own, ...all]) {
-    if (listener.channel === event.channel) found.set(listener.webhookId, listener);
-  }
-  return [...found.values()];
 }

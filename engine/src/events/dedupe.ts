@@ -1,4 +1,5 @@
 import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
+import { storableText } from './storable-text.ts';
 
 /** What a source remembers between runs to tell new events from known ones. Stored as JSON in `emitter_state.dedupe`. */
 export type DedupeState =
@@ -21,7 +22,8 @@ export interface DedupeDecision {
  * - `last`: events after the one with the remembered id are emitted, or all where none has it. The event with the newest
  *   `ts` is remembered, without `ts` the last one.
  *
- * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as exact decimal numbers.
+ * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as numbers: exactly, to any number of digits,
+ * where they are written as decimals, else as the nearest doubles (`1e21`, `0x10`).
  */
 export function decideDedupe(
   strategy: DedupeStrategy | undefined,
@@ -44,7 +46,7 @@ function decideUnique(known: readonly string[], events: readonly EmittedEvent[])
   // A Set keeps insertion order: its first member is the oldest.
   const ids = new Set(known);
   const accepted = events.filter((event) => {
-    const id = String(event.id);
+    const id = idOf(event);
     if (ids.has(id)) return false;
     ids.add(id);
     if (ids.size > LIMITS.uniqueCacheSize) ids.delete(ids.values().next().value as string);
@@ -56,7 +58,7 @@ function decideUnique(known: readonly string[], events: readonly EmittedEvent[])
 function decideGreatest(known: string | undefined, events: readonly EmittedEvent[]): DedupeDecision {
   let greatest = known;
   const accepted = events.filter((event) => {
-    const id = String(event.id);
+    const id = idOf(event);
     if (greatest !== undefined && compareNumbers(id, greatest) <= 0) return false;
     greatest = id;
     return true;
@@ -68,7 +70,7 @@ function decideLast(
   known: { strategy: 'last'; id: string; ts?: number } | undefined,
   events: readonly EmittedEvent[],
 ): DedupeDecision {
-  const match = known === undefined ? -1 : events.findLastIndex((event) => String(event.id) === known.id);
+  const match = known === undefined ? -1 : events.findLastIndex((event) => idOf(event) === known.id);
   const accepted = events.slice(match + 1);
   const newest = accepted.at(-1);
   if (newest === undefined) return { accepted, state: known };
@@ -76,19 +78,40 @@ function decideLast(
   if (isOlder) return { accepted, state: known };
   return {
     accepted,
-    state: { strategy: 'last', id: String(newest.id), ...(newest.ts === undefined ? {} : { ts: newest.ts }) },
+    state: { strategy: 'last', id: idOf(newest), ...(newest.ts === undefined ? {} : { ts: newest.ts }) },
   };
 }
 
-/** Ids are often longer than a double is exact (snowflakes): integers are compared as BigInt. */
-function compareNumbers(a: string, b: string): number {
-  if (isInteger(a) && isInteger(b)) {
-    const difference = BigInt(a) - BigInt(b);
-    return difference > 0n ? 1 : difference < 0n ? -1 : 0;
-  }
-  return Number(a) - Number(b);
+/** What is remembered goes into JSON in Postgres, which takes neither NUL nor half of a surrogate pair. */
+function idOf({ id }: EmittedEvent): string {
+  return storableText(String(id)).toWellFormed();
 }
 
-function isInteger(text: string): boolean {
-  return /^-?\d+$/.test(text);
+/** Ids are often longer than a double is exact (snowflakes, Slack's `1700000000.123456`). */
+function compareNumbers(a: string, b: string): number {
+  const [left, right] = [parseDecimal(a), parseDecimal(b)];
+  if (left === undefined || right === undefined) return Number(a) - Number(b);
+  const places = Math.max(left.places, right.places);
+  const difference = scale(left, places) - scale(right, places);
+  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+}
+
+interface Decimal {
+  digits: bigint;
+  /** Behind the point. */
+  places: number;
+}
+
+const DECIMAL = /^\s*([+-]?)(?=\.?\d)(\d*)\.?(\d*)\s*$/;
+
+function parseDecimal(text: string): Decimal | undefined {
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = ''] = match;
+  const digits = BigInt(whole + fraction);
+  return { digits: sign === '-' ? -digits : digits, places: fraction.length };
+}
+
+function scale({ digits, places }: Decimal, to: number): bigint {
+  return digits * 10n ** BigInt(to - places);
 }

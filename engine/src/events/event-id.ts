@@ -17,6 +17,11 @@ export function formatEventId(position: EventPosition): string {
   return `${position.ms}-${position.seq}`;
 }
 
+/** `dc_1vZ8…-1606511826306-0`: unique over all emitters. */
+export function emitIdOf(emitterId: string, position: EventPosition): string {
+  return `${emitterId}-${formatEventId(position)}`;
+}
+
 /** Undefined for text that is not an event id. `1606511826306` alone means its first event. */
 export function parseEventId(text: string): EventPosition | undefined {
   const match = /^(\d{1,15})(?:-(\d{1,9}))?$/.exec(text);

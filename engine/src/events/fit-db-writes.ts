@@ -12,8 +12,9 @@ export interface FittedDbWrites {
   exceeded: ExceededLimit | undefined;
 }
 
-/** Bytes of an entry, as they count for maxDbBytes: a million tiny values is no small store. */
+/** Bytes of an entry, as they count for maxDbBytes: a million tiny values is no small store. One that is deleted takes none. */
 function dbEntryBytes(key: string, valueJson: string): number {
+  if (valueJson === '') return 0;
   return Buffer.byteLength(key) + Buffer.byteLength(valueJson) + LIMITS.dbEntryOverheadBytes;
 }
 

@@ -1,0 +1,37 @@
+import { newId, notFound } from '@headwater/shared';
+import type { AutoSubscriptionRecord, AutoSubscriptions } from '../contract.ts';
+import { createAutoSubscription } from '../store/create-auto-subscription.ts';
+import type { Database } from '../store/database.ts';
+import { deleteAutoSubscription } from '../store/delete-auto-subscription.ts';
+import { inPageOrder, readPage } from '../store/paging.ts';
+import { type AutoSubscriptionRow, readAutoSubscriptions } from '../store/read-auto-subscriptions.ts';
+import { checkListenerKey, unknownListener } from './subscriptions.ts';
+
+/** What every source that is made from now on is subscribed by, from before its first hook. */
+export function createAutoSubscriptions({ db }: { db: Database }): AutoSubscriptions {
+  return {
+    async create({ accountId }, key) {
+      checkListenerKey(key);
+      const { listenerId, eventName = '' } = key;
+      const row = await createAutoSubscription(db, { id: newId('autoSubscription'), accountId, listenerId, eventName });
+      if (row === undefined) throw unknownListener(listenerId);
+      return recordOf(row);
+    },
+    async list({ accountId }, request) {
+      const query = { table: 'auto_subscriptions', accountId, order: 'created' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readAutoSubscriptions(db, accountId, ids));
+      return { ...page, items: rows.map(recordOf) };
+    },
+    async delete({ accountId }, key) {
+      checkListenerKey(key);
+      const { listenerId, eventName = '' } = key;
+      const existed = await deleteAutoSubscription(db, { accountId, listenerId, eventName });
+      if (!existed) throw notFound('auto subscription', `of ${listenerId}${eventName && ` to ${eventName}`}`);
+    },
+  };
+}
+
+function recordOf(row: AutoSubscriptionRow): AutoSubscriptionRecord {
+  return { id: row.id, listenerId: row.listenerId, eventName: row.eventName, createdAt: row.createdAt };
+}

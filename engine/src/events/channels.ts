@@ -1,0 +1,5 @@
+export const DEFAULT_CHANNEL = '';
+/** Events about runs that failed. */
+export const ERRORS_CHANNEL = '$errors';
+/** What runs log, line by line; stored as events only where somebody is subscribed. */
+export const LOGS_CHANNEL = '$logs';
