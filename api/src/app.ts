@@ -4,14 +4,21 @@ import type { Endpoint } from './endpoint.ts';
 import type { ApiEnv } from './environment.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
-import { mountEndpoint, routingPath } from './mount-endpoint.ts';
+import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
 import { accountLimitEndpoints } from './routes/account-limits.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
+import { appEndpoints } from './routes/apps.ts';
+import { autoSubscriptionEndpoints } from './routes/auto-subscriptions.ts';
+import { componentPropEndpoints } from './routes/component-props.ts';
 import { componentEndpoints } from './routes/components.ts';
+import { dataStoreEndpoints } from './routes/data-stores.ts';
+import { connectedAccountEndpoints } from './routes/connected-accounts.ts';
 import { eventEndpoints } from './routes/events.ts';
 import { listEndpoints } from './routes/lists.ts';
+import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
+import { registryEndpoints } from './routes/registry.ts';
 import { sourceEndpoints } from './routes/sources.ts';
 import { subscriptionEndpoints } from './routes/subscriptions.ts';
 import { userEndpoints } from './routes/users.ts';
@@ -28,6 +35,7 @@ export function createApp(options: AppOptions): App {
   app.use(requestLog(log, options.metrics));
   app.onError((thrown, c) => answerProblem(c, thrown, log));
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);
+  if (options.probesOnly !== true) mountOAuth(app, options.engine);
   mountProbes(app, endpoints, options);
   const allowedMethods = methodFinder(endpoints);
   app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
@@ -40,20 +48,28 @@ export function allEndpoints(): Endpoint[] {
     ...accountLimitEndpoints(),
     ...userEndpoints(),
     ...apiKeyEndpoints(),
+    ...appEndpoints(),
+    ...connectedAccountEndpoints(),
+    ...registryEndpoints(),
     ...componentEndpoints(),
+    ...componentPropEndpoints(),
     ...sourceEndpoints(),
+    ...dataStoreEndpoints(),
     ...eventEndpoints(),
     ...webhookEndpoints(),
     ...subscriptionEndpoints(),
+    ...autoSubscriptionEndpoints(),
     ...listEndpoints(),
   ];
 }
 
 function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
-  const methodsByPattern = new Map<string, string[]>(probeMethods());
+  const methodsByPattern = new Map<string, string[]>([...probeMethods(), [`^${OAUTH_CALLBACK_PATH}$`, ['GET']]]);
   for (const endpoint of endpoints) {
-    const pattern = `^${routingPath(endpoint.path).replaceAll(/:\w+/g, '[^/]+')}/?$`;
-    methodsByPattern.set(pattern, [...(methodsByPattern.get(pattern) ?? []), endpoint.method.toUpperCase()]);
+    for (const path of routingPaths(endpoint.path)) {
+      const pattern = `^${path.replaceAll('$', String.raw`\$`).replaceAll(/:\w+/g, '[^/]+')}/?$`;
+      methodsByPattern.set(pattern, [...(methodsByPattern.get(pattern) ?? []), endpoint.method.toUpperCase()]);
+    }
   }
   const compiled = [...methodsByPattern].map(([pattern, methods]) => ({ pattern: new RegExp(pattern), methods }));
   return (path) => compiled.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));

@@ -29,6 +29,8 @@ export interface Config {
   egressProxy?: string;
   /** With a port where clients reach it on an unusual one. */
   endpointDomain?: string;
+  /** Where OAuth flows may end, besides the server itself and loopback. */
+  oauthRedirectOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
   /** Bounds of the sandbox processes. */
@@ -100,6 +102,14 @@ const schema = z.object({
     .regex(
       /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/,
       'must be a domain name, with a port where it is not the usual one',
+    )
+    .optional(),
+  HEADWATER_OAUTH_REDIRECT_ORIGINS: z
+    .string()
+    .transform(splitList)
+    .refine(
+      (origins) => origins.every(isBaseUrl),
+      'must be a comma-separated list of origins such as https://app.example.com',
     )
     .optional(),
   HEADWATER_ROLE: z.enum(['all', 'api', 'engine'], 'must be all, api or engine').optional(),
@@ -191,6 +201,9 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_EGRESS_PROXY === undefined ? {} : { egressProxy: env.HEADWATER_EGRESS_PROXY }),
     ...(env.HEADWATER_NPM_REGISTRY === undefined ? {} : { npmRegistry: env.HEADWATER_NPM_REGISTRY }),
     ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
+    ...(env.HEADWATER_OAUTH_REDIRECT_ORIGINS === undefined
+      ? {}
+      : { oauthRedirectOrigins: env.HEADWATER_OAUTH_REDIRECT_ORIGINS.map((text) => new URL(text).origin) }),
     ...(env.HEADWATER_LIMITS === undefined ? {} : { limitDefaults: env.HEADWATER_LIMITS }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}

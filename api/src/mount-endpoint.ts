@@ -20,7 +20,7 @@ const NOBODY = { accountId: '', userId: '' };
 export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
   const { engine } = options;
   const kinds = parameterKinds(endpoint.parameters);
-  app.on([endpoint.method.toUpperCase()], [routingPath(endpoint.path)], async (c: ApiContext) => {
+  app.on([endpoint.method.toUpperCase()], routingPaths(endpoint.path), async (c: ApiContext) => {
     c.set('route', endpoint.path);
     const who = await admit(c, endpoint, options);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
@@ -31,8 +31,10 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
   });
 }
 
-export function routingPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
+export function routingPaths(path: string): string[] {
+  const plain = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  return [...new Set([plain, plain.replaceAll('$', '%24')])];
 }
 
 async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {

@@ -1,31 +1,12 @@
-import type {
-  AccountLimits,
-  DedupeStrategy,
-  ExceededLimit,
-  HttpResponse,
-  LogLine,
-  PropDefinition,
-} from '@headwater/shared';
+import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
+import type { Apps, ConnectedAccounts } from './contract-apps.ts';
+import type { Page, PageRequest, Principal } from './contract-base.ts';
+import type { DataStores } from './contract-data-stores.ts';
+import type { ComponentChoice, Components, Imports, Registry } from './contract-components.ts';
+import type { ComponentProps } from './contract-props.ts';
 
-/** Who asks: resolved from the API key, and the first argument of everything below. */
-export interface Principal {
-  accountId: string;
-  userId: string;
-}
-
-/** A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the whole list. */
-export interface Page<T> {
-  items: T[];
-  total: number;
-  startCursor?: string;
-  endCursor?: string;
-}
-
-export interface PageRequest {
-  limit: number;
-  after?: string;
-  before?: string;
-}
+export type { Page, PageRequest, Principal } from './contract-base.ts';
+export type { ComponentChoice, ComponentRecord, Components } from './contract-components.ts';
 
 export interface AccountRecord {
   id: string;
@@ -63,30 +44,6 @@ export interface ApiKeyRecord {
   revokedAt?: Date;
 }
 
-export interface ComponentRecord {
-  id: string;
-  name: string;
-  key?: string;
-  version: string;
-  type: 'source' | 'action';
-  description?: string;
-  code: string;
-  codeHash: string;
-  dedupe?: DedupeStrategy;
-  configurableProps: PropDefinition[];
-  /** Packages that the code imports, with the versions that were bundled. */
-  dependencies: Record<string, string>;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-/** `componentCode` wins over `componentUrl`; `componentId` names a saved one. Exactly one way must be given. */
-export interface ComponentChoice {
-  componentId?: string;
-  componentCode?: string;
-  componentUrl?: string;
-}
-
 export interface SourceRecord {
   id: string;
   userId: string;
@@ -96,6 +53,8 @@ export interface SourceRecord {
   active: boolean;
   /** Secrets are left out; an HTTP prop shows `{ endpoint_url }`, a timer `{ cron, interval_seconds }`. */
   configuredProps: Record<string, unknown>;
+  /** Of its component, and after them those of its additionalProps. */
+  configurableProps: PropDefinition[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -103,11 +62,11 @@ export interface SourceRecord {
 export interface SourceCreate extends ComponentChoice {
   name?: string;
   configuredProps?: Record<string, unknown>;
+  /** Of ComponentProps.dynamicProps, for the same code. */
+  dynamicPropsId?: string;
 }
 
-export interface SourceUpdate extends ComponentChoice {
-  name?: string;
-  configuredProps?: Record<string, unknown>;
+export interface SourceUpdate extends SourceCreate {
   active?: boolean;
 }
 
@@ -124,6 +83,26 @@ export interface EventRecord {
   emitId?: string;
   summary?: string;
   ts?: number;
+  /** The event that started the run that emitted this one: `<emitter id>-<event id>`. */
+  causedBy?: string;
+  /** The invocation that the chain of events began with; absent where a hook emitted it. */
+  traceId?: string;
+}
+
+/** A line that a run logged. */
+export interface LogLineRecord extends LogLine {
+  runId: string;
+  /** Its place among the run's lines, from 0. */
+  index: number;
+}
+
+export interface EventHistoryRequest extends PageRequest {
+  expand: boolean;
+  /** One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`). */
+  channel?: string;
+  /** Event ids, both included. */
+  startId?: string;
+  endId?: string;
 }
 
 export interface WebhookRecord {
@@ -163,6 +142,14 @@ export interface SubscriptionRecord {
   createdAt: Date;
 }
 
+/** A subscription that every source gets that is made from now on. */
+export interface AutoSubscriptionRecord {
+  id: string;
+  listenerId: string;
+  eventName: string;
+  createdAt: Date;
+}
+
 export interface AttemptRecord {
   at: string;
   status_code?: number;
@@ -185,6 +172,8 @@ export interface DeliveryRecord {
 export interface RunRecord {
   id: string;
   kind: string;
+  /** The event that started it, where it is of the kind `event`: `<emitter id>-<event id>`. */
+  causedBy?: string;
   status: 'ok' | 'error';
   /** `limit`: which one ended the run. */
   error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
@@ -222,12 +211,6 @@ export interface Accounts {
   setLimits(accountId: string, change: Readonly<Record<string, unknown>>): Promise<AccountLimitsRecord>;
 }
 
-export interface Components {
-  save(who: Principal, choice: ComponentChoice): Promise<ComponentRecord>;
-  /** By `sc_` id or by key (the newest version). */
-  get(who: Principal, idOrKey: string): Promise<ComponentRecord>;
-}
-
 export interface Sources {
   create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
   get(who: Principal, id: string): Promise<SourceRecord>;
@@ -236,14 +219,26 @@ export interface Sources {
   delete(who: Principal, id: string): Promise<void>;
   /** Stores an invocation and answers; the run follows. Without an event, one that fits the source's interfaces is made. */
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
+  /** Runs that logged or failed, newest first. */
+  runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
+}
+
+export interface Events {
   /**
    * Newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long as all of it together has at
    * most LIMITS.maxSummariesBytes, counted from the newest.
    */
-  events(who: Principal, id: string, options: { limit: number; expand: boolean }): Promise<EventRecord[]>;
-  deleteEvents(who: Principal, id: string, range: { startId?: string; endId?: string }): Promise<void>;
-  /** Runs that logged or failed, newest first. */
-  runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
+  recent(
+    who: Principal,
+    emitterId: string,
+    options: Pick<EventHistoryRequest, 'limit' | 'expand' | 'channel'>,
+  ): Promise<EventRecord[]>;
+  /** Everything that is kept, newest first. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
+  history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
+  /** What the newest runs logged, newest first. */
+  logLines(who: Principal, emitterId: string, limit: number): Promise<LogLineRecord[]>;
+  /** Both ends are included; an absent one is open. */
+  delete(who: Principal, emitterId: string, range: { startId?: string; endId?: string }): Promise<void>;
 }
 
 export interface Webhooks {
@@ -269,6 +264,14 @@ export interface Subscriptions {
   delete(who: Principal, key: SubscriptionKey): Promise<void>;
 }
 
+export interface AutoSubscriptions {
+  /** Idempotent, as Subscriptions.create. */
+  create(who: Principal, key: Omit<SubscriptionKey, 'emitterId'>): Promise<AutoSubscriptionRecord>;
+  list(who: Principal, page: PageRequest): Promise<Page<AutoSubscriptionRecord>>;
+  /** The subscriptions that it has made stay. */
+  delete(who: Principal, key: Omit<SubscriptionKey, 'emitterId'>): Promise<void>;
+}
+
 export interface Ingest {
   /** Undefined for an unknown key or a stopped source. */
   route(endpointKey: string): Promise<EndpointRoute | undefined>;
@@ -287,9 +290,18 @@ export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; me
 export interface Engine {
   accounts: Accounts;
   components: Components;
+  registry: Registry;
+  imports: Imports;
   sources: Sources;
+  /** What forms for components need. */
+  componentProps: ComponentProps;
+  dataStores: DataStores;
+  apps: Apps;
+  connectedAccounts: ConnectedAccounts;
+  events: Events;
   webhooks: Webhooks;
   subscriptions: Subscriptions;
+  autoSubscriptions: AutoSubscriptions;
   ingest: Ingest;
   /** True while the database answers and this node holds its registration. */
   ready(): Promise<boolean>;

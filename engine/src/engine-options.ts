@@ -33,6 +33,8 @@ export interface EngineOptions {
   publicUrl: string;
   /** With a domain, endpoints are `<scheme>://<key>.<domain>` instead of `<publicUrl>/e/<key>`. */
   endpointDomain?: string;
+  /** Origins that an OAuth flow may send the browser to in the end, besides `publicUrl` and loopback. Default: none. */
+  oauthRedirectOrigins?: readonly string[];
   /** Pauses between delivery attempts; default: see delivery/retry-policy.ts. */
   retryScheduleSeconds?: readonly number[];
   /** Bounds of the sandbox processes, as in SandboxOptions. */

@@ -1,23 +1,17 @@
-import path from 'node:path';
-import {
-  type Builder,
-  createBuilder,
-  type FetchRequest,
-  type SandboxOptions,
-  startSandbox,
-} from '@headwater/sandbox-runtime';
-import { ACCOUNT_LIMITS } from '@headwater/shared';
+import { startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from './accounts/accounts.ts';
-import { createLimitsCache, type LimitsCache } from './accounts/limits-cache.ts';
-import { createComponents } from './components/components.ts';
-import type { Engine, Principal } from './contract.ts';
+import { createComponentProps } from './components/configure-props.ts';
+import { assembleApps } from './connected-accounts/assemble-apps.ts';
+import type { Engine } from './contract.ts';
+import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
+import { createDataStores } from './data-stores/data-stores.ts';
 import { createDeliverer } from './delivery/deliverer.ts';
 import { createRetryPolicy } from './delivery/retry-policy.ts';
 import { createSubscriptions } from './delivery/subscriptions.ts';
 import { createWebhooks } from './delivery/webhooks.ts';
-import { createEgress, type Egress } from './egress/egress.ts';
-import { createGuestFetch, type GuestFetch } from './egress/guest-fetch.ts';
+import { createGuestFetch } from './egress/guest-fetch.ts';
 import { endpointUrls } from './endpoint-urls.ts';
+import { createEvents } from './events/stored-events.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
@@ -25,12 +19,23 @@ import { startLanes } from './jobs/lanes.ts';
 import { createEngineMetrics } from './metrics.ts';
 import { maintain } from './nodes/maintain.ts';
 import { startNodeLease } from './nodes/node-lease.ts';
-import { assembleRuns, type RunParts } from './run/assemble-runs.ts';
+import { startRetention } from './nodes/retention.ts';
+import {
+  builderOf,
+  egressOf,
+  fetchCode,
+  limitsOf,
+  retentionOf,
+  retryOptionsOf,
+  sandboxOptionsOf,
+} from './parts-of-options.ts';
+import { assembleRegistry } from './registry/assemble-registry.ts';
+import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import type { Sealer } from './secrets/seal.ts';
+import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
-import { readAccountLimits } from './store/read-account-limits.ts';
 
 export interface EngineParts {
   db: Database;
@@ -40,13 +45,41 @@ export interface EngineParts {
   encryptionKeyId?: string;
 }
 
-const DEFAULT_POSTGRES_PORT = 5432;
-
 /** Assembles a node on a migrated database and starts it. */
-export async function assembleEngine(
-  options: EngineOptions,
-  { db, databaseUrl, sealer, encryptionKeyId }: EngineParts,
-): Promise<Engine> {
+export async function assembleEngine(options: EngineOptions, parts: EngineParts): Promise<Engine> {
+  const { db, sealer } = parts;
+  const base = await startBase(options, parts);
+  const code = assembleCode(options, parts, base);
+  const stopJobs = await startJobs(options, parts, base);
+  const { limits, connected, metrics, ingest } = base;
+  let stopping: Promise<void> | undefined;
+  return {
+    accounts: createAccounts({ db, limits }),
+    components: code.components,
+    registry: code.registry,
+    imports: code.imports,
+    componentProps: code.componentProps,
+    sources: createSources(code.sourceParts),
+    dataStores: createDataStores({ db, limits }),
+    apps: connected.apps,
+    connectedAccounts: connected.connectedAccounts,
+    events: createEvents({ db }),
+    webhooks: createWebhooks({ db, sealer }),
+    subscriptions: createSubscriptions({ db }),
+    autoSubscriptions: createAutoSubscriptions({ db }),
+    ingest,
+    ready: async () => stopping === undefined && (await answers(db.sql)),
+    metrics: metrics.text,
+    stop() {
+      // Intake first, then what is under way, then what it needs.
+      stopping ??= stopInOrder([stopJobs, code.stop, ...base.stops]);
+      return stopping;
+    },
+  };
+}
+
+/** What runs components and delivers, and what that needs. */
+async function startBase(options: EngineOptions, { db, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
   const { log, role } = options;
   const { sql } = db;
   const limits = limitsOf(options, sql);
@@ -54,94 +87,75 @@ export async function assembleEngine(
   const guestFetch = createGuestFetch({ egress });
   const sandbox = await startSandbox(sandboxOptionsOf(options));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-  const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql, log), ...keyOption });
+  const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql), ...keyOption });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const onAttempt = metrics.attemptEnded;
   const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log });
-  const propSealer = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
-  const runParts: RunParts = { sql, node, sandbox, guestFetch, limits, deliverer, opener: propSealer, metrics, log };
-  const runs = assembleRuns(runParts);
-  const { dispatcher } = runs;
+  const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
+  const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
+  const { auth } = connected;
+  const resolveAuth = auth.resolve;
+  const runs = assembleRuns({ sql, node, sandbox, guestFetch, limits, deliverer, opener, resolveAuth, metrics, log });
+  const { dispatcher, runtimes, committer } = runs;
   metrics.watch({ dispatcher, deliverer, sandbox });
   const ingest = createIngest({ sql, node, dispatcher, limits });
-  const changes = await followChanges(sql, { runtimes: runs.runtimes, ingest, limits, log });
-  const builder = builderOf(options);
-  const components = createComponents({ db, sandbox, builder, limits, fetch: fetchCode(guestFetch, limits) });
-  const run = (task: RunTask) => runTask(runs.context, task);
-  const sourceParts = { db, components, limits, sealer: propSealer, runTask: run, forget: changes.forget, log };
-  const laneParts = { databaseUrl, sql, node, dispatcher, deliverer, nowMs: Date.now, log };
-  const lanes = role === 'api' ? undefined : await startLanes(laneParts);
-  let stopping: Promise<void> | undefined;
-  return {
-    accounts: createAccounts({ db, limits }),
+  const changes = await followChanges(sql, { runtimes, ingest, limits, auth, log });
+  const stops = [
+    dispatcher.stop,
+    committer.drain,
+    deliverer.stop,
+    sandbox.stop,
+    guestFetch.stop,
+    changes.stop,
+    node.stop,
+  ];
+  return { limits, guestFetch, sandbox, node, metrics, deliverer, opener, connected, runs, ingest, changes, stops };
+}
+
+type Base = Awaited<ReturnType<typeof startBase>>;
+
+/** Saved code, and the sources made of it. */
+function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
+  const { log, role } = options;
+  const { limits, guestFetch, sandbox, opener: sealer, connected, runs, changes, node } = base;
+  const fetch = fetchCode(guestFetch, limits);
+  const shared = assembleRegistry({ db, sandbox, builder: builderOf(options), limits, fetch, log, role });
+  const { components, registry, imports } = shared;
+  const resolveAuth = connected.auth.resolve;
+  const componentProps = createComponentProps({
+    ...runs.context,
+    sql: db.sql,
     components,
-    sources: createSources(sourceParts),
-    webhooks: createWebhooks({ db, sealer }),
-    subscriptions: createSubscriptions({ db }),
-    ingest,
-    ready: async () => stopping === undefined && (await answers(sql)),
-    metrics: metrics.text,
-    stop() {
-      // Intake first, then what is under way, then what it needs.
-      stopping ??= stopInOrder([
-        async () => lanes?.stop(),
-        builder.stop,
-        dispatcher.stop,
-        runs.committer.drain,
-        deliverer.stop,
-        sandbox.stop,
-        guestFetch.stop,
-        changes.stop,
-        node.stop,
-      ]);
-      return stopping;
-    },
-  };
-}
-
-function fetchCode(guestFetch: GuestFetch, limits: LimitsCache) {
-  return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal) =>
-    guestFetch.fetch({ id, limits: await limits.get(id) }, request, signal);
-}
-
-function builderOf({ dataDir, npmRegistry, networkEnvironment, log }: EngineOptions): Builder {
-  return createBuilder({
-    cacheDir: path.join(dataDir, 'package-cache'),
-    ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
-    ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
-    log: (level, message, fields) => log[level](fields, message),
+    limits,
+    sealer,
+    resolveAuth,
   });
-}
-
-function egressOf(options: EngineOptions, databaseUrl: string): Egress {
-  const { egressProxy: proxy } = options;
-  const { hostname, port } = new URL(databaseUrl);
-  const database = { port: Number(port || DEFAULT_POSTGRES_PORT), host: hostname };
-  // The database's port is refused on this machine as well, under whatever name its host is known.
-  const denied = [database, { port: database.port }];
-  return createEgress({
-    allow: options.egressAllow,
-    ...(proxy === undefined ? {} : { proxy }),
-    deniedPorts: () => [...denied, ...options.listeningPorts().map((own) => ({ port: own }))],
-  });
-}
-
-function retryOptionsOf({ retryScheduleSeconds }: EngineOptions): { scheduleSeconds?: readonly number[] } {
-  return retryScheduleSeconds === undefined ? {} : { scheduleSeconds: retryScheduleSeconds };
-}
-
-function sandboxOptionsOf(options: EngineOptions): SandboxOptions {
-  return {
-    // The dispatcher keeps to what each account may run.
-    maxRunsPerProcess: ACCOUNT_LIMITS.maxRunsPerAccount.max,
-    ...options.sandbox,
-    log: (level, message, fields) => options.log[level](fields, message),
+  const sourceParts = {
+    db,
+    components,
+    additionalProps: componentProps.additionalProps,
+    limits,
+    sealer,
+    runTask: (task: RunTask) => runTask(runs.context, task),
+    forget: changes.forget,
+    nodeId: node.id,
+    log,
   };
+  const stopRecovery = startChangeRecovery({ ...sourceParts, commit: runs.context.commit });
+  const stop = () => stopInOrder([stopRecovery, shared.stop]);
+  return { components, registry, imports, componentProps, sourceParts, stop };
 }
 
-function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): LimitsCache {
-  return createLimitsCache({ read: (accountId) => readAccountLimits(sql, accountId), defaults: limitDefaults });
+/** What is done beside requests: nothing on a node of the role `api`. */
+async function startJobs(options: EngineOptions, { db, databaseUrl }: EngineParts, base: Base) {
+  const { log, role } = options;
+  if (role === 'api') return async () => undefined;
+  const { node, deliverer, runs } = base;
+  const { dispatcher } = runs;
+  const lanes = await startLanes({ databaseUrl, sql: db.sql, node, dispatcher, deliverer, log });
+  const stopRetention = startRetention(retentionOf(options, db.sql));
+  return () => stopInOrder([lanes.stop, async () => stopRetention()]);
 }
 
 async function answers(sql: Sql): Promise<boolean> {

@@ -2,12 +2,17 @@ import type { LimitsCache } from './accounts/limits-cache.ts';
 import type { Log } from './log.ts';
 import type { SourceRuntimes } from './run/source-runtime.ts';
 import type { Sql } from './store/database.ts';
-import { ACCOUNT_CHANGED_CHANNEL, SOURCE_CHANGED_CHANNEL } from './store/notify-changed.ts';
+import {
+  ACCOUNT_CHANGED_CHANNEL,
+  CONNECTED_ACCOUNT_CHANGED_CHANNEL,
+  SOURCE_CHANGED_CHANNEL,
+} from './store/notify-changed.ts';
 
 export interface CachingParts {
   runtimes: SourceRuntimes;
   ingest: { forgetSource(sourceId: string): void; forgetAll(): void };
   limits: LimitsCache;
+  auth: { forget(id: string): void; forgetAll(): void };
   log: Log;
 }
 
@@ -17,8 +22,8 @@ export interface Changes {
   stop: () => Promise<void>;
 }
 
-/** Drops sources, routes and limits from memory when any node has changed them. */
-export async function followChanges(sql: Sql, { runtimes, ingest, limits, log }: CachingParts): Promise<Changes> {
+/** Drops sources, routes, limits and tokens from memory when any node has changed them. */
+export async function followChanges(sql: Sql, { runtimes, ingest, limits, auth, log }: CachingParts): Promise<Changes> {
   const forget = (sourceId: string) => {
     runtimes.forget(sourceId);
     ingest.forgetSource(sourceId);
@@ -33,9 +38,11 @@ export async function followChanges(sql: Sql, { runtimes, ingest, limits, log }:
   };
   const sources = await sql.listen(SOURCE_CHANGED_CHANNEL, forget, forgetAll);
   const accounts = await sql.listen(ACCOUNT_CHANGED_CHANNEL, refreshLimits, limits.forgetAll);
+  const connected = await sql.listen(CONNECTED_ACCOUNT_CHANGED_CHANNEL, auth.forget, auth.forgetAll);
   return {
     forget,
     async stop() {
+      await connected.unlisten();
       await accounts.unlisten();
       await sources.unlisten();
     },

@@ -9,7 +9,9 @@ export type {
   DeliveryRecord,
   EndpointRoute,
   Engine,
+  AutoSubscriptionRecord,
   EventRecord,
+  LogLineRecord,
   Page,
   PageRequest,
   Principal,
@@ -25,6 +27,22 @@ export type {
   WebhookRecord,
   WebhookUpdate,
 } from './contract.ts';
+export type {
+  AppDefinition,
+  AppField,
+  AppOAuth,
+  AppRecord,
+  AppTest,
+  CheckOutcome,
+  ConnectedAccountRecord,
+  DeletedAccount,
+  OAuthCallback,
+  OAuthClientRecord,
+  OAuthOutcome,
+} from './contract-apps.ts';
+export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
+export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
+export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract-props.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';

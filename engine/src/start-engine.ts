@@ -1,3 +1,4 @@
+import { starterCatalogue } from './apps/catalogue/catalogue.ts';
 import { ensureFirstAccount, type FirstAccount } from './accounts/ensure-first-account.ts';
 import type { Engine } from './contract.ts';
 import { migrate } from './database/migrate.ts';
@@ -9,6 +10,7 @@ import { loadMasterKeys } from './secrets/master-key.ts';
 import { createSealer } from './secrets/seal.ts';
 import { openDatabase } from './store/database.ts';
 import { releaseAllNodes } from './store/release-nodes.ts';
+import { seedApps } from './store/seed-apps.ts';
 
 export interface StartedEngine {
   engine: Engine;
@@ -34,6 +36,7 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
     await checkKeys(db.sql, keys);
     // An embedded database is this process's alone: whoever else is registered in it is gone.
     if (prepared.embedded) await releaseAllNodes(db.sql);
+    await seedApps(db.sql, starterCatalogue());
     const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
     const engine = await assembleEngine(options, {
       db,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { parse as parsePairs } from 'node:querystring';
 import { LIMITS } from '@headwater/shared';
+import { bodyText } from './body-text.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import { countUpTo, multipartJson } from './multipart.ts';
 
@@ -17,10 +18,12 @@ export function httpEventJson(
     `{"method":${JSON.stringify(request.method)},"path":${JSON.stringify(address.path)}` +
     `,"query":${pairsJson(address.query)},"headers":${headersJson(request.headers)}`;
   if (bytes.length === 0) return `${head},"bodyRaw":"","body":null}`;
-  const raw = bytes.toString('utf8');
+  const contentType = request.headers['content-type'];
+  const { text: raw, isBase64 } = bodyText(bytes, contentType);
   const rawJson = JSON.stringify(raw);
-  const body = bodyJson(request.headers['content-type'], raw, rawJson, bytes);
-  const withBody = (json: string) => `${head},"bodyRaw":${rawJson},"body":${json}}`;
+  const body = bodyJson(contentType, raw, rawJson, bytes);
+  const end = isBase64 ? ',"isBase64Encoded":true}' : '}';
+  const withBody = (json: string) => `${head},"bodyRaw":${rawJson},"body":${json}${end}`;
   return typeof body === 'string' ? withBody(body) : body.then(withBody);
 }
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { registerOAuth } from '../routes/oauth.ts';
 import { registerDelivery } from './delivery-webhook.ts';
 import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
@@ -40,6 +41,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
     });
   }
   registerEndpointsOfSources(registry);
+  registerOAuth(registry);
   registerProbes(registry);
   registerDelivery(registry);
   return app.getOpenAPI31Document({

@@ -7,7 +7,7 @@ type Registry = App['openAPIRegistry'];
 
 const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, bodyRaw, body }\`:
 \`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case.
-\`bodyRaw\` is the body decoded as UTF-8 (bytes that are not UTF-8 become U+FFFD), "" without one. \`body\` is null without one; parsed for JSON content types (the string where it does not parse);
+\`bodyRaw\` is the body decoded as UTF-8 (or as the charset of its content type; what is not text is base64, and \`isBase64Encoded\` is true), "" without one. \`body\` is null without one; parsed for JSON content types (the string where it does not parse);
 an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else, and for forms of more than ${LIMITS.maxFormFields} fields, the string.
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 

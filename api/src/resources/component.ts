@@ -1,31 +1,58 @@
 import { z } from '@hono/zod-openapi';
-import type { ComponentRecord } from '@headwater/engine';
+import type { ComponentRecord, ComponentSummary, RegistryRecord, RegistrySummary } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
-export const componentSchema = z
-  .object({
-    id: z.string().openapi({ example: 'sc_1vZ8kQ0aB3xYpL9mWc2T' }),
-    name: z.string(),
-    key: z.string().nullable(),
-    version: z.string(),
-    type: z.enum(['source', 'action']),
-    description: z.string().nullable(),
-    code: z.string(),
-    code_hash: z.string(),
-    dedupe: z.enum(['unique', 'greatest', 'last']).nullable(),
-    configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
-      description: 'The props as the component defines them, each with its `name`; functions are left out.',
-    }),
-    dependencies: z.record(z.string(), z.string()).openapi({
-      description: 'The packages that the code imports, with the versions that were bundled.',
-      example: { lodash: '4.17.21' },
-    }),
-    created_at: secondsField('When the component was saved.'),
-    updated_at: secondsField('When it last changed.'),
-  })
-  .openapi('Component');
+const summaryFields = {
+  id: z.string().openapi({ example: 'sc_1vZ8kQ0aB3xYpL9mWc2T' }),
+  name: z.string(),
+  key: z.string().nullable(),
+  version: z.string(),
+  type: z.enum(['source', 'action']),
+  description: z.string().nullable(),
+  code_hash: z.string(),
+  code_url: z.string().nullable().openapi({ description: 'Where the code came from, or what was said about it.' }),
+  dedupe: z.enum(['unique', 'greatest', 'last']).nullable(),
+  has_additional_props: z.boolean().openapi({
+    description: 'It computes further props from what is configured: `POST /v1/components/{id}/props`.',
+  }),
+  dependencies: z.record(z.string(), z.string()).openapi({
+    description: 'The packages that the code imports, with the versions that were bundled.',
+    example: { lodash: '4.17.21' },
+  }),
+  published_at: secondsField('When this version was published; null for a draft.').nullable(),
+  created_at: secondsField('When the component was saved.'),
+  updated_at: secondsField('When it last changed.'),
+};
 
-export function presentComponent(component: ComponentRecord): z.output<typeof componentSchema> {
+const codeFields = {
+  code: z.string(),
+  configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
+    description: 'The props as the component defines them, each with its `name`; functions are left out.',
+  }),
+};
+
+const registryFields = {
+  app: z.string().nullable().openapi({ description: 'The app that the key begins with, where the component uses it.' }),
+};
+
+export const componentSummarySchema = z.object(summaryFields).openapi('ComponentSummary');
+
+export const componentSchema = z.object({ ...summaryFields, ...codeFields }).openapi('Component');
+
+export const registrySummarySchema = z
+  .object({ ...summaryFields, ...registryFields })
+  .openapi('RegistryComponentSummary');
+
+export const registryComponentSchema = z
+  .object({
+    ...summaryFields,
+    ...codeFields,
+    ...registryFields,
+    versions: z.array(z.string()).openapi({ description: 'All that can be had of the key, the newest first.' }),
+  })
+  .openapi('RegistryComponent');
+
+export function presentComponentSummary(component: ComponentSummary): z.output<typeof componentSummarySchema> {
   return {
     id: component.id,
     name: component.name,
@@ -33,12 +60,26 @@ export function presentComponent(component: ComponentRecord): z.output<typeof co
     version: component.version,
     type: component.type,
     description: component.description ?? null,
-    code: component.code,
     code_hash: component.codeHash,
+    code_url: component.codeUrl ?? null,
     dedupe: component.dedupe ?? null,
-    configurable_props: component.configurableProps,
+    has_additional_props: component.hasAdditionalProps,
     dependencies: component.dependencies,
+    published_at: component.publishedAt === undefined ? null : epochSeconds(component.publishedAt),
     created_at: epochSeconds(component.createdAt),
     updated_at: epochSeconds(component.updatedAt),
   };
+}
+
+export function presentComponent(component: ComponentRecord): z.output<typeof componentSchema> {
+  const { code, configurableProps: configurable_props } = component;
+  return { ...presentComponentSummary(component), code, configurable_props };
+}
+
+export function presentRegistrySummary(component: RegistrySummary): z.output<typeof registrySummarySchema> {
+  return { ...presentComponentSummary(component), app: component.app ?? null };
+}
+
+export function presentRegistryComponent(component: RegistryRecord): z.output<typeof registryComponentSchema> {
+  return { ...presentComponent(component), app: component.app ?? null, versions: component.versions };
 }

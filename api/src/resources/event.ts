@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { EventRecord } from '@headwater/engine';
+import type { EventRecord, LogLineRecord } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { RawJson } from '../raw-json.ts';
 
@@ -18,6 +18,12 @@ export const eventSummarySchema = z
       summary: z.string().nullable(),
       id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
       ts: z.number().nullable().openapi({ description: 'The time that the component gave, epoch milliseconds.' }),
+      caused_by: z.string().nullable().openapi({
+        description: 'The `emit_id` of the event that started the run that emitted this one, where one did.',
+      }),
+      trace_id: z.string().nullable().openapi({
+        description: 'The invocation that the chain of events began with: the same for all that followed from it.',
+      }),
     }),
   })
   .openapi('EventSummary');
@@ -35,6 +41,31 @@ export function presentEvent(event: EventRecord): z.output<typeof eventSummarySc
       summary: event.summary ?? null,
       id: event.emitId ?? null,
       ts: event.ts ?? null,
+      caused_by: event.causedBy ?? null,
+      trace_id: event.traceId ?? null,
+    },
+  };
+}
+
+/** A log line as an event of the channel `$logs`. */
+export function presentLogLine(
+  sourceId: string,
+  { runId, index, atMs, level, message }: LogLineRecord,
+): z.output<typeof eventSummarySchema> {
+  return {
+    id: `${atMs}-${index}`,
+    indexed_at_ms: atMs,
+    event: { level, message, ts: atMs, run: runId },
+    event_truncated: false,
+    metadata: {
+      emit_id: `${runId}-${index}`,
+      emitter_id: sourceId,
+      name: '$logs',
+      summary: null,
+      id: null,
+      ts: atMs,
+      caused_by: null,
+      trace_id: null,
     },
   };
 }

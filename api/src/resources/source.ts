@@ -14,6 +14,9 @@ export const sourceSchema = z
       description:
         'An HTTP interface shows `{ endpoint_url }`, a timer `{ interval_seconds }` or `{ cron }`; secret values are left out.',
     }),
+    configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
+      description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
+    }),
     created_at: secondsField('When the source was deployed.'),
     updated_at: secondsField('When it last changed.'),
   })
@@ -28,6 +31,7 @@ export function presentSource(source: SourceRecord): z.output<typeof sourceSchem
     name_slug: source.nameSlug,
     active: source.active,
     configured_props: source.configuredProps,
+    configurable_props: source.configurableProps,
     created_at: epochSeconds(source.createdAt),
     updated_at: epochSeconds(source.updatedAt),
   };
@@ -40,7 +44,10 @@ export const invocationSchema = z
 export const runSchema = z
   .object({
     id: z.string(),
-    kind: z.string().openapi({ description: 'What started it: `http`, `timer`, `manual` or a hook.' }),
+    kind: z
+      .string()
+      .openapi({ description: 'What started it: `http`, `timer`, `manual`, `event` (of another source) or a hook.' }),
+    caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
     status: z.enum(['ok', 'error']),
     error: z
       .object({
@@ -66,6 +73,7 @@ export function presentRun(run: RunRecord): z.output<typeof runSchema> {
   return {
     id: run.id,
     kind: run.kind,
+    caused_by: run.causedBy ?? null,
     status: run.status,
     error:
       run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null, limit: run.error.limit ?? null },

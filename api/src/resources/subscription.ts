@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { SubscriptionRecord } from '@headwater/engine';
+import type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const subscriptionSchema = z
@@ -19,5 +19,23 @@ export function presentSubscription(subscription: SubscriptionRecord): z.output<
     listener_id: subscription.listenerId,
     event_name: subscription.eventName,
     created_at: epochSeconds(subscription.createdAt),
+  };
+}
+
+export const autoSubscriptionSchema = z
+  .object({
+    id: z.string().openapi({ example: 'asub_1vZ8kQ0aB3xYpL9mWc2T' }),
+    listener_id: z.string(),
+    event_name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+    created_at: secondsField('When it was made.'),
+  })
+  .openapi('AutoSubscription');
+
+export function presentAutoSubscription(made: AutoSubscriptionRecord): z.output<typeof autoSubscriptionSchema> {
+  return {
+    id: made.id,
+    listener_id: made.listenerId,
+    event_name: made.eventName,
+    created_at: epochSeconds(made.createdAt),
   };
 }

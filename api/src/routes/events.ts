@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
-import { given } from '../parameters/given.ts';
-import { eventSummarySchema, presentEvent } from '../resources/event.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 
 const tag = 'Events';
@@ -16,50 +17,124 @@ function eventIdParameter(description: string) {
     .openapi({ description });
 }
 
+const recentParameters = {
+  limit: z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize),
+  expand: z
+    .string()
+    .optional()
+    .openapi({
+      description: `\`event\`: the whole data of the events, up to ${LIMITS.maxSummariesBytes} bytes together.`,
+      example: 'event',
+    }),
+};
+
+const channelParameter = textParameter(LIMITS.maxChannelChars).optional().openapi({
+  description:
+    'Only events of this channel; empty: of the default one. Absent: of all channels but the built-in ones (`$errors`, `$logs`).',
+});
+
+const isExpanded = (expand: string | undefined) => expand?.split(',').includes('event') ?? false;
+
 export function eventEndpoints(): Endpoint[] {
-  return [
-    listEndpoint({
-      method: 'get',
-      path: '/v1/sources/{id}/event_summaries',
-      name: 'listEvents',
-      tag,
-      summary: 'The newest events of a source, newest first',
-      pathId,
-      parameters: z.object({
-        limit: z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize),
-        expand: z
-          .string()
-          .optional()
-          .openapi({
-            description: `\`event\`: the whole data of the events, up to ${LIMITS.maxSummariesBytes} bytes together.`,
-            example: 'event',
-          }),
-      }),
-      schema: eventSummarySchema,
-      handle: async ({ engine, who, id, input }) => {
-        const expand = input.expand?.split(',').includes('event') ?? false;
-        const events = await engine.sources.events(who, id, { limit: input.limit, expand });
-        return mapPage(
-          wholePage(events, (event) => event.id),
-          presentEvent,
-        );
-      },
-    }),
-    emptyEndpoint({
-      method: 'delete',
-      path: '/v1/sources/{id}/events',
-      name: 'deleteEvents',
-      tag,
-      summary: 'Delete events of a source',
-      description: 'Both ends are included; without one it is open, without both all events go.',
-      pathId,
-      parameters: z.object({
-        start_id: eventIdParameter('The first event to delete.'),
-        end_id: eventIdParameter('The last event to delete.'),
-      }),
-      status: 202,
-      handle: async ({ engine, who, id, input }) =>
-        engine.sources.deleteEvents(who, id, given({ startId: input.start_id, endId: input.end_id })),
-    }),
-  ];
+  return [recentEvents, recentErrors, recentLogs, history, deleteEvents];
 }
+
+const recentEvents = listEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}/event_summaries',
+  name: 'listEvents',
+  tag,
+  summary: 'The newest events of a source, newest first',
+  description: `At most the last ${LIMITS.recentEvents}; \`GET /v1/sources/{id}/events\` has all that are kept.`,
+  pathId,
+  parameters: z.object({ ...recentParameters, event_name: channelParameter }),
+  schema: eventSummarySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const options = given({ limit: input.limit, expand: isExpanded(input.expand), channel: input.event_name });
+    const events = await engine.events.recent(who, id, options);
+    return mapPage(
+      wholePage(events, (event) => event.id),
+      presentEvent,
+    );
+  },
+});
+
+const recentErrors = listEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}/$errors/event_summaries',
+  name: 'listErrors',
+  tag,
+  summary: 'The newest events of the channel $errors of a source, newest first',
+  description: 'One for each run that failed: `{ error, original_event, original_context }`.',
+  pathId,
+  parameters: z.object(recentParameters),
+  schema: eventSummarySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const options = { limit: input.limit, expand: isExpanded(input.expand), channel: '$errors' };
+    const events = await engine.events.recent(who, id, options);
+    return mapPage(
+      wholePage(events, (event) => event.id),
+      presentEvent,
+    );
+  },
+});
+
+const recentLogs = listEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}/$logs/event_summaries',
+  name: 'listLogs',
+  tag,
+  summary: 'The newest lines that runs of a source logged, newest first',
+  description:
+    'As `{ level, message, ts, run }`, made from the records of the runs: they are here whether anybody is subscribed to `$logs` or not.',
+  pathId,
+  parameters: z.object({ limit: recentParameters.limit }),
+  schema: eventSummarySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const lines = await engine.events.logLines(who, id, input.limit);
+    return wholePage(
+      lines.map((line) => presentLogLine(id, line)),
+      (event) => event.id,
+    );
+  },
+});
+
+const history = listEndpoint({
+  method: 'get',
+  path: '/v1/sources/{id}/events',
+  name: 'listEventHistory',
+  tag,
+  summary: 'All events of a source that are kept, newest first, in pages',
+  description: `Cursors are event ids: \`after\` goes on to older events, \`before=<the last id seen>\` answers what came next. \`total_count\` is at most ${LIMITS.maxCountedEvents}. Lines of \`$logs\` are here only from times when a listener was subscribed to them.`,
+  pathId,
+  parameters: z.object({
+    ...pageParameters,
+    expand: recentParameters.expand,
+    event_name: channelParameter,
+    start_id: eventIdParameter('The oldest event to show.'),
+    end_id: eventIdParameter('The newest event to show.'),
+  }),
+  schema: eventSummarySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const range = given({ channel: input.event_name, startId: input.start_id, endId: input.end_id });
+    const request = { ...pageOf(input), expand: isExpanded(input.expand), ...range };
+    return mapPage(await engine.events.history(who, id, request), presentEvent);
+  },
+});
+
+const deleteEvents = emptyEndpoint({
+  method: 'delete',
+  path: '/v1/sources/{id}/events',
+  name: 'deleteEvents',
+  tag,
+  summary: 'Delete events of a source',
+  description: 'Both ends are included; without one it is open, without both all events go.',
+  pathId,
+  parameters: z.object({
+    start_id: eventIdParameter('The first event to delete.'),
+    end_id: eventIdParameter('The last event to delete.'),
+  }),
+  status: 202,
+  handle: async ({ engine, who, id, input }) =>
+    engine.events.delete(who, id, given({ startId: input.start_id, endId: input.end_id })),
+});

@@ -17,6 +17,12 @@ const pathId = 'The id of the source (`dc_…`).';
 
 const sourceParameters = {
   component_id: idParameter('A saved component (`sc_…`).').optional(),
+  component_key: textParameter(LIMITS.maxNameChars, 1)
+    .optional()
+    .openapi({ description: "The key of a component: the account's own, else that of the registry." }),
+  component_version: textParameter(LIMITS.maxNameChars, 1)
+    .optional()
+    .openapi({ description: 'With a key. Default: the newest.' }),
   component_code: codeParameter().optional(),
   component_url: httpUrlParameter()
     .optional()
@@ -24,8 +30,11 @@ const sourceParameters = {
   name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: "Default: the component's name." }),
   configured_props: jsonObjectParameter().optional().openapi({
     description:
-      'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`.',
+      'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`, an app as `{ "authProvisionId": "apn_…" }`, a data store as its id. In an update what is not named stays, secrets too, and null removes.',
   }),
+  dynamic_props_id: idParameter(
+    'Props that `POST /v1/components/{id}/props` has answered (`dyp_…`). Without it the component is asked where a prop with `reloadProps` is set.',
+  ).optional(),
 };
 
 type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
@@ -33,21 +42,29 @@ type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
 function toChange(input: SourceInput) {
   return given({
     componentId: input.component_id,
+    componentKey: input.component_key,
+    componentVersion: input.component_version,
     componentCode: input.component_code,
     componentUrl: input.component_url,
     name: input.name,
     configuredProps: input.configured_props,
+    dynamicPropsId: input.dynamic_props_id,
   });
 }
 
 function choiceIsClear(input: SourceInput): boolean {
-  return input.component_id === undefined || (input.component_code ?? input.component_url) === undefined;
+  const { component_id, component_key, component_code, component_url } = input;
+  return [component_id, component_key, component_code ?? component_url].filter((way) => way !== undefined).length <= 1;
 }
 
-const unclearChoice = { path: ['component_id'], message: 'cannot be combined with component_code or component_url' };
+const unclearChoice = {
+  path: ['component_id'],
+  message: 'names a component in one way, and so do component_key, component_code and component_url: give one of them',
+};
 
 function hasChoice(input: SourceInput): boolean {
-  return (input.component_id ?? input.component_code ?? input.component_url) !== undefined;
+  const { component_id, component_key, component_code, component_url } = input;
+  return (component_id ?? component_key ?? component_code ?? component_url) !== undefined;
 }
 
 export function sourceEndpoints(): Endpoint[] {
@@ -63,7 +80,10 @@ const createSource = itemEndpoint({
   description: 'Saves the component where code is given, then runs its `deploy` and `activate` hooks.',
   parameters: z
     .object(sourceParameters)
-    .refine(hasChoice, { path: ['component_id'], message: 'or component_code or component_url is required' })
+    .refine(hasChoice, {
+      path: ['component_id'],
+      message: 'or component_key, component_code or component_url is required',
+    })
     .refine(choiceIsClear, unclearChoice),
   schema: sourceSchema,
   handle: async ({ engine, who, input }) => presentSource(await engine.sources.create(who, toChange(input))),

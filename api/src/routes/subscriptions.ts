@@ -8,11 +8,13 @@ import { presentSubscription, subscriptionSchema } from '../resources/subscripti
 const tag = 'Subscriptions';
 
 const parameters = z.object({
-  emitter_id: idParameter('What emits: a source (`dc_…`), or `dc_*` for every source of the account.'),
-  listener_id: idParameter('What listens: a webhook (`wh_…`).'),
+  emitter_id: idParameter(
+    'What emits: a source (`dc_…`), or `dc_*` for every source of the account, also those to come.',
+  ),
+  listener_id: idParameter('What listens: a webhook (`wh_…`) or a source (`dc_…`).'),
   event_name: textParameter(LIMITS.maxChannelChars)
     .optional()
-    .openapi({ description: 'The channel. Absent or empty: the default channel.' }),
+    .openapi({ description: 'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in.' }),
 });
 
 function toKey(input: z.output<typeof parameters>) {
@@ -26,8 +28,9 @@ export function subscriptionEndpoints(): Endpoint[] {
       path: '/v1/subscriptions',
       name: 'createSubscription',
       tag,
-      summary: 'Subscribe a webhook to what a source emits',
-      description: 'The same values again answer the same subscription.',
+      summary: 'Subscribe a webhook or source to what a source emits',
+      description:
+        'A source that listens is run for each event, with what was emitted as its event, while it is active. The same values again answer the same subscription.',
       parameters,
       schema: subscriptionSchema,
       handle: async ({ engine, who, input }) =>

@@ -1,147 +1,76 @@
-import { createHash } from 'node:crypto';
-import type {
-  Builder,
-  BuildOutcome,
-  ComponentBundle,
-  ComponentFiles,
-  DescribeOutcome,
-  FetchOutcome,
-  FetchRequest,
-  Sandbox,
-} from '@headwater/sandbox-runtime';
-import { type FieldError, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { ComponentChoice, ComponentRecord, Components, Principal } from '../contract.ts';
-import { createComponent } from '../store/create-component.ts';
-import type { Database } from '../store/database.ts';
-import { findBundle } from '../store/find-bundle.ts';
+import { HeadwaterError, ID_PREFIXES, notFound } from '@headwater/shared';
+import type { Principal } from '../contract-base.ts';
+import type { ComponentRecord, Components } from '../contract-components.ts';
+import { findInRegistry } from '../registry/registry.ts';
+import { deleteComponent } from '../store/delete-component.ts';
+import { listComponents } from '../store/list-components.ts';
+import { publishComponent, unpublishComponent } from '../store/publish-component.ts';
+import { copyFromRegistry } from '../store/publish-to-registry.ts';
 import { readComponent } from '../store/read-component.ts';
-import { fetchComponent, fileNameOf } from './fetch-component.ts';
+import { createSaver, type SaveOptions, type Saver } from './save-component.ts';
 
-export interface ComponentsOptions {
-  db: Database;
-  sandbox: Sandbox;
-  builder: Builder;
-  limits: Pick<LimitsCache, 'get'>;
-  fetch: (who: Principal, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+export interface ComponentsOptions extends SaveOptions {
+  /** Resolves once the components that come with the server are in the registry. */
+  seeded: () => Promise<void>;
 }
 
-interface Code {
-  text: string;
-  component: ComponentFiles;
-  url?: string;
-}
-
-/** Counts the ways in which bundles have been made; a change that makes old ones unfit to be used again adds one. */
-const BUNDLE_FORMAT = 1;
-
-/** Saves and finds component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
-export function createComponents(options: ComponentsOptions): Components {
+/** The components of accounts: see the contract. */
+export function createComponents(options: ComponentsOptions): Components & Saver {
+  const { db } = options;
+  const { sql } = db;
+  async function own(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord> {
+    const found = await readComponent(db, who.accountId, idOrKey, version);
+    if (found === undefined) throw unknown(idOrKey, version);
+    return found;
+  }
   return {
-    async save(who, choice) {
-      const code = await codeOf(options, who, choice);
-      checkCode(code.component);
-      const codeHash = hashOf(code.component);
-      const built = await buildCode(options, who, code, codeHash);
-      checkBundle(built.bundle, (await options.limits.get(who.accountId)).maxBundleBytes);
-      const { description } = accept(await options.sandbox.describe(who.accountId, built.bundle));
-      return createComponent(options.db, {
-        id: newId('savedComponent'),
-        accountId: who.accountId,
-        ...description,
-        code: code.text,
-        codeHash,
-        ...(code.url === undefined ? {} : { codeUrl: code.url }),
-        ...built,
-        bundleFormat: BUNDLE_FORMAT,
-      });
+    ...createSaver(options),
+    async get(who, idOrKey, version) {
+      const found = await readComponent(db, who.accountId, idOrKey, version);
+      const shared = found ?? (isId(idOrKey) ? await findInRegistry(sql, idOrKey, version) : undefined);
+      if (shared === undefined) throw unknown(idOrKey, version);
+      return shared;
     },
-    async get(who: Principal, idOrKey: string): Promise<ComponentRecord> {
-      const found = await readComponent(options.db, who.accountId, idOrKey);
-      if (found === undefined) throw notFound('component', idOrKey);
-      return found;
+    async obtain(who, idOrKey, version) {
+      const found = await readComponent(db, who.accountId, idOrKey, version);
+      if (found !== undefined) return found;
+      await options.seeded();
+      const shared = await findInRegistry(sql, idOrKey, version);
+      const copyId = shared && (await copyFromRegistry(sql, who.accountId, shared.id));
+      if (copyId === undefined) throw unknown(idOrKey, version);
+      return own(who, copyId);
+    },
+    list: (who, request) => listComponents(sql, who.accountId, request),
+    async delete(who, idOrKey, version) {
+      const { id } = await own(who, idOrKey, version);
+      const { usedBy } = await deleteComponent(sql, who.accountId, id);
+      if (usedBy === 0) return;
+      const sources = usedBy === 1 ? 'a source uses it' : `${usedBy} sources use it`;
+      throw new HeadwaterError('CONFLICT', `Component ${id} cannot be deleted: ${sources}`);
+    },
+    async publish(who, idOrKey) {
+      const { id, key, version } = await own(who, idOrKey);
+      if (key === undefined) throw refused('key', `Component ${id} has no key, and only keys are published`);
+      const outcome = await publishComponent(sql, who.accountId, id);
+      if (outcome.kind === 'published') return own(who, outcome.id);
+      if (outcome.kind === 'absent') throw refused('id', `Component ${id} is a copy from the registry, or gone`);
+      const message = `Version ${version} of ${key} is published with other code, and a version never changes: give it another one`;
+      throw new HeadwaterError('CONFLICT', message, { fields: [{ path: 'version', message }] });
+    },
+    async unpublish(who, idOrKey, version) {
+      const { id } = await own(who, idOrKey, version);
+      await unpublishComponent(sql, who.accountId, id);
+      return own(who, id);
     },
   };
 }
 
-/** The bundle of the same code, where this account has one that still counts, or a new one. */
-async function buildCode({ db, builder }: ComponentsOptions, who: Principal, code: Code, codeHash: string) {
-  let builtAt = new Date();
-  const outcome = await builder.build({
-    tenantId: who.accountId,
-    component: code.component,
-    async findEarlier(pinned) {
-      const found = await findBundle(db, who.accountId, {
-        codeHash,
-        format: BUNDLE_FORMAT,
-        ...(code.url === undefined ? {} : { codeUrl: code.url }),
-        ...(pinned ? {} : { maxAgeMs: LIMITS.bundleReuseMs }),
-      });
-      // Its age goes on counting: code that is deployed every hour is to get new versions one day.
-      if (found !== undefined) builtAt = found.builtAt;
-      return found;
-    },
-  });
-  const { bundle, dependencies } = accept(outcome);
-  return { bundle, dependencies, builtAt };
+const isId = (idOrKey: string) => idOrKey.startsWith(ID_PREFIXES.savedComponent);
+
+function unknown(idOrKey: string, version?: string): HeadwaterError {
+  return notFound('component', version === undefined ? idOrKey : `${idOrKey} of version ${version}`);
 }
 
-async function codeOf(options: ComponentsOptions, who: Principal, choice: ComponentChoice): Promise<Code> {
-  const { componentCode, componentUrl } = choice;
-  if (componentCode !== undefined) {
-    const name = fileNameOf(componentUrl);
-    const component = { entry: name, files: { [name]: componentCode } };
-    return { text: componentCode, component, ...(componentUrl === undefined ? {} : { url: componentUrl }) };
-  }
-  if (componentUrl === undefined) {
-    throw new HeadwaterError('INVALID_REQUEST', 'Give component_code or component_url', {
-      fields: [{ path: 'component_code', message: 'Required where there is no component_url' }],
-    });
-  }
-  const component = await fetchComponent(
-    (request, signal) => options.fetch(who, request, signal),
-    (files) => options.builder.listMissingFiles(who.accountId, files),
-    componentUrl,
-  );
-  return { text: component.files[component.entry] ?? '', component, url: componentUrl };
-}
-
-function hashOf({ entry, files }: ComponentFiles): string {
-  const names = Object.keys(files).toSorted();
-  const text = names.length === 1 ? (files[entry] ?? '') : JSON.stringify(names.map((name) => [name, files[name]]));
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function checkCode({ files }: ComponentFiles): void {
-  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const message =
-    bytes > LIMITS.maxComponentCodeBytes
-      ? `The code has ${bytes} bytes; at most ${LIMITS.maxComponentCodeBytes} are allowed`
-      : Object.values(files).some((text) => text.includes('\0'))
-        ? 'The code contains a NUL character'
-        : undefined;
-  if (message !== undefined) throw invalid([{ path: 'component_code', message }]);
-}
-
-function checkBundle(bundle: ComponentBundle, maxBundleBytes: number): void {
-  const bytes = Buffer.byteLength(bundle.code);
-  if (bytes <= maxBundleBytes) return;
-  const message = `The component has ${bytes} bytes with its packages; the limit maxBundleBytes is ${maxBundleBytes} bytes`;
-  throw new HeadwaterError('INVALID_COMPONENT', message, {
-    fields: [{ path: 'component_code', message }],
-    limit: { name: 'maxBundleBytes', value: maxBundleBytes, used: bytes },
-  });
-}
-
-function accept<T extends BuildOutcome | DescribeOutcome>(outcome: T): Extract<T, { ok: true }> {
-  if (!outcome.ok) throw invalid(outcome.errors);
-  return outcome as Extract<T, { ok: true }>;
-}
-
-function invalid(errors: readonly FieldError[]): HeadwaterError {
-  const [first] = errors;
-  const place = first?.line === undefined ? '' : `${first.file ?? 'component'}:${first.line}: `;
-  return new HeadwaterError('INVALID_COMPONENT', `${place}${first?.message ?? 'The component cannot be loaded'}`, {
-    fields: errors,
-  });
+function refused(path: string, message: string): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path, message }] });
 }

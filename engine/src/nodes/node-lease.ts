@@ -1,4 +1,5 @@
 import { newId } from '@headwater/shared';
+import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
@@ -65,24 +66,5 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
       })();
       return stopping;
     },
-  };
-}
-
-/** Calls `work` again and again, `pauseMs` after it has ended. Answers a stop that waits for the call under way. */
-function every(pauseMs: number, work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
-  let stopped = false;
-  let current: Promise<void> = Promise.resolve();
-  let timer = setTimeout(turn, pauseMs);
-  function turn(): void {
-    current = work()
-      .catch(onError)
-      .finally(() => {
-        if (!stopped) timer = setTimeout(turn, pauseMs);
-      });
-  }
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await current;
   };
 }

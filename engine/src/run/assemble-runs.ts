@@ -1,5 +1,7 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AuthCache } from '../connected-accounts/auth-cache.ts';
+import { createDataStoreCalls } from '../data-stores/run-calls.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import type { GuestFetch } from '../egress/guest-fetch.ts';
 import type { Log } from '../log.ts';
@@ -10,9 +12,10 @@ import type { Sql } from '../store/database.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
 import { createDbOverlay } from './db-overlay.ts';
-import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { HeldInvocation } from './invocation.ts';
 import { createInvocationRunner } from './invocation-runner.ts';
+import { createRunPreparer } from './prepare-run.ts';
 import { createRunCommitter, type RunCommitter } from './run-committer.ts';
 import type { RunContext } from './run-invocation.ts';
 import { createSourceRuntimes, type SourceRuntimes } from './source-runtime.ts';
@@ -25,6 +28,7 @@ export interface RunParts {
   limits: LimitsCache;
   deliverer: Deliverer;
   opener: PropOpener;
+  resolveAuth: AuthCache['resolve'];
   metrics: EngineMetrics;
   log: Log;
 }
@@ -45,6 +49,7 @@ export function assembleRuns(parts: RunParts): Runs {
     sql,
     nodeId: node.id,
     deliverer: parts.deliverer,
+    dispatcher: () => dispatcher,
     onCommitted: parts.metrics.runCommitted,
     nowMs,
     log,
@@ -54,16 +59,19 @@ export function assembleRuns(parts: RunParts): Runs {
     overlay: createDbOverlay(),
     fetch: parts.guestFetch.fetch,
     readDbValue: (sourceId, key) => readDbValue(sql, sourceId, key),
+    callDataStore: createDataStoreCalls(sql),
+    prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
     nowMs,
   };
-  const release = (invocations: readonly HeldInvocation[]) => releaseHeld(sql, invocations);
+  const release: DispatcherOptions['release'] = (invocations, how) => releaseHeld(sql, invocations, how);
   const run = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
-  return { runtimes, context, committer, dispatcher: createDispatcher({ run, release, limits: parts.limits, log }) };
+  const dispatcher = createDispatcher({ run, release, limits: parts.limits, log });
+  return { runtimes, context, committer, dispatcher };
 }
 
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */
-async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
+async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[], how: { tried: boolean }): Promise<void> {
   for (const invocation of invocations) {
     invocation.respond?.({
       ok: false,
@@ -72,6 +80,6 @@ async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Pr
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     const ids = held.map((invocation) => invocation.id);
-    await releaseInvocations(sql, nodeId, ids);
+    await releaseInvocations(sql, nodeId, ids, how);
   }
 }

@@ -12,8 +12,8 @@ export interface DispatcherOptions {
    * runs at the same time.
    */
   run: (invocation: HeldInvocation, ran: () => void) => Promise<void>;
-  /** Gives back invocations that were held but not run. */
-  release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+  /** Gives back invocations that were held. `tried`: they were started, which counts as an attempt. */
+  release: (invocations: readonly HeldInvocation[], how: { tried: boolean }) => Promise<void>;
   /** How much each tenant may run at the same time. */
   limits: Pick<LimitsCache, 'known' | 'get'>;
   log: Log;
@@ -70,7 +70,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       const { id } = invocation;
       options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
-      await giveBack(options, [invocation]);
+      await giveBack(options, [invocation], { tried: true });
     }
     held.remove([invocation]);
     ran();
@@ -78,14 +78,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function drain(): Promise<void> {
     const waiting = queue.clear();
-    await giveBack(options, waiting);
+    await giveBack(options, waiting, { tried: false });
     held.remove(waiting);
     await held.none();
   }
 
   return {
     take(invocations) {
-      if (stopping !== undefined) return void giveBack(options, invocations);
+      if (stopping !== undefined) return void giveBack(options, invocations, { tried: false });
       held.add(invocations);
       for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
       startWhatMayRun();
@@ -102,10 +102,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-async function giveBack(options: DispatcherOptions, invocations: readonly HeldInvocation[]): Promise<void> {
+async function giveBack(
+  options: DispatcherOptions,
+  invocations: readonly HeldInvocation[],
+  how: { tried: boolean },
+): Promise<void> {
   if (invocations.length === 0) return;
   try {
-    await options.release(invocations);
+    await options.release(invocations, how);
   } catch (error) {
     // The rows stay leased by this node; they are released when it ends or is found dead.
     options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');

@@ -4,7 +4,7 @@ interface FailedRun {
   error: { code: string; message: string; ts: number; [detail: string]: unknown };
   /** JSON text of what started the run. */
   originalEvent: string;
-  originalContext: { id: string; emitter_id: string; ts?: string };
+  originalContext: { id: string; emitter_id: string; ts?: string; caused_by?: string; trace_id?: string };
 }
 
 /**

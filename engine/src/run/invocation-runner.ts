@@ -1,7 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { DispatcherOptions } from './dispatcher.ts';
 import { errorEventJson } from './error-event.ts';
-import type { HeldInvocation } from './invocation.ts';
+import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';
 import type { SourceRuntime, SourceRuntimes } from './source-runtime.ts';
@@ -9,7 +10,7 @@ import type { SourceRuntime, SourceRuntimes } from './source-runtime.ts';
 export interface InvocationRunnerOptions extends RunContext {
   runtimes: SourceRuntimes;
   limits: Pick<LimitsCache, 'get'>;
-  release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+  release: DispatcherOptions['release'];
 }
 
 /** Takes a held invocation to its committed end, whatever state its source is in by now. */
@@ -19,9 +20,11 @@ export function createInvocationRunner(
   return async (invocation, ran) => {
     const runtime = await options.runtimes.get(invocation.sourceId);
     if (runtime === undefined || runtime.deleted) return drop(options, invocation);
+    // A tick of a timer that is stopped is over; what was accepted otherwise is not.
+    if (!runtime.active && invocation.kind === 'timer') return drop(options, invocation);
     if (!runtime.active) {
       // It waits for the source to be active again; the change that activates it queues the lane.
-      await options.release([invocation]);
+      await options.release([invocation], { tried: false });
       return;
     }
     const { respond, end } = respondOnce(invocation);
@@ -48,13 +51,19 @@ async function drop(context: RunContext, invocation: HeldInvocation): Promise<vo
 }
 
 /** Each node that took it ended before it could commit: the invocation may be what ends them. */
-async function abandon(context: RunContext, runtime: SourceRuntime, invocation: HeldInvocation): Promise<void> {
-  const nowMs = context.nowMs();
+async function abandon(
+  options: InvocationRunnerOptions,
+  runtime: SourceRuntime,
+  invocation: HeldInvocation,
+): Promise<void> {
+  const nowMs = options.nowMs();
   const code = 'RUN_ABANDONED';
   const message = `The run was started ${LIMITS.maxInvocationAttempts} times and never ended; it is not started again`;
-  await context.commit({
+  const { maxEventHops } = await options.limits.get(runtime.accountId);
+  await options.commit({
     ...endOf(invocation),
     dedupe: runtime.dedupe,
+    maxEventHops,
     record: {
       id: invocation.id,
       kind: invocation.kind,
@@ -67,7 +76,7 @@ async function abandon(context: RunContext, runtime: SourceRuntime, invocation: 
         {
           error: { code, message, ts: nowMs },
           originalEvent: invocation.event,
-          originalContext: { id: invocation.id, emitter_id: invocation.sourceId },
+          originalContext: { id: invocation.id, emitter_id: invocation.sourceId, ...originOf(invocation) },
         },
         runtime.redactor,
       ),
@@ -76,11 +85,11 @@ async function abandon(context: RunContext, runtime: SourceRuntime, invocation: 
 }
 
 function endOf(invocation: HeldInvocation) {
-  const { accountId, sourceId, id, leasedBy } = invocation;
+  const { accountId, sourceId } = invocation;
   return {
     accountId,
     sourceId,
-    invocation: { id, leasedBy },
+    invocation: leaseOf(invocation),
     final: true,
     emits: [],
     dbWrites: new Map<string, string>(),

@@ -1,6 +1,7 @@
 import type { RunResponse } from '../contract.ts';
+import type { EventCause } from '../events/cause.ts';
 
-export type InvocationKind = 'http' | 'timer' | 'manual';
+export type InvocationKind = 'http' | 'timer' | 'manual' | 'event';
 
 /** An invocation that this node holds: its row is leased by `leasedBy`, and only this node's commit can end it. */
 export interface HeldInvocation {
@@ -10,9 +11,23 @@ export interface HeldInvocation {
   kind: InvocationKind;
   /** JSON text. */
   event: string;
+  /** Where the event comes from; of the kind `event`. */
+  cause?: EventCause | undefined;
   /** Times it was taken by a node, this one included. */
   attempts: number;
   leasedBy: string;
   /** Where a client waits for the component's own answer. Called at most once. */
   respond?: (response: RunResponse) => void;
+}
+
+/** What a commit needs to end the invocation, and to lead on what it emitted. */
+export function leaseOf({ id, leasedBy, cause }: HeldInvocation) {
+  return { id, leasedBy, cause };
+}
+
+/** Where its event comes from, as `$errors` tells it. */
+export function originOf(invocation: HeldInvocation | undefined): { caused_by?: string; trace_id?: string } {
+  const cause = invocation?.cause;
+  if (cause === undefined) return {};
+  return { caused_by: cause.event, ...(cause.traceId === undefined ? {} : { trace_id: cause.traceId }) };
 }

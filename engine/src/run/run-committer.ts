@@ -3,6 +3,7 @@ import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
+import type { HeldInvocation } from './invocation.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import { type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
@@ -11,6 +12,8 @@ export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
   deliverer: { capacity(webhook?: WebhookOf): number; take(deliveries: readonly DueDelivery[]): void };
+  /** Where sources that listen are run. */
+  dispatcher: () => { capacity(accountId: string): number; take(invocations: readonly HeldInvocation[]): void };
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   nowMs: () => number;
   log: Log;
@@ -38,6 +41,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       commitRuns(options.sql, runs, {
         nodeId: options.nodeId(),
         deliveryCapacity: options.deliverer.capacity,
+        runCapacity: options.dispatcher().capacity,
         nowMs: options.nowMs,
       }),
   });
@@ -45,6 +49,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   async function commit(run: RunCommit): Promise<CommittedRun> {
     const committed = await commitWithRetries(run);
     if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery));
+    if (committed.invocations.length > 0) options.dispatcher().take(committed.invocations);
     options.onCommitted(run, committed);
     return committed;
   }

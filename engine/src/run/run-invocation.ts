@@ -8,7 +8,8 @@ import {
   type RunRequest,
   type Sandbox,
 } from '@headwater/sandbox-runtime';
-import { type ExceededLimit, type HttpResponse, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type HttpResponse, LIMITS, newId, type RunProp } from '@headwater/shared';
+import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { RunResponse } from '../contract.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
 import { storableText } from '../events/storable-text.ts';
@@ -16,9 +17,11 @@ import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { DbOverlay } from './db-overlay.ts';
 import { errorEventJson } from './error-event.ts';
-import type { HeldInvocation } from './invocation.ts';
+import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
+import type { PrepareRun } from './prepare-run.ts';
+import type { Redactor } from '../secrets/redactor.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 
 export interface RunContext {
@@ -26,6 +29,9 @@ export interface RunContext {
   overlay: DbOverlay;
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  callDataStore: CallDataStore;
+  /** What of a source is decided right before each run. */
+  prepare: PrepareRun;
   /** Group commit; rejects only where it could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
   nowMs: () => number;
@@ -62,23 +68,29 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
   const { sourceId } = task.runtime;
   context.overlay.begin(sourceId);
   try {
+    const prepared = await context.prepare(task.runtime);
+    const redactor = prepared.ok ? prepared.redactor : task.runtime.redactor;
     const outputs = outputsOf(context, task, runId, progress);
-    const { redactor, fault } = task.runtime;
-    const ended: RunOutcome =
-      fault === undefined
-        ? await context.sandbox.run(requestOf(task, runId, attempt), withoutSecrets(outputs.host, redactor))
-        : { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
+    const ended: RunOutcome = prepared.ok
+      ? await context.sandbox.run(
+          requestOf(task, prepared.props, runId, attempt),
+          withoutSecrets(outputs.host, redactor),
+        )
+      : { ok: false, fault: prepared.fault, innocent: false, cpuMs: 0, wallMs: 0 };
     const outcome = outcomeWithoutSecrets(ended, redactor);
     const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
     if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
     task.ran?.();
-    return resultOf(await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress }), outputs);
+    return resultOf(
+      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor }),
+      outputs,
+    );
   } finally {
     context.overlay.end(sourceId, runId);
   }
 }
 
-function requestOf(task: RunTask, runId: string, attempt: number): RunRequest {
+function requestOf(task: RunTask, props: Record<string, RunProp>, runId: string, attempt: number): RunRequest {
   const { runtime, entry, limits } = task;
   return {
     tenantId: runtime.accountId,
@@ -86,7 +98,7 @@ function requestOf(task: RunTask, runId: string, attempt: number): RunRequest {
     runId: attempt === 1 ? runId : `${runId}#${attempt}`,
     bundle: runtime.bundle,
     entry,
-    props: runtime.props,
+    props,
     ...(runtime.dedupe === undefined ? {} : { dedupe: runtime.dedupe }),
     limits,
     alone: attempt > 1,
@@ -108,10 +120,12 @@ interface RunProgress {
 
 function outputsOf(context: RunContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
   const { sourceId, accountId } = task.runtime;
+  const tenant = { id: accountId, limits: task.limits.account };
   const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
   const outputs = createRunOutputs({
     readDbValue: async (key) => context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key)),
-    fetch: (request, signal) => context.fetch({ id: accountId, limits: task.limits.account }, request, signal),
+    fetch: (request, signal) => context.fetch(tenant, request, signal),
+    dataStore: (call, signal) => context.callDataStore(tenant, call, signal),
     respond: (response) => task.respond?.(response),
     // `last` decides on all events of a run together; a hook has no invocation that could go on.
     commitPart:
@@ -143,6 +157,7 @@ interface EndedRun {
   runId: string;
   startedAtMs: number;
   progress: RunProgress;
+  redactor: Redactor | undefined;
 }
 
 /** Answers what the run ends with: that it stored too much is found out in its commits. */
@@ -185,18 +200,19 @@ function commitOf(task: RunTask, part: OutputPart, end: { final: boolean; record
   return {
     accountId: runtime.accountId,
     sourceId: runtime.sourceId,
-    ...(invocation === undefined ? {} : { invocation: { id: invocation.id, leasedBy: invocation.leasedBy } }),
+    ...(invocation === undefined ? {} : { invocation: leaseOf(invocation) }),
     dedupe: runtime.dedupe,
     emits: part.emits,
     dbWrites: part.dbWrites,
     maxDbBytes: task.limits.account.maxDbBytes,
+    maxEventHops: task.limits.account.maxEventHops,
     ...end,
   };
 }
 
 /** A run that neither logged nor failed leaves no record besides its events. */
 function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: number): RunRow | undefined {
-  const { outcome, runId, startedAtMs } = ended;
+  const { outcome, runId, startedAtMs, redactor } = ended;
   if (outcome.ok && outputs.logs.length === 0) return undefined;
   const logs = outputs.logs.map((line) => ({ at: line.atMs, level: line.level, message: line.message }));
   const base = { id: runId, kind: task.kind, logs: JSON.stringify(logs), startedAtMs, endedAtMs: nowMs };
@@ -213,15 +229,21 @@ function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: nu
       {
         error: { code, message, ts: nowMs, ...details },
         originalEvent: originalEventOf(task.entry),
-        originalContext: { id: runId, ts: new Date(startedAtMs).toISOString(), emitter_id: task.runtime.sourceId },
+        originalContext: {
+          id: runId,
+          ts: new Date(startedAtMs).toISOString(),
+          emitter_id: task.runtime.sourceId,
+          ...originOf(task.invocation),
+        },
       },
-      task.runtime.redactor,
+      redactor,
     ),
   };
 }
 
 function originalEventOf(entry: RunEntry): string {
-  return entry.kind === 'run' ? entry.event : JSON.stringify({ hook: entry.hook });
+  if (entry.kind === 'run') return entry.event;
+  return JSON.stringify(entry.kind === 'hook' ? { hook: entry.hook } : { entry: entry.kind });
 }
 
 /** Answers the waiting client once: with what the component responds, or why it did not. */

@@ -6,6 +6,7 @@ const WALL_LIMIT = {
   http: 'httpRunWallMs',
   timer: 'timerRunWallMs',
   manual: 'timerRunWallMs',
+  event: 'timerRunWallMs',
   hook: 'hookWallMs',
 } as const satisfies Record<InvocationKind | 'hook', RunLimits['wallLimit']>;
 

@@ -10,6 +10,7 @@ export interface OutputPart {
 export interface RunOutputsOptions {
   readDbValue: (key: string) => Promise<string | undefined>;
   fetch: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  dataStore: RunHost['dataStore'];
   respond: (response: HttpResponse) => void;
   /** A long run's part is full: commit it. Resolves when it is durable. Absent: the run commits once, at its end. */
   commitPart: ((part: OutputPart) => Promise<void>) | undefined;
@@ -51,9 +52,11 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
     },
     async dbGet(givenKey) {
       const key = storableText(givenKey);
-      return written.get(key) ?? (await options.readDbValue(key));
+      // A key that was deleted has the empty text.
+      return (written.get(key) ?? (await options.readDbValue(key))) || undefined;
     },
     fetch: options.fetch,
+    dataStore: options.dataStore,
   };
   return {
     host,

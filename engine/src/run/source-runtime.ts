@@ -1,7 +1,7 @@
 import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
-import type { DedupeStrategy, HookName, PropDefinition, RunProp } from '@headwater/shared';
-import { createRedactor, type Redactor } from '../secrets/redactor.ts';
-import { openProps, type PropOpener, secretsIn } from '../sources/run-props.ts';
+import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
+import { openProps, type PropOpener, secretsIn, type SourceProp } from '../sources/run-props.ts';
 import type { Sql } from '../store/database.ts';
 import { readSourceRuntime, type SourceRuntimeRow } from '../store/read-source-runtime.ts';
 
@@ -17,7 +17,9 @@ export interface SourceRuntime {
   bundle: ComponentBundle;
   dedupe: DedupeStrategy | undefined;
   hooks: HookName[];
-  props: Record<string, RunProp>;
+  props: Record<string, SourceProp>;
+  /** Values of secret props. */
+  secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
   redactor?: Redactor;
   /** Why it cannot run at all; absent where it can. */
@@ -68,7 +70,8 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     configured: row.configured_props,
     endpoints: row.endpoints ?? {},
   });
-  const redactor = createRedactor(secretsIn(row.configured_props, props));
+  const secrets = secretsIn(row.configured_props, props);
+  const redactor = createRedactor(secrets);
   return {
     sourceId: row.id,
     accountId: row.account_id,
@@ -80,6 +83,7 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     dedupe: row.dedupe ?? undefined,
     hooks: row.hooks,
     props,
+    secrets,
     ...(redactor === undefined ? {} : { redactor }),
     ...(unopened.length === 0 ? {} : { fault: faultOf(unopened) }),
   };

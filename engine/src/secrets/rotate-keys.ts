@@ -83,7 +83,7 @@ function rewrapOne({ rewrap, open }: Pick<Sealer, 'rewrap' | 'open'>, value: Sea
     open(accountId, sealed);
     return { ok: true, value, sealed };
   } catch (error) {
-    const where = kind === 'webhook' ? `webhook ${id}` : `source ${id}, prop ${prop}`;
+    const where = kind === 'source' ? `source ${id}, prop ${prop}` : `${kind.replace('-', ' ')} ${id}`;
     const [, keyId = ''] = value.sealed.split('.', 2);
     return { ok: false, why: `${where}, key ${keyId}: ${(error as Error).message}` };
   }

@@ -1,22 +1,25 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
 import type { Principal, SourceUpdate } from '../contract.ts';
-import { putSourceChange, type SourceChange } from '../store/change-source.ts';
+import { type ChangeLease, putSourceChange, type SourceChange } from '../store/change-source.ts';
+import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
+import type { HttpProp } from '../store/create-source.ts';
 import { deleteSource as deleteSourceRows } from '../store/delete-source.ts';
 import { readSource, type SourceRow } from '../store/read-sources.ts';
-import { readTakenSlugs } from '../store/read-taken-slugs.ts';
+import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
   beginChange,
   chooseComponent,
+  deactivate,
   endChange,
+  isLeftToRecovery,
   hookFailed,
   type LifecycleContext,
   namesComponent,
   readRuntime,
   runHook,
 } from './lifecycle.ts';
-import { freeSlug, slugOf } from './name-slug.ts';
-import { mergeProps } from './seal-props.ts';
+import { slugOf } from './name-slug.ts';
 
 /** Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means. */
 export async function changeSource(
@@ -25,25 +28,32 @@ export async function changeSource(
   id: string,
   input: SourceUpdate,
 ): Promise<void> {
-  await beginChange(context, who, id);
+  const lease = await beginChange(context, who, id);
   const row = await readSource(context.db.sql, who.accountId, id);
   if (row === undefined) throw notFound('source', id);
   try {
     const change = await planChange(context, who, row, input);
-    await applyChange(context, who, row, change);
-    await endChange(context, who, id, interfacesOf(change.definitions, change.after.configuredProps));
+    await applyChange(context, lease, row, change);
+    await endChange(context, lease, interfacesOf(change.definitions, change.after.configuredProps));
   } catch (error) {
-    await endChange(context, who, id, interfacesOf(row.configurable_props, row.configured_props));
+    if (await isLeftToRecovery(context, lease, error)) throw error;
+    await endChange(context, lease, interfacesOf(row.configurable_props, row.configured_props));
     throw error;
   }
 }
 
 /** Deployed → deleted. */
 export async function deleteSource(context: LifecycleContext, who: Principal, id: string): Promise<void> {
-  await beginChange(context, who, id);
-  const runtime = await readRuntime(context, id);
-  if (runtime.active) await deactivate(context, id);
-  await deleteSourceRows(context.db.sql, who.accountId, id);
+  const lease = await beginChange(context, who, id);
+  try {
+    const runtime = await readRuntime(context, id);
+    if (runtime.active) await deactivate(context, lease);
+    await deleteSourceRows(context.db.sql, who.accountId, id);
+  } catch (error) {
+    // It is still there, and recovery makes it what it was.
+    await leaveToRecovery(context.db.sql, lease, 0);
+    throw error;
+  }
   context.forget(id);
 }
 
@@ -61,65 +71,82 @@ async function planChange(
   input: SourceUpdate,
 ): Promise<PlannedChange> {
   const component = namesComponent(input) ? await chooseComponent(context, who, input) : undefined;
-  const definitions = component?.configurableProps ?? row.configurable_props;
-  const isRedeploy = component !== undefined || input.configuredProps !== undefined;
-  const configuredProps = isRedeploy
-    ? mergeProps(context.sealer, who.accountId, definitions, row.configured_props, input.configuredProps ?? {})
-    : row.configured_props;
+  const isRedeploy = component !== undefined || (input.configuredProps ?? input.dynamicPropsId) !== undefined;
+  const { definitions, dynamicProps, configuredProps } = isRedeploy
+    ? await decideProps(context, who, component ?? ownerOf(row), input, row)
+    : propsOf(row);
   const after: SourceChange = {
     componentId: component?.id ?? row.component_id,
     configuredProps,
+    dynamicProps,
     name: input.name ?? row.name,
-    nameSlug: await slugFor(context, who, row, input.name),
+    nameSlug: input.name === undefined || input.name === row.name ? row.name_slug : slugOf(input.name),
     active: input.active ?? row.active,
     httpProps: httpPropsOf(definitions),
   };
   return { after, definitions, isRedeploy };
 }
 
-async function slugFor(
-  { db }: LifecycleContext,
-  who: Principal,
-  row: SourceRow,
-  name: string | undefined,
-): Promise<string> {
-  if (name === undefined || name === row.name) return row.name_slug;
-  return freeSlug(slugOf(name), await readTakenSlugs(db.sql, who.accountId, slugOf(name), row.id));
+function ownerOf(row: SourceRow): PropsOwner {
+  const { component_id: id, code_hash: codeHash, own_props: configurableProps } = row;
+  return { id, codeHash, configurableProps, hasAdditionalProps: row.has_additional_props };
+}
+
+function propsOf(row: SourceRow): DecidedProps {
+  const { configurable_props: definitions, dynamic_props: dynamicProps, configured_props: configuredProps } = row;
+  return { definitions, dynamicProps, configuredProps };
 }
 
 async function applyChange(
   context: LifecycleContext,
-  who: Principal,
+  lease: ChangeLease,
   row: SourceRow,
   { after, isRedeploy }: PlannedChange,
 ): Promise<void> {
   const before = beforeOf(row);
-  if (row.active && (isRedeploy || !after.active)) await deactivate(context, row.id);
-  // Endpoints of both: a change that is taken back must not have cost the source its URLs.
-  await put(context, who, row.id, { ...after, httpProps: [...before.httpProps, ...after.httpProps] });
+  if (row.active && (isRedeploy || !after.active)) await deactivate(context, lease);
+  await put(context, lease, { ...after, httpProps: httpPropsDuring(before.httpProps, after.httpProps) });
   if (!after.active || !(isRedeploy || !row.active)) return;
-  const activated = await runHook(context, row.id, 'activate');
+  const activated = await runHook(context, lease, 'activate');
   if (activated.ok) return;
-  await put(context, who, row.id, before);
-  if (row.active) await runHook(context, row.id, 'activate');
-  throw hookFailed('activate', activated);
+  throw hookFailed('activate', activated, await takeBack(context, lease, before));
 }
 
-async function deactivate(context: LifecycleContext, id: string): Promise<void> {
-  const result = await runHook(context, id, 'deactivate');
-  // Passed over: the run's record tells the owner.
-  if (!result.ok) context.log.info({ source: id, code: result.code }, 'a deactivate hook failed');
+/**
+ * Endpoints of both: a change that is taken back must not have cost the source its URLs. One that is renamed keeps its URL
+ * both ways.
+ */
+function httpPropsDuring(before: readonly HttpProp[], after: readonly HttpProp[]): HttpProp[] {
+  const isIn = (props: readonly HttpProp[]) => (prop: HttpProp) => props.some(({ name }) => name === prop.name);
+  const gone = before.filter((prop) => !isIn(after)(prop));
+  const fresh = after.filter((prop) => !isIn(before)(prop));
+  const isRename = gone.length === 1 && fresh.length === 1;
+  return isRename ? [...after] : [...gone, ...after];
 }
 
-async function put(context: LifecycleContext, who: Principal, id: string, change: SourceChange): Promise<void> {
-  await putSourceChange(context.db.sql, who.accountId, id, change);
-  context.forget(id);
+/** Puts the old code, props and state back, as a source that either is registered where its hooks register it, or stopped. */
+async function takeBack(context: LifecycleContext, lease: ChangeLease, before: SourceChange) {
+  const undone = { hook: 'deactivate', result: await deactivate(context, lease) } as const;
+  await put(context, lease, before);
+  if (!before.active) return [undone];
+  const again = await runHook(context, lease, 'activate');
+  if (again.ok) return [undone];
+  const stopped = { hook: 'deactivate', result: await deactivate(context, lease) } as const;
+  await put(context, lease, { ...before, active: false });
+  const message = `${again.message}; the source is stopped`;
+  return [undone, { hook: 'activate', result: { ...again, message } } as const, stopped];
+}
+
+async function put(context: LifecycleContext, lease: ChangeLease, change: SourceChange): Promise<void> {
+  await putSourceChange(context.db.sql, lease, change);
+  context.forget(lease.sourceId);
 }
 
 function beforeOf(row: SourceRow): SourceChange {
   return {
     componentId: row.component_id,
     configuredProps: row.configured_props,
+    dynamicProps: row.dynamic_props,
     name: row.name,
     nameSlug: row.name_slug,
     active: row.active,

@@ -1,44 +1,49 @@
 import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
+import type { ChangeLease } from '../store/change-source.ts';
 import { createSource } from '../store/create-source.ts';
 import { dropUndeployedSource } from '../store/delete-source.ts';
-import { readTakenSlugs } from '../store/read-taken-slugs.ts';
+import { type DecidedProps, decideProps } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
   changeLeaseSeconds,
   chooseComponent,
+  deactivate,
   endChange,
   hookFailed,
+  isLeftToRecovery,
   type LifecycleContext,
   runHook,
 } from './lifecycle.ts';
-import { freeSlug, slugOf } from './name-slug.ts';
-import { sealSecrets } from './seal-props.ts';
-import { validateProps } from './validate-props.ts';
-
-const MAX_SLUG_TRIES = 5;
+import { slugOf } from './name-slug.ts';
 
 /**
  * Saved → deployed: the instance is made with its endpoints, `deploy` and `activate` run, then timers start and the source
- * is there to see. Answers its id. A hook that fails leaves nothing behind.
+ * is there to see. Answers its id. A hook that fails leaves nothing behind; what it did
+ * elsewhere is `deactivate`'s to take back.
  */
 export async function deploySource(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
   const component = await chooseComponent(context, who, input);
-  const definitions = component.configurableProps;
-  const values = validateProps(definitions, input.configuredProps ?? {});
-  const configuredProps = sealSecrets(context.sealer, who.accountId, definitions, values);
-  const id = await insertSource(context, who, component, input.name ?? component.name, configuredProps);
+  const props = await decideProps(context, who, component, input);
+  const name = input.name ?? component.name;
+  const lease = await insertSource(context, who, component, name, props);
   try {
-    for (const hook of ['deploy', 'activate'] as const) {
-      const result = await runHook(context, id, hook);
-      if (!result.ok) throw hookFailed(hook, result);
-    }
-    await endChange(context, who, id, interfacesOf(definitions, configuredProps));
+    await runFirstHooks(context, lease);
+    await endChange(context, lease, interfacesOf(props.definitions, props.configuredProps));
   } catch (error) {
-    await dropUndeployedSource(context.db.sql, who.accountId, id);
-    context.forget(id);
+    if (await isLeftToRecovery(context, lease, error)) throw error;
+    await dropUndeployedSource(context.db.sql, who.accountId, lease.sourceId);
+    context.forget(lease.sourceId);
     throw error;
   }
-  return id;
+  return lease.sourceId;
+}
+
+async function runFirstHooks(context: LifecycleContext, lease: ChangeLease): Promise<void> {
+  for (const hook of ['deploy', 'activate'] as const) {
+    const result = await runHook(context, lease, hook);
+    if (result.ok) continue;
+    throw hookFailed(hook, result, [{ hook: 'deactivate', result: await deactivate(context, lease) }]);
+  }
 }
 
 async function insertSource(
@@ -46,31 +51,21 @@ async function insertSource(
   who: Principal,
   component: ComponentRecord,
   name: string,
-  configuredProps: Record<string, unknown>,
-): Promise<string> {
-  const { db } = context;
-  const busySeconds = await changeLeaseSeconds(context, who.accountId);
-  for (let tries = 1; ; tries++) {
-    const taken = await readTakenSlugs(db.sql, who.accountId, slugOf(name));
-    try {
-      return await createSource(db.sql, {
-        accountId: who.accountId,
-        userId: who.userId,
-        componentId: component.id,
-        name,
-        nameSlug: freeSlug(slugOf(name), taken),
-        configuredProps,
-        httpProps: httpPropsOf(component.configurableProps),
-        busySeconds,
-      });
-    } catch (error) {
-      // Another deployment took the slug between our look and our insert.
-      if (!isSlugConflict(error) || tries === MAX_SLUG_TRIES) throw error;
-    }
-  }
-}
-
-function isSlugConflict(error: unknown): boolean {
-  const { code, constraint_name: constraint } = (error ?? {}) as { code?: string; constraint_name?: string };
-  return code === '23505' && constraint === 'sources_slug';
+  { definitions, dynamicProps, configuredProps }: DecidedProps,
+): Promise<ChangeLease> {
+  const { accountId, userId } = who;
+  const nodeId = context.nodeId();
+  const sourceId = await createSource(context.db.sql, {
+    accountId,
+    userId,
+    componentId: component.id,
+    name,
+    nameSlug: slugOf(name),
+    configuredProps,
+    dynamicProps,
+    httpProps: httpPropsOf(definitions),
+    busySeconds: await changeLeaseSeconds(context, accountId),
+    busyBy: nodeId,
+  });
+  return { accountId, sourceId, nodeId };
 }

@@ -1,7 +1,7 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { TimerProp } from '../store/change-source.ts';
+import { timerOf } from '../schedule/check-timer.ts';
 import type { HttpProp } from '../store/create-source.ts';
-import { timerOf } from './run-props.ts';
+import type { TimerProp } from '../store/put-timers.ts';
 
 /** What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer prop. */
 export interface Interfaces {

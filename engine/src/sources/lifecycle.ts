@@ -1,66 +1,81 @@
-import { HeadwaterError, type HookName, notFound } from '@headwater/shared';
+import { type FieldError, HeadwaterError, type HookName, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { ComponentRecord, Components, Principal, SourceCreate, SourceUpdate } from '../contract.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
 import { runLimits } from '../run/run-limits.ts';
 import { runtimeOf, type SourceRuntime } from '../run/source-runtime.ts';
-import { beginSourceChange, endSourceChange } from '../store/change-source.ts';
+import { beginSourceChange, type ChangeLease, endSourceChange, markHooksBegun } from '../store/change-source.ts';
+import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { Database } from '../store/database.ts';
 import { readSourceRuntime } from '../store/read-source-runtime.ts';
+import type { DecideContext } from './decide-props.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { PropSealer } from './seal-props.ts';
 
 /*
  * Deployed → changed → deleted, with the hooks of each move:
  *
- *   create                    deploy, activate         a failing hook: no source is left, HOOK_FAILED
+ *   create                    deploy, activate         a failing hook: `deactivate` runs, no source is left, HOOK_FAILED
  *   code or props change      deactivate (old),        a failing deactivate is recorded and passed over (broken code must
- *                             activate (new)           be replaceable); a failing activate: the old code, props and state
- *                                                      are put back and activated again, HOOK_FAILED
+ *                             activate (new)           be replaceable); a failing activate: `deactivate` of the new code
+ *                                                      runs, then the old code, props and state are put back and activated
+ *                                                      again, HOOK_FAILED; where that fails too the source is stopped
  *   active: true → false      deactivate               as above
- *   active: false → true      activate                 a failing hook: it stays inactive, HOOK_FAILED
+ *   active: false → true      activate                 a failing hook: `deactivate` runs, it stays inactive, HOOK_FAILED
  *   delete                    deactivate if active     passed over: a source can always be deleted
  *
+ * `deactivate` after a hook that failed takes back what that hook had done before it failed.
+ *
  * A change of the name alone runs no hook, nor does a change of an inactive source. Changes of one source never overlap:
- * a second one answers CONFLICT.
+ * a second one answers CONFLICT. A change whose node dies is recovered by another one: recover-changes.ts.
  */
 
-export interface LifecycleContext {
+export interface LifecycleContext extends DecideContext {
   db: Database;
   components: Components;
   limits: Pick<LimitsCache, 'get'>;
-  sealer: PropSealer;
+  /** Under which this node holds leases. */
+  nodeId: () => string;
   runTask: (task: RunTask) => Promise<RunResult>;
   /** Drops what this node has cached of the source; other nodes hear of it from the database. */
   forget: (sourceId: string) => void;
   log: Log;
 }
 
-/** Longer than the hooks of one change can take together; the lease of a node that died ends by itself. */
+/** Longer than `additionalProps` and the hooks of one change can take together; the lease of a node that died ends by itself. */
 export async function changeLeaseSeconds({ limits }: LifecycleContext, accountId: string): Promise<number> {
   const { hookWallMs } = await limits.get(accountId);
-  return Math.ceil((3 * hookWallMs) / 1000) + 30;
+  return Math.ceil((4 * hookWallMs) / 1000) + 30;
 }
 
 /** Takes the lease of a change. Throws NOT_FOUND or CONFLICT. */
-export async function beginChange(context: LifecycleContext, who: Principal, id: string): Promise<void> {
-  const leaseSeconds = await changeLeaseSeconds(context, who.accountId);
-  const begun = await beginSourceChange(context.db.sql, who.accountId, id, leaseSeconds);
+export async function beginChange(context: LifecycleContext, who: Principal, id: string): Promise<ChangeLease> {
+  const lease = { accountId: who.accountId, sourceId: id, nodeId: context.nodeId() };
+  const begun = await beginSourceChange(context.db.sql, lease, await changeLeaseSeconds(context, who.accountId));
   if (begun === 'absent') throw notFound('source', id);
   if (begun === 'busy') {
     throw new HeadwaterError('CONFLICT', `Another change of source ${id} is under way; try again when it has ended`);
   }
+  return lease;
 }
 
-export async function endChange(
+/**
+ * After an error in the middle of a change. A hook that failed has been taken back by now. Anything else that comes after the
+ * first hook is left to recovery, which runs hooks again; before it there is nothing to take back. Answers true where the
+ * change is recovery's to end.
+ */
+export async function isLeftToRecovery(
   context: LifecycleContext,
-  who: Principal,
-  id: string,
-  interfaces: Interfaces,
-): Promise<void> {
-  await endSourceChange(context.db.sql, who.accountId, id, interfaces);
-  context.forget(id);
+  lease: ChangeLease,
+  error: unknown,
+): Promise<boolean> {
+  if (error instanceof HeadwaterError && error.code === 'HOOK_FAILED') return false;
+  return leaveToRecovery(context.db.sql, lease, 0);
+}
+
+export async function endChange(context: LifecycleContext, lease: ChangeLease, interfaces: Interfaces): Promise<void> {
+  await endSourceChange(context.db.sql, lease, interfaces);
+  context.forget(lease.sourceId);
 }
 
 export async function readRuntime(context: LifecycleContext, id: string): Promise<SourceRuntime> {
@@ -69,38 +84,65 @@ export async function readRuntime(context: LifecycleContext, id: string): Promis
   return runtimeOf(row, context.sealer);
 }
 
-/** Runs a hook with the code and props that are stored now. What it emits and stores is committed with it. */
-export async function runHook(context: LifecycleContext, id: string, hook: HookName): Promise<RunResult> {
-  const runtime = await readRuntime(context, id);
+/**
+ * Runs a hook with the code and props that are stored now, if the component has it. What it emits and stores is committed
+ * with it. Throws CONFLICT where the lease was lost.
+ */
+export async function runHook(context: LifecycleContext, lease: ChangeLease, hook: HookName): Promise<RunResult> {
+  const runtime = await readRuntime(context, lease.sourceId);
   if (!runtime.hooks.includes(hook)) return { ok: true };
+  await markHooksBegun(context.db.sql, lease);
   const limits = runLimits('hook', await context.limits.get(runtime.accountId));
   return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits });
 }
 
-export function hookFailed(hook: HookName, result: Extract<RunResult, { ok: false }>): HeadwaterError {
-  const logs = result.logs.slice(-5).join('\n');
-  const fields = [{ path: `hooks.${hook}`, message: result.message }];
-  if (logs !== '') fields.push({ path: `hooks.${hook}.logs`, message: logs });
+/** A `deactivate` that fails is passed over: the run's record tells the owner. */
+export async function deactivate(context: LifecycleContext, lease: ChangeLease): Promise<RunResult> {
+  const result = await runHook(context, lease, 'deactivate');
+  if (!result.ok) context.log.info({ source: lease.sourceId, code: result.code }, 'a deactivate hook failed');
+  return result;
+}
+
+type FailedRun = Extract<RunResult, { ok: false }>;
+
+/** `after`: hooks that were run because of it, to take it back. */
+export function hookFailed(
+  hook: HookName,
+  result: FailedRun,
+  after: readonly { hook: HookName; result: RunResult }[] = [],
+): HeadwaterError {
+  const failedAfter = after.flatMap((other) => (other.result.ok ? [] : fieldsOf(other.hook, other.result)));
+  const fields = [...fieldsOf(hook, result), ...failedAfter];
   return new HeadwaterError('HOOK_FAILED', `The ${hook} hook failed: ${result.message}`, { fields });
 }
 
-export function namesComponent(input: SourceCreate | SourceUpdate): boolean {
-  return input.componentId !== undefined || input.componentCode !== undefined || input.componentUrl !== undefined;
+const SHOWN_LOG_LINES = 5;
+
+function fieldsOf(hook: HookName, { message, logs }: FailedRun): FieldError[] {
+  const shown = logs.slice(-SHOWN_LOG_LINES).join('\n');
+  const path = `hooks.${hook}`;
+  return [{ path, message }, ...(shown === '' ? [] : [{ path: `${path}.logs`, message: shown }])];
 }
 
-/** The component to deploy: given code is saved first, an id is looked up. Throws INVALID_REQUEST, INVALID_COMPONENT, NOT_FOUND. */
+export function namesComponent(input: SourceCreate | SourceUpdate): boolean {
+  const { componentId, componentKey, componentCode, componentUrl } = input;
+  return (componentId ?? componentKey ?? componentCode ?? componentUrl) !== undefined;
+}
+
+/** The component to deploy: given code is saved first, an id or a key is looked up. Throws INVALID_REQUEST, INVALID_COMPONENT, NOT_FOUND. */
 export async function chooseComponent(
   { components }: LifecycleContext,
   who: Principal,
   input: SourceCreate | SourceUpdate,
 ): Promise<ComponentRecord> {
   if (!namesComponent(input)) {
-    const message = 'Give component_id, component_code or component_url';
+    const message = 'Give component_id, component_key, component_code or component_url';
     throw new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path: 'component_id', message }] });
   }
-  const { componentId, componentCode } = input;
-  const isSaved = componentId !== undefined && componentCode === undefined;
-  const component = isSaved ? await components.get(who, componentId) : await components.save(who, input);
+  const { componentCode, componentVersion } = input;
+  const saved = componentCode === undefined ? (input.componentId ?? input.componentKey) : undefined;
+  const component =
+    saved === undefined ? await components.save(who, input) : await components.obtain(who, saved, componentVersion);
   if (component.type === 'action') {
     throw new HeadwaterError('INVALID_REQUEST', `${component.id} is an action; only sources can be deployed`);
   }

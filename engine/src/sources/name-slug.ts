@@ -11,11 +11,3 @@ export function slugOf(name: string): string {
     .slice(0, MAX_SLUG_CHARS);
   return slug === '' ? 'source' : slug;
 }
-
-/** The first of `slug`, `slug-1`, `slug-2` … that is not taken. */
-export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(slug)) return slug;
-  for (let n = 1; ; n++) {
-    if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`;
-  }
-}

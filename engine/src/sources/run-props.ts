@@ -1,7 +1,8 @@
 import type { PropDefinition, RunProp } from '@headwater/shared';
 import type { SecretValue } from '../secrets/redactor.ts';
 import { SealError } from '../secrets/seal.ts';
-import type { TimerSchedule } from '../schedule/next-tick.ts';
+import { timerOf } from '../schedule/check-timer.ts';
+import { appSlugOf, dataStoreIdOf, provisionIdOf } from './prop-references.ts';
 
 /** Opens sealed prop values and knows what an endpoint's URL looks like from outside. */
 export interface PropOpener {
@@ -18,8 +19,14 @@ export interface ConfiguredSource {
   endpoints: Readonly<Record<string, string>>;
 }
 
+/**
+ * What a prop is worth, but for apps: what a run gets as `$auth` is fetched right before it. Without `provisionId` the app is
+ * used without an account.
+ */
+export type SourceProp = Exclude<RunProp, { kind: 'app' }> | { kind: 'app'; app: string; provisionId?: string };
+
 export interface OpenedProps {
-  props: Record<string, RunProp>;
+  props: Record<string, SourceProp>;
   /** Names of props whose sealed value does not open with any key: it was changed, or is another account's. */
   unopened: string[];
 }
@@ -29,7 +36,7 @@ export interface OpenedProps {
  * that this node does not have: another node may have it.
  */
 export function openProps(opener: PropOpener, source: ConfiguredSource): OpenedProps {
-  const props: Record<string, RunProp> = Object.create(null) as Record<string, RunProp>;
+  const props: Record<string, SourceProp> = Object.create(null) as Record<string, SourceProp>;
   const unopened: string[] = [];
   for (const definition of source.definitions) {
     try {
@@ -48,39 +55,48 @@ export function isUnopened(error: unknown): boolean {
   return error instanceof SealError && error.fault !== 'unknown-key';
 }
 
-function openProp(opener: PropOpener, source: ConfiguredSource, definition: PropDefinition): RunProp | undefined {
-  const value = source.configured[definition.name];
+function openProp(opener: PropOpener, source: ConfiguredSource, definition: PropDefinition): SourceProp | undefined {
+  const stored = source.configured[definition.name];
+  const value = isSealed(stored) ? (JSON.parse(opener.open(source.accountId, stored.$sealed)) as unknown) : stored;
   switch (definition.type) {
     case '$.interface.http':
-      return { kind: 'http', endpoint: opener.endpointUrl(source.endpoints[definition.name] ?? '') };
+      return { kind: 'http', endpoint: endpointOf(opener, source, definition) };
     case '$.interface.timer':
       return { kind: 'timer', ...timerOf(value) };
     case '$.service.db':
       return { kind: 'db' };
+    case 'app': {
+      // Without an account as well: its methods are there.
+      const provisionId = provisionIdOf(value);
+      return { kind: 'app', app: appSlugOf(definition), ...(provisionId === undefined ? {} : { provisionId }) };
+    }
+    case 'data_store': {
+      const id = dataStoreIdOf(value);
+      return id === undefined ? undefined : { kind: 'data-store', id };
+    }
+    case 'http_request':
+      return value === undefined ? undefined : { kind: 'http-request', request: value };
     default:
-      if (value === undefined) return undefined;
-      return {
-        kind: 'value',
-        value: isSealed(value) ? JSON.parse(opener.open(source.accountId, value.$sealed)) : value,
-      };
+      return value === undefined ? undefined : { kind: 'value', value };
   }
+}
+
+/** '' where there is none yet: a component that is asked about its props before it is deployed. */
+function endpointOf(opener: PropOpener, { endpoints }: ConfiguredSource, { name }: PropDefinition): string {
+  const key = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
+  return key === undefined ? '' : opener.endpointUrl(key);
 }
 
 /** Of opened props those that are stored sealed, whatever their definition says by now. */
 export function secretsIn(
   configured: Readonly<Record<string, unknown>>,
-  props: Readonly<Record<string, RunProp>>,
+  props: Readonly<Record<string, SourceProp>>,
 ): SecretValue[] {
-  return Object.entries(props).flatMap(([name, prop]) =>
-    prop.kind === 'value' && isSealed(configured[name]) ? [{ name, value: prop.value }] : [],
-  );
-}
-
-/** A timer's configured value, which validation has already accepted. */
-export function timerOf(value: unknown): TimerSchedule {
-  const { intervalSeconds, cron, timezone } = (value ?? {}) as TimerSchedule;
-  if (cron !== undefined) return { cron, ...(timezone === undefined ? {} : { timezone }) };
-  return intervalSeconds === undefined ? {} : { intervalSeconds };
+  return Object.entries(props).flatMap(([name, prop]) => {
+    if (!isSealed(configured[name])) return [];
+    if (prop.kind === 'value') return [{ name, value: prop.value }];
+    return prop.kind === 'http-request' ? [{ name, value: prop.request }] : [];
+  });
 }
 
 export function isSealed(value: unknown): value is { $sealed: string } {
@@ -104,7 +120,7 @@ function publicProp(opener: PropOpener, source: ConfiguredSource, definition: Pr
   const value = source.configured[definition.name];
   switch (definition.type) {
     case '$.interface.http':
-      return { endpoint_url: opener.endpointUrl(source.endpoints[definition.name] ?? '') };
+      return { endpoint_url: endpointOf(opener, source, definition) };
     case '$.interface.timer': {
       const { intervalSeconds, cron, timezone } = timerOf(value);
       return {

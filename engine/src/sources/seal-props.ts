@@ -1,20 +1,61 @@
-import { HeadwaterError, LIMITS, type PropDefinition } from '@headwater/shared';
+import { LIMITS, type PropDefinition } from '@headwater/shared';
+import type { Sql } from '../store/database.ts';
+import { readPropReferences } from './prop-references.ts';
 import { isSealed, isUnopened, type PropOpener } from './run-props.ts';
-import { validateProps } from './validate-props.ts';
+import { type Completeness, invalidProps, validateProps } from './validate-props.ts';
 
 export interface PropSealer extends PropOpener {
   seal(accountId: string, plaintext: string): string;
 }
 
-/** Validated values as they are stored: those of secret props as `{ "$sealed": "…" }`. Throws INVALID_PROPS. */
-export function sealSecrets(
+export interface PropContext {
+  sql: Sql;
+  sealer: PropSealer;
+}
+
+export interface GivenProps {
+  definitions: readonly PropDefinition[];
+  given: Readonly<Record<string, unknown>>;
+  /** What is configured already, as it is stored. Default: nothing. */
+  stored?: Readonly<Record<string, unknown>>;
+  /** Default: complete. */
+  completeness?: Completeness;
+}
+
+/**
+ * Configured props as they are stored, validated, with secrets sealed. Values given replace stored ones, null removes one, the
+ * rest stays, so a secret that is not sent again is kept. It stays sealed also where its definition does not call it secret any
+ * more: whoever may change code must not get to see it by that. Throws INVALID_PROPS with everything that is wrong.
+ */
+export async function configureProps(
+  { sql, sealer }: PropContext,
+  accountId: string,
+  { definitions, given, stored = {}, completeness = 'complete' }: GivenProps,
+): Promise<Record<string, unknown>> {
+  const kept = Object.entries(stored).filter(([name]) => !Object.hasOwn(given, name));
+  const opened = kept.map(([name, value]): [string, unknown] => [name, openStored(sealer, accountId, name, value)]);
+  const all = { ...Object.fromEntries(opened), ...given };
+  const references = await readPropReferences(sql, accountId, definitions, all);
+  const values = validateProps(definitions, all, references, completeness);
+  const keptSecrets = kept.filter(([, value]) => isSealed(value)).map(([name]) => name);
+  return sealSecrets(sealer, accountId, values, [
+    ...definitions.filter(isSecret).map(({ name }) => name),
+    ...keptSecrets,
+  ]);
+}
+
+/** A schedule is needed outside of runs, and so are the ids of stores and accounts, which prove nothing. */
+const isSecret = ({ type, secret }: PropDefinition) =>
+  secret === true && !type.startsWith('$.') && type !== 'app' && type !== 'data_store';
+
+/** Values of secret props become `{ "$sealed": "…" }`. */
+function sealSecrets(
   sealer: PropSealer,
   accountId: string,
-  definitions: readonly PropDefinition[],
   values: Readonly<Record<string, unknown>>,
-  alsoSecret: readonly string[] = [],
+  secretNames: readonly string[],
 ): Record<string, unknown> {
-  const secret = new Set([...definitions.filter(isSecret).map(({ name }) => name), ...alsoSecret]);
+  const secret = new Set(secretNames);
   let secretBytes = 0;
   const stored = Object.entries(values).map(([name, value]): [string, unknown] => {
     if (!secret.has(name)) return [name, value];
@@ -24,31 +65,9 @@ export function sealSecrets(
   });
   if (secretBytes > LIMITS.maxSecretPropsBytes) {
     const message = `Secret props have ${secretBytes} bytes together; at most ${LIMITS.maxSecretPropsBytes} are allowed`;
-    throw new HeadwaterError('INVALID_PROPS', message, { fields: [{ path: 'configured_props', message }] });
+    throw invalidProps([{ path: 'configured_props', message }]);
   }
   return Object.fromEntries(stored);
-}
-
-/** A schedule is needed outside of runs. */
-const isSecret = ({ type, secret }: PropDefinition) => secret === true && !type.startsWith('$.');
-
-/**
- * The props of an update: values given replace stored ones, null removes one, the rest stays, so a secret that is not
- * sent again is kept. It stays sealed also where the new code does not call it secret any more: whoever may change code
- * must not get to see it by that. Throws INVALID_PROPS.
- */
-export function mergeProps(
-  sealer: PropSealer,
-  accountId: string,
-  definitions: readonly PropDefinition[],
-  stored: Readonly<Record<string, unknown>>,
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const kept = Object.entries(stored).filter(([name]) => !Object.hasOwn(given, name));
-  const opened = kept.map(([name, value]): [string, unknown] => [name, openStored(sealer, accountId, name, value)]);
-  const values = validateProps(definitions, { ...Object.fromEntries(opened), ...given });
-  const keptSecrets = kept.filter(([, value]) => isSealed(value)).map(([name]) => name);
-  return sealSecrets(sealer, accountId, definitions, values, keptSecrets);
 }
 
 function openStored(sealer: PropSealer, accountId: string, name: string, value: unknown): unknown {
@@ -57,8 +76,7 @@ function openStored(sealer: PropSealer, accountId: string, name: string, value: 
     return JSON.parse(sealer.open(accountId, value.$sealed));
   } catch (cause) {
     if (!isUnopened(cause)) throw cause;
-    const path = `configured_props.${name}`;
     const message = 'The stored secret cannot be opened; give it again';
-    throw new HeadwaterError('INVALID_PROPS', `${path}: ${message}`, { fields: [{ path, message }], cause });
+    throw invalidProps([{ path: `configured_props.${name}`, message }], cause);
   }
 }

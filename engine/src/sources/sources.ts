@@ -1,16 +1,14 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
-import { parseEventId } from '../events/event-id.ts';
-import { deleteEvents } from '../store/delete-events.ts';
+import { timerOf } from '../schedule/check-timer.ts';
 import { readPage } from '../store/paging.ts';
-import { readEvents } from '../store/read-events.ts';
 import { readRuns } from '../store/read-runs.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
 import { insertInvocations } from '../store/insert-invocations.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
 import type { LifecycleContext } from './lifecycle.ts';
-import { type PropOpener, publicProps, timerOf } from './run-props.ts';
+import { type PropOpener, publicProps } from './run-props.ts';
 
 /** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
 export function createSources(context: LifecycleContext): Sources {
@@ -57,16 +55,6 @@ export function createSources(context: LifecycleContext): Sources {
       ]);
       return { invocationId };
     },
-    async events(who, id, options) {
-      await find(who, id);
-      return readEvents(db.sql, who.accountId, id, options);
-    },
-    async deleteEvents(who, id, range) {
-      await find(who, id);
-      const start = position('start_id', range.startId);
-      const end = position('end_id', range.endId);
-      await deleteEvents(db.sql, who.accountId, id, { ...(start && { start }), ...(end && { end }) });
-    },
     async runs(who, id, limit) {
       await find(who, id);
       return readRuns(db, who.accountId, id, limit);
@@ -74,20 +62,12 @@ export function createSources(context: LifecycleContext): Sources {
   };
 }
 
-function position(path: string, text: string | undefined): ReturnType<typeof parseEventId> {
-  if (text === undefined) return undefined;
-  const parsed = parseEventId(text);
-  if (parsed !== undefined) return parsed;
-  const message = 'Expected an event id such as 1606511826306-0';
-  throw new HeadwaterError('INVALID_REQUEST', `${path}: ${message}`, { fields: [{ path, message }] });
-}
-
 /** What "run now" hands to a source when the caller gives no event: a tick for a timer, an empty event otherwise. */
 function defaultEvent(row: SourceRow): unknown {
   const timer = row.configurable_props.find((definition) => definition.type === '$.interface.timer');
   if (timer === undefined) return {};
-  const { intervalSeconds, cron } = timerOf(row.configured_props[timer.name]);
-  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds, cron };
+  const { intervalSeconds, cron, timezone } = timerOf(row.configured_props[timer.name]);
+  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds, cron, timezone };
 }
 
 function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {
@@ -104,6 +84,7 @@ function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {
       configured: row.configured_props,
       endpoints: row.endpoints ?? {},
     }),
+    configurableProps: row.configurable_props,
     createdAt: new Date(row.created_ms),
     updatedAt: new Date(row.updated_ms),
   };

@@ -1,103 +1,131 @@
 import { type FieldError, HeadwaterError, LIMITS, type PropDefinition } from '@headwater/shared';
-import { checkTimer } from '../schedule/next-tick.ts';
+import { findTypeProblem } from './prop-type-problem.ts';
+import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { isSealed } from './run-props.ts';
+import { withoutLabels } from './without-labels.ts';
+
+/** `partial`: values of a form that is still being filled in; what is missing is not complained about. */
+export type Completeness = 'complete' | 'partial';
 
 /**
  * Checks configured props against their definitions and fills in defaults. Every wrong prop is reported at once. Props
- * that the component does not define are ignored. Answers the values to store.
+ * that are not defined are ignored, and static `options` are suggestions: other values of the type are taken. Answers the
+ * values to store.
  *
  * Throws INVALID_PROPS.
  */
 export function validateProps(
   definitions: readonly PropDefinition[],
   given: Readonly<Record<string, unknown>>,
+  references: PropReferences,
+  completeness: Completeness = 'complete',
 ): Record<string, unknown> {
   const errors: FieldError[] = [];
   const values: Record<string, unknown> = {};
   for (const definition of definitions) {
+    if (!isConfigured(definition)) continue;
     const own = Object.hasOwn(given, definition.name) ? given[definition.name] : undefined;
-    const value = own ?? definition.default;
-    const problem = problemOf(definition, value);
-    if (problem !== undefined) errors.push({ path: `configured_props.${definition.name}`, message: problem });
-    else if (value !== undefined && value !== null && isStored(definition)) {
-      Object.defineProperty(values, definition.name, { value, enumerable: true });
-    }
+    const value = withoutLabels(definition, own ?? defaultOf(definition));
+    const isMissing = value === undefined || value === null;
+    const message = isMissing
+      ? findMissing(definition, references, completeness)
+      : findProblem(definition, value, references);
+    if (message !== undefined) errors.push({ path: `configured_props.${definition.name}`, message });
+    else if (!isMissing)
+      Object.defineProperty(values, definition.name, { value: storedForm(definition, value), enumerable: true });
   }
-  if (errors.length > 0) {
-    const [first] = errors as [FieldError];
-    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-    throw new HeadwaterError('INVALID_PROPS', `${first.path}: ${first.message}${more}`, { fields: errors });
-  }
+  if (errors.length > 0) throw invalidProps(errors);
   return values;
 }
 
-function isStored(definition: PropDefinition): boolean {
-  return definition.type !== '$.interface.http' && definition.type !== '$.service.db' && definition.type !== 'alert';
+/** Timers of many public components say `static` where others say `default`. */
+function defaultOf(definition: PropDefinition): unknown {
+  return definition.default ?? (definition.type === '$.interface.timer' ? definition['static'] : undefined);
 }
 
-function problemOf(definition: PropDefinition, value: unknown): string | undefined {
-  switch (definition.type) {
-    case '$.interface.http':
-    case '$.service.db':
-    case 'alert':
-      return undefined;
-    case 'app':
-      return 'App props need a connected account, which this version cannot hold yet';
-    case '$.interface.timer':
-      break;
-    default:
-      if (definition.type.startsWith('$.')) {
-        return `Props of type ${definition.type} are not available; use $.interface.http and register its endpoint`;
-      }
-  }
-  if (value === undefined || value === null) return definition.optional === true ? undefined : 'A value is required';
-  if (definition.type === '$.interface.timer') return checkTimer(value);
+export function invalidProps(errors: readonly FieldError[], cause?: unknown): HeadwaterError {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new HeadwaterError('INVALID_PROPS', `${first?.path}: ${first?.message}${more}`, { fields: errors, cause });
+}
+
+/** Whether there is anything to give: an endpoint is made, a text is only shown, and `dir` is a folder that every run has. */
+function isConfigured({ type }: PropDefinition): boolean {
+  return type !== '$.interface.http' && type !== '$.service.db' && type !== 'alert' && type !== 'dir';
+}
+
+function findMissing(
+  definition: PropDefinition,
+  { apps }: PropReferences,
+  completeness: Completeness,
+): string | undefined {
+  // Nobody can fill in what is not shown, or not to be changed.
+  const { optional, hidden, disabled } = definition as { optional?: boolean; hidden?: unknown; disabled?: unknown };
+  if (completeness === 'partial' || optional === true || hidden === true || disabled === true) return undefined;
+  if (isUnavailable(definition)) return unavailable(definition);
+  if (definition.type !== 'app') return 'A value is required';
+  const slug = appSlugOf(definition);
+  const app = apps.get(slug);
+  if (app === undefined) return unknownApp(slug);
+  if (app.authType === 'none') return undefined;
+  return `A connected account of ${app.name} is required: { "authProvisionId": "apn_…" }`;
+}
+
+function findProblem(definition: PropDefinition, value: unknown, references: PropReferences): string | undefined {
+  if (isUnavailable(definition)) return unavailable(definition);
   // Only we may store this form: it is opened with the account's key when the component runs.
   if (isSealed(value)) return 'The key $sealed is reserved';
+  if (definition.type === 'app') return findAppProblem(definition, value, references);
+  if (definition.type === 'data_store') return findStoreProblem(value, references);
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > LIMITS.maxPropValueBytes)
     return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
-  return definition.type.endsWith('[]')
-    ? arrayProblem(definition, definition.type.slice(0, -2), value)
-    : typeProblem(definition, definition.type, value);
+  return findTypeProblem(definition, value);
 }
 
-function arrayProblem(definition: PropDefinition, type: string, value: unknown): string | undefined {
-  if (!Array.isArray(value)) return `Expected an array of ${type}`;
-  for (const [i, item] of value.entries()) {
-    const problem = typeProblem(definition, type, item);
-    if (problem !== undefined) return `Item ${i}: ${problem}`;
+/** Interfaces that belong to one app, such as `$.interface.apphook`. */
+function isUnavailable({ type }: PropDefinition): boolean {
+  return type.startsWith('$.') && type !== '$.interface.timer';
+}
+
+function unavailable({ type }: PropDefinition): string {
+  return `Props of type ${type} are not available; use $.interface.http and register its endpoint`;
+}
+
+function findAppProblem(
+  definition: PropDefinition,
+  value: unknown,
+  { apps, provisions }: PropReferences,
+): string | undefined {
+  const slug = appSlugOf(definition);
+  const id = provisionIdOf(value);
+  const app = apps.get(slug);
+  if (app === undefined) return unknownApp(slug);
+  if (id === undefined) {
+    const isEmpty = typeof value === 'object' && (value as { authProvisionId?: unknown }).authProvisionId === undefined;
+    // What a form sends for an app that needs no account.
+    if (isEmpty && (app.authType === 'none' || definition.optional === true)) return undefined;
+    return 'Expected { "authProvisionId": "apn_…" }';
   }
-  return undefined;
+  const found = provisions.get(id);
+  if (found === undefined) return `There is no connected account ${id} in this account`;
+  return found === slug ? undefined : `The connected account ${id} is of the app ${found}, not of ${slug}`;
 }
 
-function typeProblem(definition: PropDefinition, type: string, value: unknown): string | undefined {
-  switch (type) {
-    case 'string':
-      return typeof value === 'string' ? undefined : `Expected a string, got ${kindOf(value)}`;
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : `Expected true or false, got ${kindOf(value)}`;
-    case 'integer':
-      return integerProblem(definition, value);
-    case 'number':
-      return typeof value === 'number' ? undefined : `Expected a number, got ${kindOf(value)}`;
-    case 'object':
-      return typeof value === 'object' && !Array.isArray(value)
-        ? undefined
-        : `Expected an object, got ${kindOf(value)}`;
-    default:
-      return undefined;
-  }
+function unknownApp(slug: string): string {
+  return `The app ${JSON.stringify(slug)} is not in the catalogue (GET /v1/apps); the operator can add it`;
 }
 
-function integerProblem(definition: PropDefinition, value: unknown): string | undefined {
-  if (!Number.isSafeInteger(value)) return `Expected an integer, got ${kindOf(value)}`;
-  if (definition.min !== undefined && (value as number) < definition.min) return `Must be at least ${definition.min}`;
-  if (definition.max !== undefined && (value as number) > definition.max) return `Must be at most ${definition.max}`;
-  return undefined;
+function findStoreProblem(value: unknown, { dataStores }: PropReferences): string | undefined {
+  const id = dataStoreIdOf(value);
+  if (id === undefined) return 'Expected the id of a data store: "ds_…"';
+  return dataStores.has(id) ? undefined : `There is no data store ${id} in this account`;
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+/** One form of each value is stored, whichever was given. */
+function storedForm({ type }: PropDefinition, value: unknown): unknown {
+  if (type === 'data_store') return dataStoreIdOf(value);
+  if (type !== 'app') return value;
+  const id = provisionIdOf(value);
+  return id === undefined ? {} : { authProvisionId: id };
 }

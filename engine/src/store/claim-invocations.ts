@@ -1,5 +1,17 @@
+import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
+
+interface ClaimedRow {
+  id: string;
+  account_id: string;
+  kind: HeldInvocation['kind'];
+  event: string;
+  caused_by: string | null;
+  trace_id: string | null;
+  hops: number;
+  attempts: number;
+}
 
 /**
  * Takes up to `limit` waiting invocations of an active source for this node, oldest first. Rows that another node is
@@ -11,9 +23,7 @@ export async function claimInvocations(
   nodeId: string,
   limit: number,
 ): Promise<HeldInvocation[]> {
-  const rows = await sql<
-    { id: string; account_id: string; kind: HeldInvocation['kind']; event: string; attempts: number }[]
-  >`
+  const rows = await sql<ClaimedRow[]>`
     update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1
     from (
       select w.id from invocations w join sources s on s.id = w.source_id and s.active and s.deleted_at is null
@@ -22,7 +32,7 @@ export async function claimInvocations(
       order by w.leased_by, w.source_id, w.id limit ${limit} for update of w skip locked
     ) as due
     where i.id = due.id
-    returning i.id, i.account_id, i.kind, i.event, i.attempts`;
+    returning i.id, i.account_id, i.kind, i.event, i.caused_by, i.trace_id, i.hops, i.attempts`;
   return rows
     .map((row) => ({
       id: row.id,
@@ -30,6 +40,7 @@ export async function claimInvocations(
       sourceId,
       kind: row.kind,
       event: row.event,
+      cause: causeOf(row),
       attempts: row.attempts,
       leasedBy: nodeId,
     }))

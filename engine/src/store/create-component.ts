@@ -1,6 +1,6 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { ComponentDescription } from '@headwater/shared';
-import type { ComponentRecord } from '../contract.ts';
+import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
 import { componentRecord } from './read-component.ts';
 import { components } from './schema.ts';

@@ -1,7 +1,7 @@
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
-import type { Database, OrmTransaction } from './database.ts';
+import type { Database } from './database.ts';
+import { lockListener, lockSource } from './lock-listener.ts';
 import { type SubscriptionRow, subscriptionByKey } from './read-subscriptions.ts';
-import { sources, subscriptions, webhooks } from './schema.ts';
+import { subscriptions } from './schema.ts';
 
 export interface NewSubscription {
   id: string;
@@ -17,7 +17,7 @@ export type SubscriptionOutcome =
   | { kind: 'unknown-listener' };
 
 /**
- * Subscribes, or answers the subscription that exists. Source and webhook are locked against deletion meanwhile, so that
+ * Subscribes, or answers the subscription that exists. Emitter and listener are locked against deletion meanwhile, so that
  * neither is gone when the subscription lands. `isGlob`: the emitter is a pattern and no row.
  */
 export async function createSubscription(
@@ -28,7 +28,7 @@ export async function createSubscription(
   const { accountId, emitterId, listenerId } = subscription;
   return db.orm.transaction(async (tx) => {
     if (!isGlob && !(await lockSource(tx, accountId, emitterId))) return { kind: 'unknown-emitter' };
-    if (!(await lockWebhook(tx, accountId, listenerId))) return { kind: 'unknown-listener' };
+    if (!(await lockListener(tx, accountId, listenerId))) return { kind: 'unknown-listener' };
     const [made] = await tx.insert(subscriptions).values(subscription).onConflictDoNothing().returning();
     if (made !== undefined) return { kind: 'subscribed', row: made };
     const [known] = await tx.select().from(subscriptions).where(subscriptionByKey(subscription));
@@ -36,29 +36,4 @@ export async function createSubscription(
       throw new Error(`Subscription of ${listenerId} to ${emitterId} went away while it was made`);
     return { kind: 'subscribed', row: known };
   });
-}
-
-async function lockSource(tx: OrmTransaction, accountId: string, id: string): Promise<boolean> {
-  const rows = await tx
-    .select({ id: sources.id })
-    .from(sources)
-    .where(
-      and(
-        eq(sources.accountId, accountId),
-        eq(sources.id, id),
-        isNull(sources.deletedAt),
-        isNotNull(sources.deployedAt),
-      ),
-    )
-    .for('share');
-  return rows.length > 0;
-}
-
-async function lockWebhook(tx: OrmTransaction, accountId: string, id: string): Promise<boolean> {
-  const rows = await tx
-    .select({ id: webhooks.id })
-    .from(webhooks)
-    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
-    .for('key share');
-  return rows.length > 0;
 }

@@ -1,12 +1,12 @@
-import type { EventPosition } from '../events/event-id.ts';
 import type { Sql } from './database.ts';
+import type { EventRange } from './read-events.ts';
 
 /** Deletes the emitter's events from `start` to `end`, both included; deliveries of them that are still due are cancelled. */
 export async function deleteEvents(
   sql: Sql,
   accountId: string,
   emitterId: string,
-  range: { start?: EventPosition; end?: EventPosition },
+  range: Pick<EventRange, 'start' | 'end'>,
 ): Promise<void> {
   const from = range.start ?? { ms: 0, seq: 0 };
   const to = range.end ?? { ms: Number.MAX_SAFE_INTEGER, seq: 2 ** 31 - 1 };

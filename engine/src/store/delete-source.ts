@@ -1,5 +1,6 @@
 import type { Sql } from './database.ts';
 import { notifySourceChanged } from './notify-changed.ts';
+import { dropTimers } from './put-timers.ts';
 
 /**
  * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events stay until deliveries
@@ -8,11 +9,14 @@ import { notifySourceChanged } from './notify-changed.ts';
 export async function deleteSource(sql: Sql, accountId: string, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
-      update sources set deleted_at = now(), active = false, busy_until = null, configured_props = '{}'
+      update sources set deleted_at = now(), active = false, busy_until = null, busy_by = null,
+        configured_props = '{}', dynamic_props = '[]'
       where account_id = ${accountId} and id = ${id}`;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
-    await tx`delete from timers where account_id = ${accountId} and source_id = ${id}`;
+    await dropTimers(tx, id);
     await tx`delete from invocations where account_id = ${accountId} and source_id = ${id}`;
+    // Before the subscriptions: see subscribeNewEmitter.
+    await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
     await tx`delete from component_db where account_id = ${accountId} and source_id = ${id}`;

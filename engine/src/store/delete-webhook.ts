@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { cancelDeliveries } from './cancel-deliveries.ts';
 import type { Database } from './database.ts';
-import { subscriptions, webhooks } from './schema.ts';
+import { autoSubscriptions, subscriptions, webhooks } from './schema.ts';
 
 /**
  * Deletes a webhook with its subscriptions and cancels its pending deliveries, in one transaction. A run that commits at the
@@ -11,6 +11,10 @@ export async function deleteWebhook(db: Database, accountId: string, id: string)
   await db.orm.transaction(async (tx) => {
     // The webhook first: a subscription being made holds its row, and is seen once this has waited for it.
     await tx.delete(webhooks).where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)));
+    // Before the subscriptions: see subscribeNewEmitter.
+    await tx
+      .delete(autoSubscriptions)
+      .where(and(eq(autoSubscriptions.accountId, accountId), eq(autoSubscriptions.listenerId, id)));
     await tx.delete(subscriptions).where(and(eq(subscriptions.accountId, accountId), eq(subscriptions.listenerId, id)));
     await cancelDeliveries(tx, accountId, id, 'The webhook was deleted');
   });

@@ -1,6 +1,7 @@
+import type { EventCause } from '../events/cause.ts';
 import type { InvocationKind } from '../run/invocation.ts';
 import { TASKS } from '../jobs/tasks.ts';
-import { addJobs } from './add-jobs.ts';
+import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 
 export interface NewInvocation {
@@ -10,6 +11,8 @@ export interface NewInvocation {
   kind: InvocationKind;
   timerProp?: string;
   event: string;
+  /** Of the kind `event`. */
+  cause?: EventCause | undefined;
   /** The node that goes on with it at once; absent: any node, through the source's lane. */
   leasedBy?: string;
 }
@@ -17,11 +20,11 @@ export interface NewInvocation {
 /** One statement for all of them; rows that no node holds get their lanes in the same transaction. */
 export async function insertInvocations(sql: Sql, rows: readonly NewInvocation[]): Promise<void> {
   if (rows.every((row) => row.leasedBy !== undefined)) {
-    await insertRows(sql, rows);
+    await insertInvocationRows(sql, rows);
     return;
   }
   await sql.begin(async (tx) => {
-    await insertRows(tx, rows);
+    await insertInvocationRows(tx, rows);
     await addRunLanes(
       tx,
       rows.filter((row) => row.leasedBy === undefined).map((row) => row.sourceId),
@@ -37,22 +40,25 @@ export async function addRunLanes(
 ): Promise<void> {
   await addJobs(
     tx,
-    [...new Set(sourceIds)].map((sourceId) => ({
-      task: TASKS.runSource,
-      payload: { sourceId },
-      key: `run:${sourceId}`,
-      ...(runAtMs === undefined ? {} : { runAtMs }),
-    })),
+    [...new Set(sourceIds)].map((sourceId) => runLane(sourceId, runAtMs)),
   );
 }
 
-async function insertRows(sql: Sql | Transaction, rows: readonly NewInvocation[]): Promise<void> {
+/** The lane job that picks up what of a source's invocations is leased by nobody. `runAtMs` default: now. */
+export function runLane(sourceId: string, runAtMs?: number): JobSpec {
+  const spec = { task: TASKS.runSource, payload: { sourceId }, key: `run:${sourceId}` };
+  return runAtMs === undefined ? spec : { ...spec, runAtMs };
+}
+
+/** The rows alone: what no node holds needs a lane in the same transaction. */
+export async function insertInvocationRows(sql: Sql | Transaction, rows: readonly NewInvocation[]): Promise<void> {
   await sql`
-    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts)
+    insert into invocations (id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, attempts)
     select r.*, case when r.leased_by is null then 0 else 1 end from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.sourceId)}::text[], ${rows.map((row) => row.kind)}::text[],
       ${rows.map((row) => row.timerProp ?? null)}::text[], ${rows.map((row) => row.event)}::text[],
-      ${rows.map((row) => row.leasedBy ?? null)}::text[]
-    ) as r(id, account_id, source_id, kind, timer_prop, event, leased_by)`;
+      ${rows.map((row) => row.cause?.event ?? null)}::text[], ${rows.map((row) => row.cause?.traceId ?? null)}::text[],
+      ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[]
+    ) as r(id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by)`;
 }

@@ -8,6 +8,14 @@ export async function notifySourceChanged(tx: Sql | Transaction, sourceId: strin
   await tx`select pg_notify(${SOURCE_CHANGED_CHANNEL}, ${sourceId})`;
 }
 
+/** As above, for the credentials and the state of a connected account; the payload is its id. */
+export const CONNECTED_ACCOUNT_CHANGED_CHANNEL = 'headwater_connected_account_changed';
+
+/** Sent with the transaction's commit. */
+export async function notifyConnectedAccountChanged(tx: Sql | Transaction, id: string): Promise<void> {
+  await tx`select pg_notify(${CONNECTED_ACCOUNT_CHANGED_CHANNEL}, ${id})`;
+}
+
 /** As above, for what is set for an account; the payload is the account's id. */
 export const ACCOUNT_CHANGED_CHANNEL = 'headwater_account_changed';
 

@@ -12,7 +12,16 @@ export interface IdPage {
 }
 
 export interface PageQuery {
-  table: 'accounts' | 'deliveries' | 'sources' | 'subscriptions' | 'webhooks';
+  table:
+    | 'accounts'
+    | 'auto_subscriptions'
+    | 'components'
+    | 'connected_accounts'
+    | 'data_stores'
+    | 'deliveries'
+    | 'sources'
+    | 'subscriptions'
+    | 'webhooks';
   /** Whose; absent only for the operator's list of accounts. */
   accountId: string | undefined;
   /** Narrows the list: `` sql`and deleted_at is null` ``. */

@@ -1,20 +1,59 @@
-import { and, desc, eq, or } from 'drizzle-orm';
-import type { ComponentRecord } from '../contract.ts';
+import { and, desc, eq, isNull, or, sql } from 'drizzle-orm';
+import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
 import { components } from './schema.ts';
 
-/** By id, or the one saved last with that key. */
+/**
+ * By id, or by key: the one published last, else the draft saved last. `version` narrows both. Copies from the registry have no
+ * key here: they would hide its newer versions.
+ */
 export async function readComponent(
   db: Database,
   accountId: string,
   idOrKey: string,
+  version?: string,
 ): Promise<ComponentRecord | undefined> {
-  if (idOrKey.includes('\0')) return undefined;
+  if (idOrKey.includes('\0') || version?.includes('\0')) return undefined;
+  const isNamed = and(eq(components.key, idOrKey), isNull(components.registryId));
   const rows = await db.orm
     .select()
     .from(components)
-    .where(and(eq(components.accountId, accountId), or(eq(components.id, idOrKey), eq(components.key, idOrKey))))
-    .orderBy(desc(components.createdAt), desc(components.id))
+    .where(
+      and(
+        eq(components.accountId, accountId),
+        isNull(components.deletedAt),
+        or(eq(components.id, idOrKey), isNamed),
+        version === undefined ? undefined : eq(components.version, version),
+      ),
+    )
+    .orderBy(sql`${components.publishedAt} desc nulls last`, desc(components.createdAt), desc(components.id))
+    .limit(1);
+  return rows[0] && componentRecord(rows[0]);
+}
+
+/** The same code of the same version, with the same packages, saved before under that key. */
+export async function readSameComponent(
+  db: Database,
+  accountId: string,
+  wanted: { key: string; version: string; codeHash: string; bundleHash: string; codeUrl?: string },
+): Promise<ComponentRecord | undefined> {
+  const { key, version, codeHash, bundleHash, codeUrl } = wanted;
+  const rows = await db.orm
+    .select()
+    .from(components)
+    .where(
+      and(
+        eq(components.accountId, accountId),
+        isNull(components.deletedAt),
+        isNull(components.registryId),
+        eq(components.key, key),
+        eq(components.version, version),
+        eq(components.codeHash, codeHash),
+        eq(components.bundleHash, bundleHash),
+        codeUrl === undefined ? isNull(components.codeUrl) : eq(components.codeUrl, codeUrl),
+      ),
+    )
+    .orderBy(sql`${components.publishedAt} desc nulls last`, desc(components.createdAt), desc(components.id))
     .limit(1);
   return rows[0] && componentRecord(rows[0]);
 }
@@ -29,9 +68,12 @@ export function componentRecord(row: typeof components.$inferSelect): ComponentR
     ...(row.description === null ? {} : { description: row.description }),
     code: row.code,
     codeHash: row.codeHash,
+    ...(row.codeUrl === null ? {} : { codeUrl: row.codeUrl }),
     ...(row.dedupe === null ? {} : { dedupe: row.dedupe }),
     configurableProps: row.configurableProps,
+    hasAdditionalProps: row.hasAdditionalProps,
     dependencies: row.dependencies,
+    ...(row.publishedAt === null ? {} : { publishedAt: row.publishedAt }),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   };

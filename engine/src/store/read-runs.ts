@@ -15,6 +15,7 @@ export async function readRuns(db: Database, accountId: string, sourceId: string
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind,
+    ...(row.causedBy === null ? {} : { causedBy: row.causedBy }),
     status: row.status,
     ...(row.errorCode === null ? {} : { error: errorOf(row) }),
     logs: logsOf(row.logs),

@@ -1,8 +1,11 @@
 import type { Sql } from './database.ts';
 
-/** Where one sealed text is stored: the secret of a webhook (`prop` is ''), or a prop of a source. */
+/**
+ * Where one sealed text is stored: a webhook's secret, a connected account's credentials, a flow's request (`prop` is ''), a prop
+ * of a source, or the secret of an app's OAuth client, for whose owner `prop` stands.
+ */
 export interface SealedValue {
-  kind: 'webhook' | 'source';
+  kind: 'connected-account' | 'oauth-client' | 'oauth-state' | 'source' | 'webhook';
   id: string;
   prop: string;
   accountId: string;
@@ -19,7 +22,13 @@ const sealedValues = (sql: Sql) => sql`
   select 'webhook' as kind, w.id, '' as prop, w.account_id, w.secret as sealed from webhooks w
   union all
   select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
-  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'`;
+  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'
+  union all
+  select 'connected-account', a.id, '', a.account_id, a.credentials from connected_accounts a where a.credentials is not null
+  union all
+  select 'oauth-client', o.app_id, o.owner, o.owner, o.secret from oauth_clients o where o.secret is not null
+  union all
+  select 'oauth-state', encode(f.state_hash, 'hex'), '', f.account_id, f.request from oauth_states f`;
 
 /** Sealed texts that do not begin with `prefix`, after `after` in the order of kind, id and prop. */
 export async function readSealedValues(

@@ -1,4 +1,5 @@
 import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import type { Sql } from './database.ts';
 
 /** Everything that running a source needs, in one row. */
@@ -15,16 +16,21 @@ export interface SourceRuntimeRow {
   bundle_hash: string;
   dedupe: DedupeStrategy | null;
   hooks: HookName[];
+  /** Its component's, merged with its dynamic ones. */
   configurable_props: PropDefinition[];
   endpoints: Record<string, string> | null;
 }
 
 export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<SourceRuntimeRow | undefined> {
-  const rows = await sql<SourceRuntimeRow[]>`
+  const rows = await sql<(SourceRuntimeRow & { dynamic_props: PropDefinition[] })[]>`
     select s.id, s.account_id, s.name, s.active, s.deleted_at is not null as deleted, s.revision, s.configured_props,
       c.bundle, c.source_map, coalesce(c.bundle_hash, c.code_hash) as bundle_hash, c.dedupe, c.hooks, c.configurable_props,
+      s.dynamic_props,
       (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints
     from sources s join components c on c.id = s.component_id
     where s.id = ${sourceId}`;
-  return rows[0];
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { dynamic_props: dynamicProps, ...runtime } = row;
+  return { ...runtime, configurable_props: mergeDefinitions(row.configurable_props, dynamicProps) };
 }

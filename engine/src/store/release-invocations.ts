@@ -1,12 +1,20 @@
 import { addRunLanes } from './insert-invocations.ts';
 import type { Sql } from './database.ts';
 
-/** Gives invocations back that this node has not run: another one, or a later moment, will. */
-export async function releaseInvocations(sql: Sql, nodeId: string, ids: readonly string[]): Promise<void> {
+/**
+ * Gives invocations back: another node, or a later moment, will run them. One that was `tried` has had an attempt, so that
+ * one which can never be committed is given up some day.
+ */
+export async function releaseInvocations(
+  sql: Sql,
+  nodeId: string,
+  ids: readonly string[],
+  { tried }: { tried: boolean },
+): Promise<void> {
   if (ids.length === 0) return;
   await sql.begin(async (tx) => {
     const rows = await tx<{ source_id: string }[]>`
-      update invocations set leased_by = null, attempts = attempts - 1
+      update invocations set leased_by = null, attempts = attempts - ${tried ? 0 : 1}
       where id = any(${[...ids]}::text[]) and leased_by = ${nodeId}
       returning source_id`;
     await addRunLanes(

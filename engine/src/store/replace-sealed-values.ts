@@ -19,6 +19,19 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
       return tx`
         update webhooks set secret = ${sealed}
         where account_id = ${value.accountId} and id = ${value.id} and secret = ${value.sealed}`;
+    case 'connected-account':
+      // Its version stays: what is sealed is the same.
+      return tx`
+        update connected_accounts set credentials = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and credentials = ${value.sealed}`;
+    case 'oauth-client':
+      return tx`
+        update oauth_clients set secret = ${sealed}
+        where app_id = ${value.id} and owner = ${value.prop} and secret = ${value.sealed}`;
+    case 'oauth-state':
+      return tx`
+        update oauth_states set request = ${sealed}
+        where state_hash = decode(${value.id}, 'hex') and request = ${value.sealed}`;
     case 'source':
       return tx`
         update sources set configured_props = jsonb_set(configured_props, array[${value.prop}::text, '$sealed'],

@@ -61,6 +61,10 @@ export const components = pgTable('components', {
   bundleHash: text('bundle_hash'),
   builtAt: moment('built_at').notNull().defaultNow(),
   bundleFormat: integer('bundle_format').notNull().default(0),
+  hasAdditionalProps: boolean('has_additional_props').notNull().default(true),
+  publishedAt: moment('published_at'),
+  registryId: text('registry_id'),
+  deletedAt: moment('deleted_at'),
 });
 
 export const sources = pgTable('sources', {
@@ -74,10 +78,24 @@ export const sources = pgTable('sources', {
   active: boolean('active').notNull().default(true),
   revision: integer('revision').notNull().default(1),
   busyUntil: moment('busy_until'),
+  busyBy: text('busy_by'),
+  hooksBegun: boolean('hooks_begun').notNull().default(false),
   deployedAt: moment('deployed_at'),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
   deletedAt: moment('deleted_at'),
+  dynamicProps: jsonb('dynamic_props').$type<PropDefinition[]>().notNull().default([]),
+});
+
+export const dataStores = pgTable('data_stores', {
+  id: text('id').primaryKey(),
+  accountId: text('account_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  recordCount: bigint('record_count', { mode: 'number' }).notNull().default(0),
+  bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
 });
 
 export const endpoints = pgTable('endpoints', {
@@ -97,6 +115,7 @@ export const timers = pgTable(
     intervalSeconds: integer('interval_seconds'),
     cron: text('cron'),
     timezone: text('timezone'),
+    dueMs: bigint('due_ms', { mode: 'number' }),
     anchorAt: moment('anchor_at').notNull().defaultNow(),
     generation: bigint('generation', { mode: 'number' }).notNull().default(sql`nextval('timer_generations')`),
   },
@@ -111,6 +130,8 @@ export const events = pgTable(
     seq: integer('seq').notNull(),
     accountId: text('account_id').notNull(),
     invocationId: text('invocation_id'),
+    causedBy: text('caused_by'),
+    traceId: text('trace_id'),
     channel: text('channel').notNull(),
     emitId: text('emit_id'),
     summary: text('summary'),
@@ -125,6 +146,7 @@ export const runs = pgTable('runs', {
   accountId: text('account_id').notNull(),
   sourceId: text('source_id').notNull(),
   kind: text('kind').notNull(),
+  causedBy: text('caused_by'),
   status: text('status').$type<'ok' | 'error'>().notNull(),
   errorCode: text('error_code'),
   errorMessage: text('error_message'),
@@ -153,6 +175,14 @@ export const subscriptions = pgTable('subscriptions', {
   id: text('id').primaryKey(),
   accountId: text('account_id').notNull(),
   emitterId: text('emitter_id').notNull(),
+  listenerId: text('listener_id').notNull(),
+  eventName: text('event_name').notNull().default(''),
+  createdAt: createdAt(),
+});
+
+export const autoSubscriptions = pgTable('auto_subscriptions', {
+  id: text('id').primaryKey(),
+  accountId: text('account_id').notNull(),
   listenerId: text('listener_id').notNull(),
   eventName: text('event_name').notNull().default(''),
   createdAt: createdAt(),

@@ -1,0 +1,196 @@
+import { z } from '@hono/zod-openapi';
+import type { AppDefinition, AppField, AppOAuth, AppRecord, AppTest, OAuthClientRecord } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
+import { given } from '../parameters/given.ts';
+import { textParameter } from '../parameters/schemas.ts';
+import { epochSeconds, secondsField } from './time.ts';
+
+const MAX_ENTRIES = 100;
+
+const text = () => textParameter(LIMITS.maxDescriptionChars);
+const name = () => textParameter(LIMITS.maxNameChars, 1);
+const url = () => textParameter(LIMITS.maxUrlChars, 1);
+const textMap = () => z.record(name(), text());
+
+const fieldSchema = z
+  .object({
+    name: name().openapi({ description: 'A key of `$auth`.', example: 'api_key' }),
+    label: name(),
+    description: text().optional(),
+    secret: z.boolean().optional().openapi({ description: 'Default: true for apps with keys, false for OAuth apps.' }),
+    optional: z.boolean().optional(),
+    default: text().optional(),
+  })
+  .openapi('AppField');
+
+const oauthSchema = z
+  .object({
+    authorize_url: url(),
+    token_url: url(),
+    revoke_url: url().optional().openapi({ description: 'RFC 7009.' }),
+    userinfo_url: url().optional().openapi({ description: 'Asked when an account is connected or checked.' }),
+    scopes: z.array(name()).max(MAX_ENTRIES),
+    scope_separator: textParameter(1, 1).optional().openapi({ description: 'Default: a space.' }),
+    scope_parameter: name().optional().openapi({ description: 'Default: `scope`.' }),
+    pkce: z.boolean(),
+    token_auth: z.enum(['basic', 'body', 'none']),
+    token_body: z.enum(['form', 'json']).optional(),
+    token_at: name().optional().openapi({ description: 'The object of the token answer that holds the tokens.' }),
+    authorize_parameters: textMap().optional(),
+    lifetime_seconds: z.int().min(1).optional().openapi({ description: 'Where the token answer names none.' }),
+    rotates_refresh_tokens: z.boolean().optional(),
+    issuer: url().optional().openapi({ description: 'Answers of another issuer are refused (RFC 9207).' }),
+    values: textMap()
+      .optional()
+      .openapi({
+        description: 'Further keys of `$auth` and where they come from.',
+        example: { oauth_uid: 'userinfo.id' },
+      }),
+  })
+  .openapi('AppOAuth');
+
+const testSchema = z
+  .object({
+    url: url(),
+    auth: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('bearer'), token: text() }),
+      z.object({ type: z.literal('basic'), user: text(), password: text() }),
+      z.object({ type: z.literal('header'), name: name().regex(/^[\w-]+$/, 'must be a header name'), value: text() }),
+      z.object({ type: z.literal('none') }),
+    ]),
+    headers: textMap().optional(),
+  })
+  .openapi('AppTest');
+
+/** What an operator says about an app, without its slug. What GET answers may be put back as it is. */
+export const appParameters = {
+  name: name(),
+  description: text().nullish(),
+  docs_url: url().nullish(),
+  auth_type: z.enum(['none', 'keys', 'oauth2']),
+  fields: z.array(fieldSchema).max(MAX_ENTRIES).default([]),
+  oauth: oauthSchema.nullish().openapi({ description: 'URLs may hold `{{field}}`.' }),
+  test: testSchema.nullish().openapi({ description: 'A GET that succeeds with working keys.' }),
+};
+
+const inputSchema = z.object(appParameters);
+
+export function appDefinitionOf(slug: string, input: z.output<typeof inputSchema>): AppDefinition {
+  const { auth_type: authType, fields, oauth, test } = input;
+  return {
+    slug,
+    name: input.name,
+    authType,
+    fields: fields.map((field): AppField => given(field)),
+    ...given({ description: input.description ?? undefined, docsUrl: input.docs_url ?? undefined }),
+    ...(oauth ? { oauth: oauthOf(oauth) } : {}),
+    ...(test ? { test: testOf(test) } : {}),
+  };
+}
+
+function oauthOf(oauth: z.output<typeof oauthSchema>): AppOAuth {
+  return given({
+    authorizeUrl: oauth.authorize_url,
+    tokenUrl: oauth.token_url,
+    revokeUrl: oauth.revoke_url,
+    userinfoUrl: oauth.userinfo_url,
+    scopes: oauth.scopes,
+    scopeSeparator: oauth.scope_separator,
+    scopeParameter: oauth.scope_parameter,
+    pkce: oauth.pkce,
+    tokenAuth: oauth.token_auth,
+    tokenBody: oauth.token_body,
+    tokenAt: oauth.token_at,
+    authorizeParameters: oauth.authorize_parameters,
+    lifetimeSeconds: oauth.lifetime_seconds,
+    rotatesRefreshTokens: oauth.rotates_refresh_tokens,
+    issuer: oauth.issuer,
+    values: oauth.values,
+  });
+}
+
+function testOf({ url: testUrl, auth, headers }: z.output<typeof testSchema>): AppTest {
+  return given({ url: testUrl, auth, headers });
+}
+
+export const appSchema = z
+  .object({
+    id: z.string().openapi({ example: 'app_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name_slug: z.string().openapi({ description: 'As components name it.', example: 'github' }),
+    ...appParameters,
+    description: z.string().nullable(),
+    docs_url: z.string().nullable(),
+    oauth: oauthSchema.nullable(),
+    test: testSchema.nullable(),
+    oauth_client: z.enum(['own', 'instance']).nullable().openapi({
+      description: 'Whose OAuth client accounts are connected with; null: there is none yet.',
+    }),
+    created_at: secondsField('When it came into the catalogue.'),
+    updated_at: secondsField('When it last changed.'),
+  })
+  .openapi('App');
+
+export function presentApp({ id, definition, ...app }: AppRecord): z.output<typeof appSchema> {
+  const { oauth, test } = definition;
+  return {
+    id,
+    name_slug: definition.slug,
+    name: definition.name,
+    description: definition.description ?? null,
+    docs_url: definition.docsUrl ?? null,
+    auth_type: definition.authType,
+    fields: definition.fields.map((field) => ({ ...field })),
+    oauth: oauth === undefined ? null : presentOAuth(oauth),
+    test: test === undefined ? null : { ...test, headers: test.headers && { ...test.headers } },
+    oauth_client: app.oauthClient ?? null,
+    created_at: epochSeconds(app.createdAt),
+    updated_at: epochSeconds(app.updatedAt),
+  };
+}
+
+function presentOAuth(oauth: AppOAuth): z.output<typeof oauthSchema> {
+  return {
+    authorize_url: oauth.authorizeUrl,
+    token_url: oauth.tokenUrl,
+    revoke_url: oauth.revokeUrl,
+    userinfo_url: oauth.userinfoUrl,
+    scopes: [...oauth.scopes],
+    scope_separator: oauth.scopeSeparator,
+    scope_parameter: oauth.scopeParameter,
+    pkce: oauth.pkce,
+    token_auth: oauth.tokenAuth,
+    token_body: oauth.tokenBody,
+    token_at: oauth.tokenAt,
+    authorize_parameters: oauth.authorizeParameters && { ...oauth.authorizeParameters },
+    lifetime_seconds: oauth.lifetimeSeconds,
+    rotates_refresh_tokens: oauth.rotatesRefreshTokens,
+    issuer: oauth.issuer,
+    values: oauth.values && { ...oauth.values },
+  };
+}
+
+export const oauthClientParameters = {
+  client_id: textParameter(LIMITS.maxUrlChars, 1),
+  client_secret: textParameter(LIMITS.maxUrlChars, 1).optional().openapi({
+    description: 'Kept sealed and shown to nobody. Left out for public clients.',
+  }),
+};
+
+export const oauthClientSchema = z
+  .object({
+    app: z.object({ id: z.string(), name_slug: z.string(), name: z.string() }),
+    client_id: z.string(),
+    has_secret: z.boolean(),
+    updated_at: secondsField('When it was set.'),
+  })
+  .openapi('OAuthClient');
+
+export function presentOAuthClient(client: OAuthClientRecord): z.output<typeof oauthClientSchema> {
+  const { id, slug, name: appName } = client.app;
+  return {
+    app: { id, name_slug: slug, name: appName },
+    client_id: client.clientId,
+    has_secret: client.hasSecret,
+    updated_at: epochSeconds(client.updatedAt),
+  };
+}

@@ -1,0 +1,166 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { adminEndpoint, emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import {
+  appDefinitionOf,
+  appParameters,
+  appSchema,
+  oauthClientParameters,
+  oauthClientSchema,
+  presentApp,
+  presentOAuthClient,
+} from '../resources/app.ts';
+import { mapPage, wholePage } from '../resources/page.ts';
+
+const tag = 'Apps';
+const pathId = 'The slug of the app, or its id (`app_…`).';
+const OPERATOR = 'Takes the key of the operator.';
+
+export function appEndpoints(): Endpoint[] {
+  return [
+    listApps,
+    getApp,
+    createApp,
+    replaceApp,
+    setInstanceClient,
+    deleteInstanceClient,
+    listOwnClients,
+    setOwnClient,
+    deleteOwnClient,
+  ];
+}
+
+const listApps = listEndpoint({
+  method: 'get',
+  path: '/v1/apps',
+  name: 'listApps',
+  tag,
+  summary: 'The catalogue of apps, in the order of their slugs',
+  parameters: z.object({
+    q: textParameter(LIMITS.maxNameChars).optional().openapi({ description: 'A part of the slug or the name.' }),
+    ...pageParameters,
+  }),
+  schema: appSchema,
+  handle: async ({ engine, who, input }) => {
+    const page = await engine.apps.list(who, { ...pageOf(input), ...given({ query: input.q }) });
+    return mapPage(page, presentApp);
+  },
+});
+
+const getApp = itemEndpoint({
+  method: 'get',
+  path: '/v1/apps/{id}',
+  name: 'getApp',
+  tag,
+  summary: 'An app',
+  pathId,
+  parameters: z.object({}),
+  schema: appSchema,
+  handle: async ({ engine, who, id }) => presentApp(await engine.apps.get(who, id)),
+});
+
+const createApp = adminEndpoint({
+  method: 'post',
+  path: '/v1/apps',
+  name: 'createApp',
+  tag,
+  summary: 'Add an app to the catalogue',
+  description: OPERATOR,
+  parameters: z.object({ name_slug: textParameter(LIMITS.maxNameChars, 1), ...appParameters }),
+  schema: appSchema,
+  handle: async ({ engine, input }) => presentApp(await engine.apps.create(appDefinitionOf(input.name_slug, input))),
+});
+
+const replaceApp = adminEndpoint({
+  method: 'put',
+  path: '/v1/apps/{id}',
+  name: 'replaceApp',
+  tag,
+  summary: 'Replace an app of the catalogue',
+  description: `${OPERATOR} What is not given is gone; the slug stays. New versions of the server leave the app as it is from then on.`,
+  pathId,
+  parameters: z.object(appParameters),
+  schema: appSchema,
+  handle: async ({ engine, id, input }) => presentApp(await engine.apps.replace(id, appDefinitionOf('', input))),
+});
+
+const setInstanceClient = adminEndpoint({
+  method: 'put',
+  path: '/v1/apps/{id}/oauth_client',
+  name: 'setInstanceOAuthClient',
+  tag,
+  summary: 'Set the OAuth client that accounts without one of their own use',
+  description: `${OPERATOR} Register \`<public URL>/oauth/callback\` as its redirect URI at the provider.`,
+  pathId,
+  parameters: z.object(oauthClientParameters),
+  schema: oauthClientSchema,
+  handle: async ({ engine, id, input }) => presentOAuthClient(await engine.apps.setInstanceClient(id, clientOf(input))),
+});
+
+const deleteInstanceClient: Endpoint = {
+  ...emptyEndpoint({
+    method: 'delete',
+    path: '/v1/apps/{id}/oauth_client',
+    name: 'deleteInstanceOAuthClient',
+    tag,
+    summary: 'Delete the OAuth client of the instance',
+    description: `${OPERATOR} Accounts that were connected with it get no new tokens.`,
+    pathId,
+    parameters: z.object({}),
+    status: 204,
+    handle: async ({ engine, id }) => engine.apps.deleteInstanceClient(id),
+  }),
+  access: 'admin',
+};
+
+const OWN = 'An account of yours is connected with your own client where you have set one, else with the operator’s.';
+
+const listOwnClients = listEndpoint({
+  method: 'get',
+  path: '/v1/users/me/oauth_clients',
+  name: 'listOwnOAuthClients',
+  tag,
+  summary: 'Your own OAuth clients',
+  parameters: z.object({}),
+  schema: oauthClientSchema,
+  handle: async ({ engine, who }) => {
+    const clients = await engine.apps.listOwnClients(who);
+    return mapPage(
+      wholePage(clients, (client) => client.app.id),
+      presentOAuthClient,
+    );
+  },
+});
+
+const setOwnClient = itemEndpoint({
+  method: 'put',
+  path: '/v1/users/me/oauth_clients/{id}',
+  name: 'setOwnOAuthClient',
+  tag,
+  summary: 'Set your own OAuth client for an app',
+  description: `${OWN} Register \`<public URL>/oauth/callback\` as its redirect URI at the provider.`,
+  pathId,
+  parameters: z.object(oauthClientParameters),
+  schema: oauthClientSchema,
+  handle: async ({ engine, who, id, input }) =>
+    presentOAuthClient(await engine.apps.setOwnClient(who, id, clientOf(input))),
+});
+
+const deleteOwnClient = emptyEndpoint({
+  method: 'delete',
+  path: '/v1/users/me/oauth_clients/{id}',
+  name: 'deleteOwnOAuthClient',
+  tag,
+  summary: 'Delete your own OAuth client for an app',
+  description: 'Accounts that were connected with it get no new tokens.',
+  pathId,
+  parameters: z.object({}),
+  status: 204,
+  handle: async ({ engine, who, id }) => engine.apps.deleteOwnClient(who, id),
+});
+
+function clientOf(input: { client_id: string; client_secret?: string | undefined }) {
+  return { clientId: input.client_id, ...given({ clientSecret: input.client_secret }) };
+}

@@ -1,0 +1,61 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { mapPage } from '../resources/page.ts';
+import { autoSubscriptionSchema, presentAutoSubscription } from '../resources/subscription.ts';
+
+const tag = 'Subscriptions';
+const path = '/v1/auto_subscriptions';
+
+const parameters = z.object({
+  listener_id: idParameter('What listens: a webhook (`wh_…`) or a source (`dc_…`).'),
+  event_name: textParameter(LIMITS.maxChannelChars)
+    .optional()
+    .openapi({ description: 'The channel. Absent or empty: the default channel.' }),
+});
+
+function toKey(input: z.output<typeof parameters>) {
+  return given({ listenerId: input.listener_id, eventName: input.event_name });
+}
+
+export function autoSubscriptionEndpoints(): Endpoint[] {
+  return [
+    itemEndpoint({
+      method: 'post',
+      path,
+      name: 'createAutoSubscription',
+      tag,
+      summary: 'Subscribe a listener to every source that is made from now on',
+      description:
+        'Each new source gets a subscription of its own, before its first hook runs. The same values again answer the same auto subscription.',
+      parameters,
+      schema: autoSubscriptionSchema,
+      handle: async ({ engine, who, input }) =>
+        presentAutoSubscription(await engine.autoSubscriptions.create(who, toKey(input))),
+    }),
+    listEndpoint({
+      method: 'get',
+      path,
+      name: 'listAutoSubscriptions',
+      tag,
+      summary: 'The auto subscriptions of the account, newest first',
+      parameters: z.object(pageParameters),
+      schema: autoSubscriptionSchema,
+      handle: async ({ engine, who, input }) =>
+        mapPage(await engine.autoSubscriptions.list(who, pageOf(input)), presentAutoSubscription),
+    }),
+    emptyEndpoint({
+      method: 'delete',
+      path,
+      name: 'deleteAutoSubscription',
+      tag,
+      summary: 'End an auto subscription',
+      description: 'Takes the same parameters that made it. Subscriptions that it has made stay.',
+      parameters,
+      status: 204,
+      handle: async ({ engine, who, input }) => engine.autoSubscriptions.delete(who, toKey(input)),
+    }),
+  ];
+}

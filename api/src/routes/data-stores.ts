@@ -1,0 +1,170 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { dataStoreSchema, presentDataStore, presentRecord, recordSchema } from '../resources/data-store.ts';
+import { mapPage } from '../resources/page.ts';
+
+const tag = 'Data stores';
+const pathId = 'The id of the data store (`ds_…`).';
+const path = '/v1/data_stores/{id}';
+
+const nameParameter = textParameter(LIMITS.maxNameChars, 1);
+const descriptionParameter = textParameter(LIMITS.maxDescriptionChars).optional();
+
+// A parameter, not a part of the path: a key may be anything, `..` and `a/b` too.
+const keyParameter = textParameter(LIMITS.maxDataStoreKeyBytes, 1).openapi({
+  description: `Of the record: any text of at most ${LIMITS.maxDataStoreKeyBytes} bytes.`,
+});
+
+export function dataStoreEndpoints(): Endpoint[] {
+  return [
+    createStore,
+    listStores,
+    getStore,
+    updateStore,
+    deleteStore,
+    listRecords,
+    clearRecords,
+    getRecord,
+    putRecord,
+    deleteRecord,
+  ];
+}
+
+const createStore = itemEndpoint({
+  method: 'post',
+  path: '/v1/data_stores',
+  name: 'createDataStore',
+  tag,
+  summary: 'Make a data store',
+  description: 'Components of the account share it through props of the type `data_store`.',
+  parameters: z.object({ name: nameParameter, description: descriptionParameter }),
+  schema: dataStoreSchema,
+  handle: async ({ engine, who, input: { name, description } }) =>
+    presentDataStore(await engine.dataStores.create(who, given({ name, description }))),
+});
+
+const listStores = listEndpoint({
+  method: 'get',
+  path: '/v1/data_stores',
+  name: 'listDataStores',
+  tag,
+  summary: 'The data stores of the account, newest first',
+  parameters: z.object(pageParameters),
+  schema: dataStoreSchema,
+  handle: async ({ engine, who, input }) => mapPage(await engine.dataStores.list(who, pageOf(input)), presentDataStore),
+});
+
+const getStore = itemEndpoint({
+  method: 'get',
+  path,
+  name: 'getDataStore',
+  tag,
+  summary: 'A data store',
+  pathId,
+  parameters: z.object({}),
+  schema: dataStoreSchema,
+  handle: async ({ engine, who, id }) => presentDataStore(await engine.dataStores.get(who, id)),
+});
+
+const updateStore = itemEndpoint({
+  method: 'put',
+  path,
+  name: 'updateDataStore',
+  tag,
+  summary: 'Change name or description of a data store',
+  pathId,
+  parameters: z.object({ name: nameParameter.optional(), description: descriptionParameter }),
+  schema: dataStoreSchema,
+  handle: async ({ engine, who, id, input: { name, description } }) =>
+    presentDataStore(await engine.dataStores.update(who, id, given({ name, description }))),
+});
+
+const deleteStore = emptyEndpoint({
+  method: 'delete',
+  path,
+  name: 'deleteDataStore',
+  tag,
+  summary: 'Delete a data store with its records',
+  pathId,
+  parameters: z.object({}),
+  status: 204,
+  handle: async ({ engine, who, id }) => engine.dataStores.delete(who, id),
+});
+
+const listRecords = listEndpoint({
+  method: 'get',
+  path: `${path}/records`,
+  name: 'listDataStoreRecords',
+  tag,
+  summary: 'Records of a data store, by key',
+  pathId,
+  parameters: z.object({
+    limit: pageParameters.limit,
+    after: pageParameters.after,
+    prefix: textParameter(LIMITS.maxDataStoreKeyBytes)
+      .optional()
+      .openapi({ description: 'Only keys that begin with it.' }),
+  }),
+  schema: recordSchema,
+  handle: async ({ engine, who, id, input: { limit, after, prefix } }) =>
+    mapPage(await engine.dataStores.records(who, id, given({ limit, after, prefix })), presentRecord),
+});
+
+const clearRecords = emptyEndpoint({
+  method: 'delete',
+  path: `${path}/records`,
+  name: 'clearDataStore',
+  tag,
+  summary: 'Delete all records of a data store',
+  pathId,
+  parameters: z.object({}),
+  status: 204,
+  handle: async ({ engine, who, id }) => engine.dataStores.clear(who, id),
+});
+
+const getRecord = itemEndpoint({
+  method: 'get',
+  path: `${path}/record`,
+  name: 'getDataStoreRecord',
+  tag,
+  summary: 'A record of a data store',
+  pathId,
+  parameters: z.object({ key: keyParameter }),
+  schema: recordSchema,
+  handle: async ({ engine, who, id, input }) => presentRecord(await engine.dataStores.getRecord(who, id, input.key)),
+});
+
+const putRecord = itemEndpoint({
+  method: 'put',
+  path: `${path}/record`,
+  name: 'putDataStoreRecord',
+  tag,
+  summary: 'Set a record of a data store',
+  description: 'Replaces what was there, with its end.',
+  pathId,
+  parameters: z
+    .object({
+      key: keyParameter,
+      value: z.unknown().openapi({ description: 'Any JSON value.' }),
+      ttl: z.number().optional().openapi({ description: 'Seconds after which it is gone. Default: it stays.' }),
+    })
+    .refine((input) => input.value !== undefined, { path: ['value'], message: 'is required' }),
+  schema: recordSchema,
+  handle: async ({ engine, who, id, input: { key, value, ttl } }) =>
+    presentRecord(await engine.dataStores.putRecord(who, id, { key, value, ...given({ ttlSeconds: ttl }) })),
+});
+
+const deleteRecord = emptyEndpoint({
+  method: 'delete',
+  path: `${path}/record`,
+  name: 'deleteDataStoreRecord',
+  tag,
+  summary: 'Delete a record of a data store',
+  pathId,
+  parameters: z.object({ key: keyParameter }),
+  status: 204,
+  handle: async ({ engine, who, id, input }) => engine.dataStores.deleteRecord(who, id, input.key),
+});

@@ -1,0 +1,61 @@
+import { z } from '@hono/zod-openapi';
+import type { Engine, OAuthCallback } from '@headwater/engine';
+import type { App } from '../app-options.ts';
+import type { ApiContext } from '../environment.ts';
+import { oauthPage } from '../oauth-page.ts';
+
+export const OAUTH_CALLBACK_PATH = '/oauth/callback';
+
+/**
+ * Where providers send browsers back to. There is no key: the state proves which flow this is. The query holds a code, so
+ * nothing of it is logged, and no page that follows is told where the browser came from.
+ */
+export function mountOAuth(app: App, engine: Engine): void {
+  app.get(OAUTH_CALLBACK_PATH, async (c) => {
+    c.set('route', OAUTH_CALLBACK_PATH);
+    // Programs that look at links before people follow them would use the state up.
+    if (c.req.raw.method === 'HEAD') return c.body(null, 204, { 'cache-control': 'no-store' });
+    return finish(c, engine);
+  });
+}
+
+async function finish(c: ApiContext, engine: Engine): Promise<Response> {
+  const outcome = await engine.connectedAccounts.finishOAuth(callbackOf(new URL(c.req.url).searchParams));
+  const headers = {
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+  };
+  if (outcome.redirect !== undefined) return c.body(null, 303, { ...headers, location: outcome.redirect });
+  return c.body(oauthPage(outcome), outcome.ok ? 200 : 400, { ...headers, 'content-type': 'text/html; charset=utf-8' });
+}
+
+/** What is there twice is not there: of two, the provider and we might believe different ones. */
+function callbackOf(query: URLSearchParams): OAuthCallback {
+  const one = (name: string) => {
+    const [first, ...rest] = query.getAll(name);
+    return first === undefined || rest.length > 0 ? undefined : first;
+  };
+  const names = { state: 'state', code: 'code', issuer: 'iss', error: 'error', errorDescription: 'error_description' };
+  const found = Object.entries(names).map(([key, name]) => [key, one(name)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
+
+export function registerOAuth(registry: App['openAPIRegistry']): void {
+  const text = z.string().optional();
+  registry.registerPath({
+    method: 'get',
+    path: OAUTH_CALLBACK_PATH,
+    operationId: 'finishOAuthFlow',
+    tags: ['Connected accounts'],
+    summary: 'Where OAuth providers send browsers back to',
+    description: 'For browsers. Register it as the redirect URI of OAuth clients.',
+    security: [],
+    request: { query: z.object({ state: z.string(), code: text, iss: text, error: text, error_description: text }) },
+    responses: {
+      200: { description: 'The account is connected; a page says so.' },
+      303: { description: 'To the `redirect` of the flow, with `connected_account_id` and `app`, or `error`.' },
+      400: { description: 'It is not; a page says why.' },
+    },
+  });
+}

@@ -1,0 +1,135 @@
+import type {
+  FetchOutcome,
+  FetchRequest,
+  RunEntry,
+  RunHost,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+} from '@headwater/sandbox-runtime';
+import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AuthCache } from '../connected-accounts/auth-cache.ts';
+import type { CallDataStore } from '../data-stores/run-calls.ts';
+import type { FetchTenant } from '../egress/guest-fetch.ts';
+import { outcomeWithoutSecrets } from '../run/redact-run.ts';
+import { resolveApps } from '../run/resolve-apps.ts';
+import { runLimits } from '../run/run-limits.ts';
+import { createTenantTurns } from '../run/tenant-turns.ts';
+import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
+import type { SourceProp } from '../sources/run-props.ts';
+import type { Sql } from '../store/database.ts';
+import { readComponentBundle } from '../store/read-component-bundle.ts';
+
+export interface ConfigureRunParts {
+  sql: Sql;
+  sandbox: Pick<Sandbox, 'run'>;
+  limits: Pick<LimitsCache, 'get'>;
+  fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  callDataStore: CallDataStore;
+  resolveAuth: AuthCache['resolve'];
+  /** A value of a source's `$.service.db` as JSON text. */
+  readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+}
+
+export interface ConfigureRun {
+  accountId: string;
+  component: { id: string };
+  props: Record<string, SourceProp>;
+  secrets: readonly SecretValue[];
+  /** Whose `$.service.db` is read; without one it is empty. */
+  sourceId?: string;
+  entry: RunEntry;
+  /** The beginning of messages: "The options of the prop repo". */
+  what: string;
+}
+
+const MAX_SHOWN_LOGS = 5;
+
+/**
+ * Runs what a component says about its props as a hook would be run, and answers its JSON text without the account's secrets.
+ * A few at a time for each account: nobody else schedules these. Throws what the run ended with.
+ */
+export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRun) => Promise<string> {
+  const turns = createTenantTurns(LIMITS.maxPropRunsPerTenant);
+  return async (run) => {
+    const account = await parts.limits.get(run.accountId);
+    const end = await turns.take(run.accountId, AbortSignal.timeout(account.hookWallMs));
+    if (end === undefined) {
+      const message = `${run.what} waited for too long: ${LIMITS.maxPropRunsPerTenant} such runs of this account are under way`;
+      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+    }
+    try {
+      return await perform(parts, run);
+    } finally {
+      end();
+    }
+  };
+}
+
+async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<string> {
+  const { accountId, component, entry, what } = run;
+  const resolved = await resolveApps(parts.resolveAuth, accountId, run.props);
+  if (!resolved.ok) throw new HeadwaterError(resolved.fault.code, resolved.fault.message);
+  const bundle = await readComponentBundle(parts.sql, component.id);
+  if (bundle === undefined) throw notFound('component', component.id);
+  const limits = runLimits('hook', await parts.limits.get(accountId));
+  const redactor = createRedactor([...run.secrets, ...resolved.secrets]);
+  const logs: string[] = [];
+  const request: Omit<RunRequest, 'runId' | 'alone'> = {
+    tenantId: accountId,
+    // Saved components do not change: forms of one share a warm isolate.
+    isolateKey: `${component.id}:props`,
+    bundle,
+    entry,
+    props: resolved.props,
+    limits,
+  };
+  const host = hostOf(parts, run, { id: accountId, limits: limits.account }, logs);
+  const outcome = outcomeWithoutSecrets(await runRepeated(parts, request, host), redactor);
+  if (!outcome.ok)
+    throw failed(
+      what,
+      outcome,
+      logs.map((line) => redactor?.text(line) ?? line),
+    );
+  const result = outcome.result ?? 'null';
+  return redactor?.json(result) ?? result;
+}
+
+/** Nothing of it is stored, so a run whose process died through no fault of its own can be run again, alone. */
+async function runRepeated(
+  { sandbox }: ConfigureRunParts,
+  request: Omit<RunRequest, 'runId' | 'alone'>,
+  host: RunHost,
+): Promise<RunOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await sandbox.run({ ...request, runId: newId('invocation'), alone: attempt > 1 }, host);
+    if (outcome.ok || !outcome.innocent || attempt === LIMITS.maxInvocationAttempts) return outcome;
+  }
+}
+
+function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant, logs: string[]): RunHost {
+  const { sourceId } = run;
+  return {
+    // The guest throws at the line of such a call; what comes here all the same comes from nobody who may.
+    emit: () => undefined,
+    respond: () => undefined,
+    dbSet: () => undefined,
+    log(line) {
+      logs.push(line.message);
+      if (logs.length > MAX_SHOWN_LOGS) logs.shift();
+    },
+    dbGet: (key) => (sourceId === undefined ? Promise.resolve(undefined) : parts.readDbValue(sourceId, key)),
+    fetch: (request, signal) => parts.fetch(tenant, request, signal),
+    dataStore: (call, signal) => parts.callDataStore(tenant, call, signal),
+  };
+}
+
+function failed(what: string, outcome: Extract<RunOutcome, { ok: false }>, logs: readonly string[]): HeadwaterError {
+  const { code, message, limit } = outcome.fault;
+  const fields = logs.length === 0 ? [] : [{ path: 'logs', message: logs.join('\n') }];
+  // What a component says to whoever configures it is said as it is.
+  const text = code === 'CONFIGURATION_ERROR' ? message : `${what} failed: ${message}`;
+  return new HeadwaterError(code, text, { fields, ...(limit === undefined ? {} : { limit }) });
+}

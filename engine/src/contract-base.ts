@@ -1,0 +1,19 @@
+/** Who asks: resolved from the API key, and the first argument of everything in the contract. */
+export interface Principal {
+  accountId: string;
+  userId: string;
+}
+
+/** A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the whole list. */
+export interface Page<T> {
+  items: T[];
+  total: number;
+  startCursor?: string;
+  endCursor?: string;
+}
+
+export interface PageRequest {
+  limit: number;
+  after?: string;
+  before?: string;
+}

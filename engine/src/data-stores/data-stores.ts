@@ -1,0 +1,68 @@
+import { newId, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Principal } from '../contract.ts';
+import type { DataStoreRecord, DataStores } from '../contract-data-stores.ts';
+import { createDataStore } from '../store/create-data-store.ts';
+import type { Database } from '../store/database.ts';
+import { deleteDataStore } from '../store/delete-data-store.ts';
+import { inPageOrder, readPage } from '../store/paging.ts';
+import { type DataStoreRow, readDataStores } from '../store/read-data-stores.ts';
+import { updateDataStore } from '../store/update-data-store.ts';
+import { overLimit } from './over-limit.ts';
+import { createRecords } from './records.ts';
+
+interface DataStoresOptions {
+  db: Database;
+  limits: Pick<LimitsCache, 'get'>;
+}
+
+/** Data stores as the API sees them. */
+export function createDataStores(options: DataStoresOptions): DataStores {
+  const { db, limits } = options;
+
+  async function find(who: Principal, id: string): Promise<DataStoreRow> {
+    const [row] = id.includes('\0') ? [] : await readDataStores(db, who.accountId, [id]);
+    if (row === undefined) throw notFound('data store', id);
+    return row;
+  }
+
+  return {
+    async create(who, { name, description }) {
+      const { maxDataStores } = await limits.get(who.accountId);
+      const store = { id: newId('dataStore'), accountId: who.accountId, name, description: description || null };
+      const created = await createDataStore(db, store, maxDataStores);
+      if (created.kind === 'created') return recordOf(created.row);
+      throw overLimit({ name: 'maxDataStores', value: maxDataStores, used: created.stores + 1 });
+    },
+    get: async (who, id) => recordOf(await find(who, id)),
+    async list(who, request) {
+      const query = { table: 'data_stores', accountId: who.accountId, order: 'created' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readDataStores(db, who.accountId, ids));
+      return { ...page, items: rows.map(recordOf) };
+    },
+    async update(who, id, change) {
+      await find(who, id);
+      const row = await updateDataStore(db, who.accountId, id, change);
+      if (row === undefined) throw notFound('data store', id);
+      return recordOf(row);
+    },
+    async delete(who, id) {
+      if (id.includes('\0') || !(await deleteDataStore(db.sql, who.accountId, id))) throw notFound('data store', id);
+    },
+    ...createRecords({ ...options, find }),
+  };
+}
+
+function recordOf(row: DataStoreRow): DataStoreRecord {
+  const { id, name, description, recordCount, bytes, createdAt, updatedAt } = row;
+  return {
+    id,
+    name,
+    ...(description === null ? {} : { description }),
+    recordCount,
+    bytes,
+    createdAt,
+    updatedAt,
+  };
+}

@@ -1,0 +1,13 @@
+import { LIMITS } from '@headwater/shared';
+
+/** Where a list of keys goes on. */
+export function encodeKeyCursor(key: string): string {
+  return Buffer.from(key).toString('base64url');
+}
+
+/** Undefined for what is none. */
+export function decodeKeyCursor(cursor: string): string | undefined {
+  if (!/^[\w-]+$/.test(cursor)) return undefined;
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  return key.includes('\0') || Buffer.byteLength(key) > LIMITS.maxDataStoreKeyBytes ? undefined : key;
+}

@@ -1,0 +1,107 @@
+import { HeadwaterError, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Page, Principal } from '../contract.ts';
+import type { DataStores, StoredRecord } from '../contract-data-stores.ts';
+import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
+import {
+  countDataStoreRecords,
+  listDataStoreRecords,
+  readDataStoreRecord,
+  type RecordRow,
+} from '../store/read-data-store-records.ts';
+import type { Database } from '../store/database.ts';
+import type { DataStoreRow } from '../store/read-data-stores.ts';
+import { setDataStoreRecord } from '../store/set-data-store-record.ts';
+import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
+import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
+import { overLimit } from './over-limit.ts';
+
+/** What a list of records answers with at most: values are read whole. */
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+interface RecordsOptions {
+  db: Database;
+  limits: Pick<LimitsCache, 'get'>;
+  /** Throws NOT_FOUND. */
+  find: (who: Principal, id: string) => Promise<DataStoreRow>;
+}
+
+type Records = Pick<DataStores, 'records' | 'getRecord' | 'putRecord' | 'deleteRecord' | 'clear'>;
+
+export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Records {
+  async function get(who: Principal, id: string, key: string): Promise<StoredRecord> {
+    await find(who, id);
+    check(findKeyProblem(key));
+    const row = await readDataStoreRecord(sql, who.accountId, id, key);
+    if (!row) throw notFound('record', key);
+    return recordOf(row);
+  }
+
+  return {
+    async records(who, id, { limit, after, prefix = '' }) {
+      await find(who, id);
+      const afterKey = after === undefined ? undefined : decodeKeyCursor(after);
+      if (after !== undefined && afterKey === undefined) throw invalid('after', 'is not a cursor of this list');
+      const query = { prefix, maxRecords: limit, maxBytes: MAX_LIST_BYTES, withValues: true };
+      const [{ rows }, total] = await Promise.all([
+        listDataStoreRecords(sql, who.accountId, id, {
+          ...query,
+          ...(afterKey === undefined ? {} : { after: afterKey }),
+        }),
+        countDataStoreRecords(sql, who.accountId, id, prefix),
+      ]);
+      return pageOf(rows, total);
+    },
+    getRecord: get,
+    async putRecord(who, id, { key, value, ttlSeconds }) {
+      const account = await limits.get(who.accountId);
+      const json = JSON.stringify(value) ?? 'null';
+      check(findKeyProblem(key) ?? findValueProblem(json, account) ?? findTtlProblem(ttlSeconds));
+      await find(who, id);
+      const record = { key, value: json, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+      const outcome = await setDataStoreRecord(sql, who.accountId, id, record, account);
+      if (outcome.kind === 'absent') throw notFound('data store', id);
+      if (outcome.kind === 'full') throw overLimit(outcome.limit);
+      return get(who, id, key);
+    },
+    async deleteRecord(who, id, key) {
+      await find(who, id);
+      check(findKeyProblem(key));
+      const outcome = await deleteDataStoreRecord(sql, who.accountId, id, key);
+      if (outcome !== 'deleted') throw notFound('record', key);
+    },
+    async clear(who, id) {
+      await find(who, id);
+      await clearDataStore(sql, who.accountId, id);
+    },
+  };
+}
+
+function pageOf(rows: readonly RecordRow[], total: number): Page<StoredRecord> {
+  const [first, last] = [rows[0], rows.at(-1)];
+  return {
+    items: rows.map(recordOf),
+    total,
+    ...(first && last ? { startCursor: encodeKeyCursor(first.key), endCursor: encodeKeyCursor(last.key) } : {}),
+  };
+}
+
+function recordOf({ key, value, expires_ms: expiresMs, updated_ms: updatedMs }: RecordRow): StoredRecord {
+  return {
+    key,
+    value: JSON.parse(value) as unknown,
+    ...(expiresMs === null ? {} : { expiresAt: new Date(expiresMs) }),
+    updatedAt: new Date(updatedMs),
+  };
+}
+
+function check(problem: RecordProblem | undefined): void {
+  if (problem === undefined) return;
+  const { field, message, limit } = problem;
+  if (limit === undefined) throw invalid(field, message);
+  throw new HeadwaterError('PAYLOAD_TOO_LARGE', `${field} ${message}`, { fields: [{ path: field, message }], limit });
+}
+
+function invalid(path: string, message: string): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
+}

@@ -1,0 +1,134 @@
+import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+import type { Sql } from '../store/database.ts';
+import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
+import { listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
+import { findDataStores } from '../store/read-data-stores.ts';
+import { setDataStoreRecord } from '../store/set-data-store-record.ts';
+import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
+import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
+import { createTenantTurns } from '../run/tenant-turns.ts';
+
+/** Who asks: the account of the run, with the limits that the run was started with. */
+interface StoreTenant {
+  id: string;
+  limits: AccountLimits;
+}
+
+export type CallDataStore = (tenant: StoreTenant, call: DataStoreCall, signal: AbortSignal) => Promise<DataStoreAnswer>;
+
+/**
+ * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves connections of the database
+ * to others. A write is there as soon as it is answered: it is no part of its run's commit (docs/adr/015-data-stores.md).
+ * Never rejects for what the component did.
+ */
+export function createDataStoreCalls(sql: Sql): CallDataStore {
+  const turns = createTenantTurns(LIMITS.maxDataStoreCallsPerTenant);
+  const waitingBytes = new Map<string, number>();
+
+  async function inTurn(tenant: StoreTenant, call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer> {
+    const end = await turns.take(tenant.id, signal);
+    if (end === undefined) return refuse('The run is over');
+    try {
+      return await perform(sql, tenant, call);
+    } finally {
+      end();
+    }
+  }
+
+  return async (tenant, call, signal) => {
+    const problem = findProblem(tenant, call);
+    if (problem !== undefined) return refuse(`${problem.field} ${problem.message}`, problem.limit);
+    const bytes = call.valueJson?.length ?? 0;
+    const waiting = (waitingBytes.get(tenant.id) ?? 0) + bytes;
+    if (waiting > LIMITS.maxDataStoreBytesPerTenant) return refuse('Too many values of this account wait to be stored');
+    waitingBytes.set(tenant.id, waiting);
+    try {
+      return await inTurn(tenant, call, signal);
+    } finally {
+      const left = (waitingBytes.get(tenant.id) ?? 0) - bytes;
+      if (left > 0) waitingBytes.set(tenant.id, left);
+      else waitingBytes.delete(tenant.id);
+    }
+  };
+}
+
+function findProblem(
+  { limits }: StoreTenant,
+  { op, key, valueJson, ttlSeconds }: DataStoreCall,
+): RecordProblem | undefined {
+  if (op === 'keys' || op === 'entries' || op === 'clear') return undefined;
+  const problem = findKeyProblem(key);
+  if (problem !== undefined || op !== 'set') return problem;
+  if (valueJson === undefined) return { field: 'value', message: 'must be something that JSON can hold' };
+  return findValueProblem(valueJson, limits) ?? findTtlProblem(ttlSeconds);
+}
+
+async function perform(sql: Sql, tenant: StoreTenant, call: DataStoreCall): Promise<DataStoreAnswer> {
+  const { storeId, key = '' } = call;
+  switch (call.op) {
+    case 'get':
+    case 'has': {
+      const row = await readDataStoreRecord(sql, tenant.id, storeId, key);
+      if (row === undefined) return absent(storeId);
+      if (call.op === 'has') return answer(row !== null);
+      return row === null ? { ok: true } : { ok: true, json: row.value };
+    }
+    case 'set':
+      return set(sql, tenant, call);
+    case 'delete': {
+      const outcome = await deleteDataStoreRecord(sql, tenant.id, storeId, key);
+      return outcome === 'absent' ? absent(storeId) : answer(outcome === 'deleted');
+    }
+    case 'clear':
+      return (await clearDataStore(sql, tenant.id, storeId)) ? { ok: true } : absent(storeId);
+    case 'keys':
+    case 'entries':
+      return list(sql, tenant, call);
+  }
+}
+
+async function set(sql: Sql, { id, limits }: StoreTenant, call: DataStoreCall): Promise<DataStoreAnswer> {
+  const { storeId, key = '', valueJson: value = 'null', ttlSeconds } = call;
+  const record = { key, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+  const outcome = await setDataStoreRecord(sql, id, storeId, record, limits);
+  switch (outcome.kind) {
+    case 'set':
+      return { ok: true };
+    case 'absent':
+      return absent(storeId);
+    case 'full': {
+      const { name, value: most, used } = outcome.limit;
+      return refuse(`The data store is full: the limit ${name} is ${most}, this would make it ${used}`, outcome.limit);
+    }
+  }
+}
+
+async function list(sql: Sql, { id }: StoreTenant, { storeId, op, cursor }: DataStoreCall): Promise<DataStoreAnswer> {
+  const after = cursor === undefined ? undefined : decodeKeyCursor(cursor);
+  if (cursor !== undefined && after === undefined) return refuse('cursor is not one of this list');
+  const withValues = op === 'entries';
+  const { rows, hasMore } = await listDataStoreRecords(sql, id, storeId, {
+    ...(after === undefined ? {} : { after }),
+    maxRecords: LIMITS.dataStorePageRecords,
+    maxBytes: LIMITS.dataStorePageBytes,
+    withValues,
+  });
+  if (rows.length === 0 && !(await findDataStores(sql, id, [storeId])).has(storeId)) return absent(storeId);
+  const items = rows.map(({ key, value }) => (withValues ? `[${JSON.stringify(key)},${value}]` : JSON.stringify(key)));
+  const last = rows.at(-1);
+  const next = hasMore && last !== undefined ? `,"cursor":${JSON.stringify(encodeKeyCursor(last.key))}` : '';
+  return { ok: true, json: `{"items":[${items.join(',')}]${next}}` };
+}
+
+function answer(value: boolean): DataStoreAnswer {
+  return { ok: true, json: String(value) };
+}
+
+function absent(storeId: string): DataStoreAnswer {
+  return refuse(`There is no data store ${storeId} any more`);
+}
+
+function refuse(message: string, limit?: ExceededLimit): DataStoreAnswer {
+  return { ok: false, message, ...(limit === undefined ? {} : { limit }) };
+}

@@ -1,0 +1,81 @@
+import { every } from '../every.ts';
+import type { Log } from '../log.ts';
+import type { Sql } from '../store/database.ts';
+import {
+  deleteExpiredDeliveries,
+  deleteExpiredEvents,
+  deleteExpiredRuns,
+  type Expiry,
+} from '../store/delete-expired.ts';
+import { type KeptDays, readSourcesKeptDays, readWebhooksKeptDays } from '../store/read-kept-days.ts';
+
+export interface RetentionOptions {
+  sql: Sql;
+  /** Days that events are kept of accounts for which nothing else is set; 0 is for ever. */
+  defaultDays: number;
+  nowMs: () => number;
+  log: Log;
+}
+
+/** Sources (and webhooks) that one turn looks at, and rows of each kind that it deletes. */
+const TURN_EMITTERS = 200;
+const TURN_ROWS = 1_000;
+const PAUSE_MS = 10_000;
+/** Turns one after the other where each finds as much as it may delete. */
+const MAX_TURNS = 40;
+const DAY_MS = 24 * 3600 * 1000;
+
+/**
+ * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs source
+ * by source, deliveries webhook by webhook. Answers a stop that waits for the turn under way.
+ */
+export function startRetention(options: RetentionOptions): () => Promise<void> {
+  const turn = createRetention(options);
+  let isStopping = false;
+  const stop = every(
+    PAUSE_MS,
+    async () => {
+      for (let turns = 0; turns < MAX_TURNS && !isStopping; turns++) if (!(await turn())) return;
+    },
+    (err) => options.log.error({ err }, 'deleting what has expired failed'),
+  );
+  return () => {
+    isStopping = true;
+    return stop();
+  };
+}
+
+/** Answers one turn; each goes on where the one before ended. True: there was more than one turn deletes. */
+export function createRetention({ sql, defaultDays, nowMs }: Omit<RetentionOptions, 'log'>): () => Promise<boolean> {
+  const sources = createRound((after) => readSourcesKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
+  const webhooks = createRound((after) => readWebhooksKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
+  const isFull = (count: number) => count >= TURN_ROWS;
+
+  return async () => {
+    const busySources = await sources(async (kept) => {
+      const expiries = expiriesOf(kept, nowMs());
+      const events = await deleteExpiredEvents(sql, expiries, TURN_ROWS);
+      return isFull(events) || isFull(await deleteExpiredRuns(sql, expiries, TURN_ROWS));
+    });
+    const busyWebhooks = await webhooks(async (kept) =>
+      isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),
+    );
+    return busySources || busyWebhooks;
+  };
+}
+
+/** Goes round a list of ids, some at a time; those with which `work` was not through are its again. */
+function createRound(read: (after: string) => Promise<KeptDays[]>) {
+  let after = '';
+  return async (work: (kept: readonly KeptDays[]) => Promise<boolean>): Promise<boolean> => {
+    const kept = await read(after);
+    const isBusy = await work(kept);
+    if (!isBusy) after = kept.length < TURN_EMITTERS ? '' : (kept.at(-1)?.id ?? '');
+    return isBusy;
+  };
+}
+
+function expiriesOf(kept: readonly KeptDays[], nowMs: number): Expiry[] {
+  const limited = kept.filter(({ days }) => days > 0);
+  return limited.map(({ id, days }) => ({ id, beforeMs: Math.floor(nowMs - days * DAY_MS) }));
+}

@@ -1,0 +1,62 @@
+import path from 'node:path';
+import { type Builder, createBuilder, type FetchRequest, type SandboxOptions } from '@headwater/sandbox-runtime';
+import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
+import { createLimitsCache, type LimitsCache } from './accounts/limits-cache.ts';
+import type { Principal } from './contract.ts';
+import { createEgress, type Egress } from './egress/egress.ts';
+import type { GuestFetch } from './egress/guest-fetch.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { RetentionOptions } from './nodes/retention.ts';
+import type { Sql } from './store/database.ts';
+import { readAccountLimits } from './store/read-account-limits.ts';
+
+const DEFAULT_POSTGRES_PORT = 5432;
+
+export function fetchCode(guestFetch: GuestFetch, limits: LimitsCache) {
+  return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal) =>
+    guestFetch.fetch({ id, limits: await limits.get(id) }, request, signal);
+}
+
+export function builderOf({ dataDir, npmRegistry, networkEnvironment, log }: EngineOptions): Builder {
+  return createBuilder({
+    cacheDir: path.join(dataDir, 'package-cache'),
+    ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
+    ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
+    log: (level, message, fields) => log[level](fields, message),
+  });
+}
+
+export function egressOf(options: EngineOptions, databaseUrl: string): Egress {
+  const { egressProxy: proxy } = options;
+  const { hostname, port } = new URL(databaseUrl);
+  const database = { port: Number(port || DEFAULT_POSTGRES_PORT), host: hostname };
+  // The database's port is refused on this machine as well, under whatever name its host is known.
+  const denied = [database, { port: database.port }];
+  return createEgress({
+    allow: options.egressAllow,
+    ...(proxy === undefined ? {} : { proxy }),
+    deniedPorts: () => [...denied, ...options.listeningPorts().map((own) => ({ port: own }))],
+  });
+}
+
+export function retryOptionsOf({ retryScheduleSeconds }: EngineOptions): { scheduleSeconds?: readonly number[] } {
+  return retryScheduleSeconds === undefined ? {} : { scheduleSeconds: retryScheduleSeconds };
+}
+
+export function sandboxOptionsOf(options: EngineOptions): SandboxOptions {
+  return {
+    // The dispatcher keeps to what each account may run.
+    maxRunsPerProcess: ACCOUNT_LIMITS.maxRunsPerAccount.max,
+    ...options.sandbox,
+    log: (level, message, fields) => options.log[level](fields, message),
+  };
+}
+
+export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): LimitsCache {
+  return createLimitsCache({ read: (accountId) => readAccountLimits(sql, accountId), defaults: limitDefaults });
+}
+
+export function retentionOf({ limitDefaults, log }: EngineOptions, sql: Sql): RetentionOptions {
+  const { eventRetentionDays } = accountLimits(limitDefaults ?? {});
+  return { sql, defaultDays: eventRetentionDays, nowMs: Date.now, log };
+}

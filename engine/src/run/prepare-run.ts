@@ -1,0 +1,35 @@
+import type { RunFault } from '@headwater/sandbox-runtime';
+import type { RunProp } from '@headwater/shared';
+import type { AuthCache } from '../connected-accounts/auth-cache.ts';
+import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
+import { resolveApps } from './resolve-apps.ts';
+import type { SourceRuntime } from './source-runtime.ts';
+
+/** What of a source is decided anew for each run. */
+type PreparedRun =
+  | { ok: true; props: Record<string, RunProp>; redactor: Redactor | undefined }
+  | { ok: false; fault: RunFault };
+
+export type PrepareRun = (runtime: SourceRuntime) => Promise<PreparedRun>;
+
+/** Fetches what connected accounts are worth now. What takes their secrets out of texts is made anew when they change. */
+export function createRunPreparer(resolve: AuthCache['resolve']): PrepareRun {
+  const made = new WeakMap<SourceRuntime, { secrets: string; redactor: Redactor | undefined }>();
+
+  function redactorFor(runtime: SourceRuntime, ofAccounts: readonly SecretValue[]): Redactor | undefined {
+    if (ofAccounts.length === 0) return runtime.redactor;
+    const secrets = JSON.stringify(ofAccounts);
+    const known = made.get(runtime);
+    if (known?.secrets === secrets) return known.redactor;
+    const redactor = createRedactor([...runtime.secrets, ...ofAccounts]);
+    made.set(runtime, { secrets, redactor });
+    return redactor;
+  }
+
+  return async (runtime) => {
+    if (runtime.fault !== undefined) return { ok: false, fault: runtime.fault };
+    const resolved = await resolveApps(resolve, runtime.accountId, runtime.props);
+    if (!resolved.ok) return resolved;
+    return { ok: true, props: resolved.props, redactor: redactorFor(runtime, resolved.secrets) };
+  };
+}

@@ -1,0 +1,45 @@
+/** Lets a few things of each tenant happen at a time, in the order of asking. */
+export interface TenantTurns {
+  /** Resolves with what ends the turn, to be called once; with undefined where `signal` fired before it came. */
+  take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
+}
+
+interface Tenant {
+  underWay: number;
+  waiting: Set<() => void>;
+}
+
+export function createTenantTurns(maxUnderWay: number): TenantTurns {
+  const tenants = new Map<string, Tenant>();
+
+  function end(tenantId: string, tenant: Tenant): void {
+    const [next] = tenant.waiting;
+    if (next !== undefined) return next();
+    tenant.underWay -= 1;
+    if (tenant.underWay === 0) tenants.delete(tenantId);
+  }
+
+  return {
+    take(tenantId, signal) {
+      if (signal.aborted) return Promise.resolve(undefined);
+      const tenant = tenants.get(tenantId) ?? { underWay: 0, waiting: new Set() };
+      tenants.set(tenantId, tenant);
+      const endOne = () => end(tenantId, tenant);
+      if (tenant.underWay < maxUnderWay) {
+        tenant.underWay += 1;
+        return Promise.resolve(endOne);
+      }
+      return new Promise((resolve) => {
+        const start = () => settle(endOne);
+        const abort = () => settle(undefined);
+        const settle = (turn: (() => void) | undefined) => {
+          tenant.waiting.delete(start);
+          signal.removeEventListener('abort', abort);
+          resolve(turn);
+        };
+        tenant.waiting.add(start);
+        signal.addEventListener('abort', abort);
+      });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { PropDefinition } from '@headwater/shared';
+import { checkTimer } from '../schedule/check-timer.ts';
+
+/** What is wrong with a value that is there, by the type of its prop; undefined where nothing is. */
+export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
+  const { type } = definition;
+  if (type === '$.interface.timer') return checkTimer(value);
+  const plain = definition['withLabel'] === true ? plainOf(value) : value;
+  return type.endsWith('[]') ? arrayProblem(definition, type.slice(0, -2), plain) : oneProblem(definition, type, plain);
+}
+
+/** With `withLabel` the component gets `{ label, value }`, and the value is what has the type. */
+function plainOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainOf);
+  return typeof value === 'object' && value !== null && 'value' in value ? value.value : value;
+}
+
+function arrayProblem(definition: PropDefinition, type: string, value: unknown): string | undefined {
+  if (!Array.isArray(value)) return `Expected an array of ${type}, got ${kindOf(value)}`;
+  for (const [i, item] of value.entries()) {
+    const problem = oneProblem(definition, type, item);
+    if (problem !== undefined) return `Item ${i}: ${problem}`;
+  }
+  return undefined;
+}
+
+function oneProblem(definition: PropDefinition, type: string, value: unknown): string | undefined {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? undefined : `Expected a string, got ${kindOf(value)}`;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `Expected true or false, got ${kindOf(value)}`;
+    case 'integer':
+      return integerProblem(definition, value);
+    case 'number':
+      return typeof value === 'number' ? undefined : `Expected a number, got ${kindOf(value)}`;
+    case 'object':
+    case 'http_request':
+      return objectProblem(value);
+    default:
+      return undefined;
+  }
+}
+
+function objectProblem(value: unknown): string | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
+  const hint = typeof value === 'string' ? '; JSON in a string is not taken for one' : '';
+  return `Expected an object, got ${kindOf(value)}${hint}`;
+}
+
+function integerProblem({ min, max }: PropDefinition, value: unknown): string | undefined {
+  if (!Number.isSafeInteger(value)) return `Expected an integer, got ${kindOf(value)}`;
+  if (min !== undefined && (value as number) < min) return `Must be at least ${min}`;
+  return max !== undefined && (value as number) > max ? `Must be at most ${max}` : undefined;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

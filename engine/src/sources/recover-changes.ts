@@ -1,0 +1,123 @@
+import { newId } from '@headwater/shared';
+import { every } from '../every.ts';
+import type { RunCommit } from '../events/commit-plan.ts';
+import type { CommittedRun } from '../store/commit-runs.ts';
+import { errorEventJson } from '../run/error-event.ts';
+import { type ChangeLease, stopSource } from '../store/change-source.ts';
+import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from '../store/claim-abandoned-source.ts';
+import { dropUndeployedSource } from '../store/delete-source.ts';
+import { readSource } from '../store/read-sources.ts';
+import { interfacesOf } from './interfaces.ts';
+import { deactivate, endChange, type LifecycleContext, readRuntime, runHook } from './lifecycle.ts';
+
+/*
+ * A deployment or change whose node ended in the middle, or that failed for a reason of ours after a hook had begun, is
+ * taken over by whichever node comes by:
+ *
+ *   a deployment        undone: `deactivate` if a hook had begun, then no source is left. Its client has no answer.
+ *   a change, deletion  closed with the code, props and state that are stored. If a hook had begun, nobody knows which of
+ *                       them did what: `deactivate` takes back what is known of, `activate` registers anew. One that fails
+ *                       leaves the source stopped. The owner finds a run with the code CHANGE_INTERRUPTED.
+ *
+ * What a hook had done elsewhere and not yet stored in `$.service.db` when its node ended cannot be taken back by anyone.
+ */
+
+export interface RecoveryContext extends LifecycleContext {
+  commit: (run: RunCommit) => Promise<CommittedRun>;
+}
+
+const PAUSE_MS = 2_000;
+const MAX_PARALLEL = 4;
+/** Of two hooks, whatever the account's limits are; the lease of a node that dies ends earlier. */
+const LEASE_SECONDS = 1_800;
+const AGAIN_SECONDS = 60;
+
+/** Looks for such changes again and again. Answers a stop that waits for what is under way. */
+export function startChangeRecovery(context: RecoveryContext): () => Promise<void> {
+  const { log, db } = context;
+  const underWay = new Set<Promise<void>>();
+  const stopTurns = every(PAUSE_MS, turn, (err) => log.error({ err }, 'abandoned changes could not be looked for'));
+
+  async function turn(): Promise<void> {
+    while (underWay.size < MAX_PARALLEL) {
+      const nodeId = context.nodeId();
+      const source = await claimAbandonedSource(db.sql, nodeId, LEASE_SECONDS);
+      if (source === undefined) return;
+      log.warn({ source: source.id }, 'a deployment or change had been left half done');
+      const lease = { accountId: source.account_id, sourceId: source.id, nodeId };
+      const recovery = recover(context, source, lease)
+        .catch(async (err: unknown) => {
+          log.error({ source: source.id, err }, 'a change could not be recovered and will be tried again');
+          await leaveToRecovery(db.sql, lease, AGAIN_SECONDS);
+        })
+        .catch((err: unknown) => log.error({ source: source.id, err }, 'the lease of a change could not be given back'))
+        .finally(() => underWay.delete(recovery));
+      underWay.add(recovery);
+    }
+  }
+
+  return async () => {
+    await stopTurns();
+    await Promise.all(underWay);
+  };
+}
+
+async function recover(context: RecoveryContext, source: AbandonedSource, lease: ChangeLease): Promise<void> {
+  if (source.hooks_begun) await deactivate(context, lease);
+  if (!source.deployed) {
+    await dropUndeployedSource(context.db.sql, lease.accountId, lease.sourceId);
+    context.forget(lease.sourceId);
+    return;
+  }
+  if (source.hooks_begun) await registerAnew(context, lease, source.active);
+  const row = await readSource(context.db.sql, lease.accountId, lease.sourceId);
+  if (row !== undefined) await endChange(context, lease, interfacesOf(row.configurable_props, row.configured_props));
+}
+
+async function registerAnew(context: RecoveryContext, lease: ChangeLease, active: boolean): Promise<void> {
+  const activated = active ? await runHook(context, lease, 'activate') : undefined;
+  if (activated?.ok === false) {
+    await deactivate(context, lease);
+    await stopSource(context.db.sql, lease);
+  }
+  const now =
+    activated === undefined ? 'it is inactive' : activated.ok ? 'it is active' : 'activate failed and it is stopped';
+  const message =
+    'The node that ran hooks of this source ended before they were through. Its hooks were run again with the code and ' +
+    `props that are stored, and ${now}. What the interrupted hook did elsewhere may still be there.`;
+  await recordInterruption(context, lease, message);
+}
+
+async function recordInterruption(context: RecoveryContext, lease: ChangeLease, message: string): Promise<void> {
+  const { accountId, sourceId } = lease;
+  const runtime = await readRuntime(context, sourceId);
+  const nowMs = Date.now();
+  const id = newId('invocation', nowMs);
+  const code = 'CHANGE_INTERRUPTED';
+  const errorEvent = errorEventJson(
+    {
+      error: { code, message, ts: nowMs },
+      originalEvent: '{}',
+      originalContext: { id, emitter_id: sourceId },
+    },
+    runtime.redactor,
+  );
+  await context.commit({
+    accountId,
+    sourceId,
+    dedupe: runtime.dedupe,
+    final: true,
+    emits: [],
+    dbWrites: new Map(),
+    record: {
+      id,
+      kind: 'change',
+      errorCode: code,
+      errorMessage: message,
+      logs: '[]',
+      startedAtMs: nowMs,
+      endedAtMs: nowMs,
+      errorEvent,
+    },
+  });
+}

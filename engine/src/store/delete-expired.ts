@@ -1,0 +1,66 @@
+import { newId } from '@headwater/shared';
+import type { Sql } from './database.ts';
+
+/** What of one source or webhook is too old. */
+export interface Expiry {
+  id: string;
+  /** Older than this, in epoch milliseconds. */
+  beforeMs: number;
+}
+
+/*
+ * Each deletes at most `limit` rows, the oldest of each source or webhook, and answers how many. What is old is found at the
+ * lower end of each one's keys, which grow with time: there is no index on time that every event would pay for. Rows that
+ * another node is deleting are passed over.
+ */
+
+export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from events e using (
+      select old.* from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select emitter_id, indexed_at_ms, seq from events where emitter_id = x.id and indexed_at_ms < x.before_ms
+        order by indexed_at_ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where e.emitter_id = old.emitter_id and e.indexed_at_ms = old.indexed_at_ms and e.seq = old.seq`;
+  return rows.count;
+}
+
+/** The records of runs. */
+export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from runs r using (
+      select old.id from unnest(
+        ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => newId('invocation', ms))}::text[]
+      ) as x(id, before_ms, before_id) cross join lateral (
+        select id from runs
+        where source_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where r.id = old.id`;
+  return rows.count;
+}
+
+/** Deliveries that have ended; of one that is still retried the event may be gone, and then its next attempt cancels it. */
+export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from deliveries d using (
+      select old.* from unnest(
+        ${ids}::text[], ${beforeMs.map((ms) => newId('delivery', ms))}::text[]
+      ) as x(id, before_id) cross join lateral (
+        select webhook_id, id from deliveries
+        where webhook_id = x.id and id < x.before_id and status <> 'pending'
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where d.webhook_id = old.webhook_id and d.id = old.id`;
+  return rows.count;
+}
+
+function columnsOf(expiries: readonly Expiry[]): { ids: string[]; beforeMs: number[] } {
+  return { ids: expiries.map((expiry) => expiry.id), beforeMs: expiries.map((expiry) => expiry.beforeMs) };
+}

@@ -1,0 +1,183 @@
+import { newId } from '@headwater/shared';
+import { type FireTimerPayload, TASKS } from '../jobs/tasks.ts';
+import type { HeldInvocation } from '../run/invocation.ts';
+import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
+import { addJobs, type JobSpec } from './add-jobs.ts';
+import type { Sql, Transaction } from './database.ts';
+import { addRunLanes } from './insert-invocations.ts';
+
+export interface FireTimersOptions {
+  nodeId: string;
+  /** How many invocations of an account this node takes on at once; what is beyond waits for any node. */
+  capacity: (accountId: string) => number;
+}
+
+/**
+ * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the timer's last run has not ended.
+ * `stale`: the tick was fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
+ */
+export type FiredTick =
+  | { kind: 'held'; invocation: HeldInvocation }
+  | { kind: 'queued' | 'passed-over' | 'stale' }
+  | { kind: 'failed'; error: unknown };
+
+interface TimerRow {
+  source_id: string;
+  prop_name: string;
+  account_id: string;
+  interval_seconds: number | null;
+  cron: string | null;
+  timezone: string | null;
+  anchor_ms: number;
+  now_ms: number;
+}
+
+/**
+ * Ticks that came due together, in one transaction: their invocations, the next ticks and the jobs for those land together,
+ * so a timer neither stops nor doubles when a node dies. A timer knows when its next tick is due, and no other tick of it
+ * counts: a job that is run a second time does nothing. Runs of one timer never overlap. The clock is the database's, which
+ * starts the jobs as well. Answers one outcome a tick, in their order.
+ */
+export async function fireTimers(
+  sql: Sql,
+  ticks: readonly FireTimerPayload[],
+  options: FireTimersOptions,
+): Promise<FiredTick[]> {
+  return sql.begin(async (tx) => {
+    const rows = await lockTimers(tx, ticks);
+    const due = rows.map((row) => dueTimer(row, options.nodeId));
+    const ready = due.filter((timer) => timer.error === undefined);
+    await putNextTicks(tx, ready);
+    const made = await insertTicks(tx, leaseSome(ready, options.capacity));
+    await addRunLanes(
+      tx,
+      [...made].filter((row) => row.leased_by === null).map((row) => row.source_id),
+    );
+    const outcomes = outcomesOf(due, made);
+    return ticks.map((tick) => outcomes.get(keyOf(tick.sourceId, tick.propName)) ?? { kind: 'stale' });
+  });
+}
+
+/** In one order everywhere, so that two nodes never wait for each other's timers. */
+async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): Promise<TimerRow[]> {
+  return tx<TimerRow[]>`
+    select t.source_id, t.prop_name, t.account_id, t.interval_seconds, t.cron, t.timezone,
+      extract(epoch from t.anchor_at)::float8 * 1000 as anchor_ms,
+      greatest(extract(epoch from clock_timestamp())::float8 * 1000, tick.due_ms) as now_ms
+    from unnest(
+      ${ticks.map((tick) => tick.sourceId)}::text[], ${ticks.map((tick) => tick.propName)}::text[],
+      ${ticks.map((tick) => tick.generation)}::int8[], ${ticks.map((tick) => Math.round(tick.dueAtMs))}::int8[]
+    ) as tick(source_id, prop_name, generation, due_ms)
+    join timers t on t.source_id = tick.source_id and t.prop_name = tick.prop_name
+      and t.generation = tick.generation and coalesce(t.due_ms, tick.due_ms) = tick.due_ms
+    join sources s on s.id = t.source_id and s.active and s.deleted_at is null
+    order by t.source_id, t.prop_name for update of t`;
+}
+
+interface DueTimer {
+  row: TimerRow;
+  invocation: HeldInvocation;
+  nextMs: number | undefined;
+  error?: unknown;
+}
+
+function dueTimer(row: TimerRow, nodeId: string): DueTimer {
+  const nowMs = Math.floor(row.now_ms);
+  const event = JSON.stringify({
+    timestamp: Math.floor(nowMs / 1000),
+    interval_seconds: row.interval_seconds ?? undefined,
+    cron: row.cron ?? undefined,
+    timezone: row.timezone ?? undefined,
+  });
+  const { account_id: accountId, source_id: sourceId } = row;
+  const id = newId('invocation', nowMs);
+  const invocation = { id, accountId, sourceId, kind: 'timer' as const, event, attempts: 1, leasedBy: nodeId };
+  try {
+    return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
+  } catch (error) {
+    // A time zone that this machine does not know: its neighbours must not wait for it, and the job comes back.
+    return { row, invocation, nextMs: undefined, error };
+  }
+}
+
+function scheduleOf({ cron, timezone, interval_seconds: seconds }: TimerRow): TimerSchedule {
+  if (cron === null) return { intervalSeconds: seconds ?? 0 };
+  return timezone === null ? { cron } : { cron, timezone };
+}
+
+async function putNextTicks(tx: Transaction, timers: readonly DueTimer[]): Promise<void> {
+  const rows = await tx<{ source_id: string; prop_name: string; generation: number; due_ms: number | null }[]>`
+    update timers t set due_ms = next.due_ms from unnest(
+      ${timers.map(({ row }) => row.source_id)}::text[], ${timers.map(({ row }) => row.prop_name)}::text[],
+      ${timers.map(({ nextMs }) => (nextMs === undefined ? null : Math.round(nextMs)))}::int8[]
+    ) as next(source_id, prop_name, due_ms)
+    where t.source_id = next.source_id and t.prop_name = next.prop_name
+    returning t.source_id, t.prop_name, t.generation, t.due_ms`;
+  await addJobs(
+    tx,
+    rows.flatMap(({ source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
+      dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs })],
+    ),
+  );
+}
+
+/** The job of a timer's next tick; it replaces the one that waits. */
+export function timerJob(tick: FireTimerPayload): JobSpec {
+  return {
+    task: TASKS.fireTimer,
+    payload: tick,
+    key: timerJobKey(tick.sourceId, tick.propName),
+    runAtMs: tick.dueAtMs,
+  };
+}
+
+export function timerJobKey(sourceId: string, propName: string): string {
+  return `timer:${sourceId}:${propName}`;
+}
+
+function leaseSome(timers: readonly DueTimer[], capacity: FireTimersOptions['capacity']) {
+  const left = new Map<string, number>();
+  return timers.map((timer) => {
+    const { accountId } = timer.invocation;
+    const room = left.get(accountId) ?? capacity(accountId);
+    left.set(accountId, room - 1);
+    return { ...timer, isHeld: room > 0 };
+  });
+}
+
+interface MadeRow {
+  id: string;
+  source_id: string;
+  leased_by: string | null;
+}
+
+async function insertTicks(tx: Transaction, timers: readonly (DueTimer & { isHeld: boolean })[]): Promise<MadeRow[]> {
+  const invocations = timers.map((timer) => timer.invocation);
+  return tx<MadeRow[]>`
+    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts)
+    select tick.*, case when tick.leased_by is null then 0 else 1 end from unnest(
+      ${invocations.map(({ id }) => id)}::text[], ${invocations.map(({ accountId }) => accountId)}::text[],
+      ${invocations.map(({ sourceId }) => sourceId)}::text[], ${invocations.map(({ kind }) => kind)}::text[],
+      ${timers.map(({ row }) => row.prop_name)}::text[], ${invocations.map(({ event }) => event)}::text[],
+      ${timers.map(({ isHeld, invocation }) => (isHeld ? invocation.leasedBy : null))}::text[]
+    ) as tick(id, account_id, source_id, kind, timer_prop, event, leased_by)
+    where not exists (
+      select 1 from invocations i where i.source_id = tick.source_id and i.timer_prop = tick.timer_prop
+    )
+    returning id, source_id, leased_by`;
+}
+
+function outcomesOf(timers: readonly DueTimer[], made: readonly MadeRow[]): Map<string, FiredTick> {
+  const leasedBy = new Map(made.map((row) => [row.id, row.leased_by]));
+  return new Map(
+    timers.map(({ row, invocation, error }): [string, FiredTick] => {
+      const key = keyOf(row.source_id, row.prop_name);
+      if (error !== undefined) return [key, { kind: 'failed', error }];
+      const holder = leasedBy.get(invocation.id);
+      if (holder === undefined) return [key, { kind: 'passed-over' }];
+      return [key, holder === null ? { kind: 'queued' } : { kind: 'held', invocation }];
+    }),
+  );
+}
+
+const keyOf = (sourceId: string, propName: string) => `${sourceId} ${propName}`;

@@ -1,0 +1,42 @@
+import type { Sql } from './database.ts';
+
+/** Whose history it is, and for how many days it is kept; 0 is for ever. */
+export interface KeptDays {
+  id: string;
+  days: number;
+}
+
+interface Turn {
+  /** The first ones after this id; '' begins at the first of all. */
+  after: string;
+  limit: number;
+  /** Days of accounts for which nothing else is set. */
+  defaultDays: number;
+}
+
+/** Sources in the order of their ids, deleted ones included: what they emitted is still there. */
+export async function readSourcesKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
+  return sql<KeptDays[]>`
+    select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days
+    from sources s join accounts a on a.id = s.account_id
+    where s.id > ${after} order by s.id limit ${limit}`;
+}
+
+/**
+ * Webhooks that there are deliveries to, deleted ones included, in the order of their ids. Steps from one to the next through
+ * the index, however many deliveries each has.
+ */
+export async function readWebhooksKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
+  return sql<KeptDays[]>`
+    with recursive found(webhook_id, account_id) as (
+      (select webhook_id, account_id from deliveries where webhook_id > ${after} order by webhook_id limit 1)
+      union all
+      select next.webhook_id, next.account_id from found cross join lateral (
+        select webhook_id, account_id from deliveries d
+        where d.webhook_id > found.webhook_id order by d.webhook_id limit 1
+      ) as next
+    )
+    select f.webhook_id as id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days
+    from (select * from found limit ${limit}) as f join accounts a on a.id = f.account_id
+    order by f.webhook_id`;
+}

@@ -1,0 +1,130 @@
+import type { ImportedComponent, ImportRecord, ImportScope } from '../contract-components.ts';
+import type { Sql } from './database.ts';
+
+export interface NewImport {
+  id: string;
+  accountId: string;
+  userId: string;
+  scope: ImportScope;
+  files: Readonly<Record<string, string>>;
+  total: number;
+}
+
+/** Undefined where `maxWaiting` of the account are under way. Of those that have ended it keeps the newest `kept`. */
+export async function insertImport(
+  sql: Sql,
+  { id, accountId, userId, scope, files, total }: NewImport,
+  { maxWaiting, kept }: { maxWaiting: number; kept: number },
+): Promise<string | undefined> {
+  return sql.begin(async (tx) => {
+    await tx`select id from accounts where id = ${accountId} for no key update`;
+    const [count] = await tx<{ waiting: number }[]>`
+      select count(*)::int as waiting from registry_imports where account_id = ${accountId} and ended_at is null`;
+    if ((count?.waiting ?? 0) >= maxWaiting) return undefined;
+    await tx`
+      delete from registry_imports where id in (
+        select id from registry_imports where account_id = ${accountId} and ended_at is not null
+        order by created_at desc offset ${kept})`;
+    await tx`
+      insert into registry_imports (id, account_id, user_id, scope, files, total)
+      values (${id}, ${accountId}, ${userId}, ${scope}, ${JSON.stringify(files)}, ${total})`;
+    return id;
+  });
+}
+
+interface ImportRow {
+  id: string;
+  scope: ImportScope;
+  total: number;
+  created_ms: number;
+  ended_ms: number | null;
+}
+
+export async function readImport(sql: Sql, accountId: string, id: string): Promise<ImportRecord | undefined> {
+  const [row] = await sql<ImportRow[]>`
+    select id, scope, total, extract(epoch from created_at)::float8 * 1000 as created_ms,
+      extract(epoch from ended_at)::float8 * 1000 as ended_ms
+    from registry_imports where account_id = ${accountId} and id = ${id}`;
+  if (row === undefined) return undefined;
+  const results = await sql<
+    {
+      path: string;
+      component_id: string | null;
+      key: string | null;
+      version: string | null;
+      error: ImportError | null;
+    }[]
+  >`
+    select path, component_id, key, version, error from registry_import_results
+    where import_id = ${id} order by path collate "C"`;
+  return {
+    id: row.id,
+    scope: row.scope,
+    total: row.total,
+    createdAt: new Date(row.created_ms),
+    ...(row.ended_ms === null ? {} : { endedAt: new Date(row.ended_ms) }),
+    components: results.map(({ path, component_id: componentId, key, version, error }) => ({
+      path,
+      ...(componentId === null ? {} : { componentId }),
+      ...(key === null ? {} : { key }),
+      ...(version === null ? {} : { version }),
+      ...(error === null ? {} : { error }),
+    })),
+  };
+}
+
+type ImportError = NonNullable<ImportedComponent['error']>;
+
+export interface ClaimedImport {
+  id: string;
+  accountId: string;
+  userId: string;
+  scope: ImportScope;
+  files: Record<string, string>;
+  /** Paths of components that are through. */
+  done: Set<string>;
+}
+
+/** An import of the account whose last turn is longest ago, one of each account at a time; undefined where none waits. */
+export async function claimImport(sql: Sql, leaseSeconds: number): Promise<ClaimedImport | undefined> {
+  const [row] = await sql<{ id: string; account_id: string; user_id: string; scope: ImportScope; files: string }[]>`
+    update registry_imports set leased_until = now() + make_interval(secs => ${leaseSeconds}), turn_at = clock_timestamp()
+    where id = (
+      select i.id from registry_imports i
+      where i.ended_at is null and (i.leased_until is null or i.leased_until < now())
+        and not exists (
+          select from registry_imports o
+          where o.account_id = i.account_id and o.ended_at is null and o.leased_until > now())
+      order by
+        (select max(o.turn_at) from registry_imports o where o.account_id = i.account_id) nulls first,
+        i.turn_at nulls first, i.created_at
+      limit 1 for update skip locked)
+    returning id, account_id, user_id, scope, files`;
+  if (row === undefined) return undefined;
+  const done = await sql<{ path: string }[]>`select path from registry_import_results where import_id = ${row.id}`;
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    userId: row.user_id,
+    scope: row.scope,
+    files: JSON.parse(row.files) as Record<string, string>,
+    done: new Set(done.map(({ path }) => path)),
+  };
+}
+
+export async function recordImported(sql: Sql, importId: string, result: ImportedComponent): Promise<void> {
+  const { path, componentId, key, version, error } = result;
+  await sql`
+    insert into registry_import_results (import_id, path, component_id, key, version, error)
+    values (${importId}, ${path}, ${componentId ?? null}, ${key ?? null}, ${version ?? null},
+      ${error === undefined ? null : JSON.stringify(error)}::text::jsonb)
+    on conflict (import_id, path) do nothing`;
+}
+
+/** Gives the turn back; with `isDone` the import has ended. */
+export async function releaseImport(sql: Sql, id: string, isDone: boolean): Promise<void> {
+  await sql`
+    update registry_imports set leased_until = null, ended_at = case when ${isDone} then now() end,
+      files = case when ${isDone} then null else files end
+    where id = ${id} and ended_at is null`;
+}

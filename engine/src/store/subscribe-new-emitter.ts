@@ -1,0 +1,18 @@
+import { newId } from '@headwater/shared';
+import type { Transaction } from './database.ts';
+
+/**
+ * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are locked: whoever deletes the
+ * listener deletes them before its subscriptions, and so waits for these to be there.
+ */
+export async function subscribeNewEmitter(tx: Transaction, accountId: string, emitterId: string): Promise<void> {
+  const rows = await tx<{ listener_id: string; event_name: string }[]>`
+    select listener_id, event_name from auto_subscriptions where account_id = ${accountId} order by id for share`;
+  if (rows.length === 0) return;
+  await tx`
+    insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
+    select id, ${accountId}, ${emitterId}, listener_id, event_name from unnest(
+      ${rows.map(() => newId('subscription'))}::text[], ${rows.map((row) => row.listener_id)}::text[],
+      ${rows.map((row) => row.event_name)}::text[]
+    ) as s(id, listener_id, event_name)`;
+}

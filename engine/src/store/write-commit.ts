@@ -1,0 +1,144 @@
+import type { CommitPlan, DeliveryRow, InvocationRow, RunCommit } from '../events/commit-plan.ts';
+import { addJobs, type JobSpec } from './add-jobs.ts';
+import type { Sql } from './database.ts';
+import { deliverLane } from './deliver-lane.ts';
+import { insertInvocationRows, runLane } from './insert-invocations.ts';
+
+/** What this node goes on with. */
+export interface HeldRows {
+  deliveries: ReadonlySet<DeliveryRow>;
+  invocations: ReadonlySet<InvocationRow>;
+  nodeId: string;
+}
+
+/** Writes what was planned and ends the transaction, in one round trip where this node goes on with all of it. */
+export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldRows): Promise<void> {
+  const statements = [
+    insertEvents(connection, plan),
+    insertDeliveries(connection, plan, held),
+    insertListenerRuns(connection, plan, held),
+    updateStates(connection, plan),
+    writeDbValues(connection, plan),
+    insertRunRecords(connection, plan),
+  ].filter((statement) => statement !== undefined);
+  const lanes = lanesOf(plan, held);
+  if (lanes.length > 0) {
+    await Promise.all(statements);
+    await addJobs(connection, lanes);
+    await connection`commit`;
+    return;
+  }
+  // After a failed statement `commit` rolls back without an error of its own; the statement's error rejects here.
+  await Promise.all([...statements, connection`commit`]);
+}
+
+/** Of what this node has no room for, in one order everywhere: two commits that add the same lanes must not deadlock. */
+function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
+  const webhookIds = plan.deliveries.filter((row) => !held.deliveries.has(row)).map((row) => row.listener.webhookId);
+  const sourceIds = plan.invocations.filter((row) => !held.invocations.has(row)).map((row) => row.sourceId);
+  const nowMs = Date.now();
+  return [
+    ...[...new Set(webhookIds)].map((webhookId) => deliverLane(webhookId, nowMs)),
+    ...[...new Set(sourceIds)].map((sourceId) => runLane(sourceId)),
+  ].sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function insertEvents(connection: Sql, { events }: CommitPlan) {
+  if (events.length === 0) return undefined;
+  return connection`
+    insert into events
+      (emitter_id, indexed_at_ms, seq, account_id, invocation_id, caused_by, trace_id, channel, emit_id, summary, ts, data)
+    select * from unnest(
+      ${events.map((event) => event.emitterId)}::text[], ${events.map((event) => event.position.ms)}::int8[],
+      ${events.map((event) => event.position.seq)}::int4[], ${events.map((event) => event.accountId)}::text[],
+      ${events.map((event) => event.invocationId)}::text[], ${events.map((event) => event.cause?.event ?? null)}::text[],
+      ${events.map((event) => event.cause?.traceId ?? null)}::text[], ${events.map((event) => event.channel)}::text[],
+      ${events.map((event) => event.emitId)}::text[], ${events.map((event) => event.summary)}::text[],
+      ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
+}
+
+function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: HeldRows) {
+  if (deliveries.length === 0) return undefined;
+  return connection`
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by)
+    select * from unnest(
+      ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.event.accountId)}::text[],
+      ${deliveries.map((delivery) => delivery.listener.webhookId)}::text[],
+      ${deliveries.map((delivery) => delivery.event.emitterId)}::text[],
+      ${deliveries.map((delivery) => delivery.event.position.ms)}::int8[],
+      ${deliveries.map((delivery) => delivery.event.position.seq)}::int4[],
+      ${deliveries.map((delivery) => (held.deliveries.has(delivery) ? held.nodeId : null))}::text[])`;
+}
+
+function insertListenerRuns(connection: Sql, { invocations }: CommitPlan, held: HeldRows) {
+  if (invocations.length === 0) return undefined;
+  return insertInvocationRows(
+    connection,
+    invocations.map((row) => ({
+      ...listenerRun(row),
+      ...(held.invocations.has(row) ? { leasedBy: held.nodeId } : {}),
+    })),
+  );
+}
+
+/** The invocation of a source that listens. */
+export function listenerRun({ id, sourceId, event, cause }: InvocationRow) {
+  return { id, accountId: event.accountId, sourceId, kind: 'event' as const, event: event.data, cause };
+}
+
+function updateStates(connection: Sql, { states }: CommitPlan) {
+  if (states.size === 0) return undefined;
+  const rows = [...states];
+  return connection`
+    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, dedupe = s.dedupe::jsonb, db_bytes = s.db_bytes
+    from unnest(
+      ${rows.map(([id]) => id)}::text[], ${rows.map(([, state]) => state.last.ms)}::int8[],
+      ${rows.map(([, state]) => state.last.seq)}::int4[],
+      ${rows.map(([, state]) => (state.dedupe === undefined ? null : JSON.stringify(state.dedupe)))}::text[],
+      ${rows.map(([, state]) => state.db.bytes)}::int8[]
+    ) as s(id, ms, seq, dedupe, db_bytes)
+    where e.emitter_id = s.id`;
+}
+
+function writeDbValues(connection: Sql, { runs }: CommitPlan) {
+  const rows = new Map<string, { run: RunCommit; key: string; value: string }>();
+  for (const [run, { dbWrites }] of runs) {
+    for (const [key, value] of dbWrites) rows.set(`${run.sourceId} ${key}`, { run, key, value });
+  }
+  if (rows.size === 0) return undefined;
+  const entries = [...rows.values()];
+  // The emitters' rows are locked: no other transaction writes these keys.
+  return connection`
+    with written as (
+      select * from unnest(
+        ${entries.map((row) => row.run.sourceId)}::text[], ${entries.map((row) => row.key)}::text[],
+        ${entries.map((row) => row.run.accountId)}::text[], ${entries.map((row) => row.value)}::text[]
+      ) as w(source_id, key, account_id, value)
+    ), deleted as (
+      delete from component_db d using written w where d.source_id = w.source_id and d.key = w.key and w.value = ''
+    )
+    insert into component_db (source_id, key, account_id, value) select * from written where value <> ''
+    on conflict (source_id, key) do update set value = excluded.value`;
+}
+
+function insertRunRecords(connection: Sql, { runs }: CommitPlan) {
+  const rows = [...runs].flatMap(([run, { record }]) => (record === undefined ? [] : [{ run, record }]));
+  if (rows.length === 0) return undefined;
+  return connection`
+    insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
+      error_limit, logs, started_at, ended_at)
+    select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
+      error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+    from unnest(
+      ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
+      ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
+      ${rows.map(({ run }) => run.invocation?.cause?.event ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
+      ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
+      ${rows.map(({ record }) => record.logs)}::text[],
+      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[]
+    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, logs, started, ended)`;
+}
