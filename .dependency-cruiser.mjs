@@ -1,5 +1,6 @@
 /*
  * Which file may import which. The arrows: shared <- sandbox-runtime <- engine <- api, shared <- cli, shared <- web.
+ * types is for authors of components: nothing of ours imports it.
  * test/, bench/ and compat/ may import everything; nothing imports them.
  *
  * TypeScript 7 has no compiler API, so dependency-cruiser reads the files with @swc/core. Without it the .ts files are
@@ -12,6 +13,7 @@ const ARROWS = {
   'sandbox-runtime': ['shared'],
   engine: ['shared', 'sandbox-runtime'],
   api: ['shared', 'sandbox-runtime', 'engine'],
+  types: [],
   cli: ['shared'],
   web: ['shared'],
 };

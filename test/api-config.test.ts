@@ -39,6 +39,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       HEADWATER_ENDPOINT_DOMAIN: 'Hooks.Example.com:8443',
       HEADWATER_ENCRYPTION_KEY: 'e',
       HEADWATER_LOG_LEVEL: 'warn',
+      HEADWATER_OAUTH_REDIRECT_ORIGINS: 'https://App.Example.com/, http://10.0.0.1:8080',
       HEADWATER_RETRY_SCHEDULE_SECONDS: '1,2.5',
       HEADWATER_SANDBOX_PROCESSES: '8',
       HEADWATER_SANDBOX_MEMORY_MB: '1024',
@@ -58,6 +59,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       dataDir: '/data',
       apiKey: KEY,
       egressAllow: ['10.0.0.0/8', '::1/128', '127.0.0.1'],
+      oauthRedirectOrigins: ['https://app.example.com', 'http://10.0.0.1:8080'],
       endpointDomain: 'hooks.example.com:8443',
       encryptionKey: 'e',
       logLevel: 'warn',
@@ -114,6 +116,14 @@ test('limits of accounts are taken from a JSON object, and everything wrong in i
 test.each(['[]', '5', 'null', '{'])('HEADWATER_LIMITS=%s is refused', (text) => {
   expect(problemsOf({ HEADWATER_LIMITS: text })).toEqual([expect.stringContaining('must be a JSON object')]);
 });
+
+test.each(['app.example.com', 'https://a.example/path', 'javascript:x', '*', 'https://u@a.example'])(
+  'HEADWATER_OAUTH_REDIRECT_ORIGINS=%s is refused',
+  (text) => {
+    const problems = problemsOf({ HEADWATER_OAUTH_REDIRECT_ORIGINS: text });
+    expect(problems).toEqual([expect.stringContaining('must be a comma-separated list of origins')]);
+  },
+);
 
 test.each(['0', '-1', '1.5', 'x', '65536'])('PORT=%s is refused', (port) => {
   expect(problemsOf({ PORT: port })).toHaveLength(1);

@@ -133,9 +133,23 @@ test('a body nested deeper than any stack is accepted like another', async () =>
   expect(server.accepted[0]).toContain(raw);
 });
 
-test('bytes that are not UTF-8 become replacement characters, never an error', async () => {
+test('bytes that are not text are base64, and the event says so', async () => {
   expect((await send('/e/known1', 'application/octet-stream', Buffer.from([0x61, 0xff, 0x00, 0xc3]))).status).toBe(200);
-  expect(lastEvent()).toMatchObject({ bodyRaw: 'a\uFFFD\u0000\uFFFD', body: 'a\uFFFD\u0000\uFFFD' });
+  expect(lastEvent()).toMatchObject({ bodyRaw: 'Yf8Aww==', body: 'Yf8Aww==', isBase64Encoded: true });
+  expect((await send('/e/known1', 'text/plain; charset=made-up', Buffer.from([0xff]))).status).toBe(200);
+  expect(lastEvent()).toMatchObject({ bodyRaw: '/w==', isBase64Encoded: true });
+  await send('/e/known1', 'application/octet-stream', 'text');
+  expect(lastEvent()).not.toHaveProperty('isBase64Encoded');
+});
+
+test.each([
+  ['text/plain; charset=ISO-8859-1', Buffer.from('caf\xe9', 'latin1'), 'café', 'café'],
+  ['text/plain;charset="windows-1252"', Buffer.from([0x80]), '€', '€'],
+  ['application/json; charset=utf-16le', Buffer.from('["é"]', 'utf16le'), '["é"]', ['é']],
+  ['application/json; charset=shift_jis', Buffer.from('{"a":"é"}'), '{"a":"é"}', { a: 'é' }],
+])('text in another charset is decoded: %s', async (contentType, bytes, bodyRaw, body) => {
+  await send('/e/known1', contentType, bytes);
+  expect(lastEvent()).toMatchObject({ bodyRaw, body });
 });
 
 test('endpoints with a host of their own take the whole path', async () => {

@@ -33,6 +33,7 @@ beforeAll(async () => {
     builder: kit.builder(),
     limits,
     fetch: () => Promise.resolve({ ok: false, message: 'not here' }),
+    seeded: () => Promise.resolve(),
   });
   kit.registry.add({ name: 'part', version: '1.0.0' });
 });

@@ -42,7 +42,12 @@ function runOf(held: { id: string; leasedBy: string }, ids: readonly (string | n
 }
 
 const commit = (runs: readonly RunCommit[], nodeId = 'node_a', deliveryCapacity = 1_000) =>
-  commitRuns(test.db.sql, runs, { nodeId, deliveryCapacity: () => deliveryCapacity, nowMs: Date.now });
+  commitRuns(test.db.sql, runs, {
+    nodeId,
+    deliveryCapacity: () => deliveryCapacity,
+    runCapacity: () => 1_000,
+    nowMs: Date.now,
+  });
 
 async function storedIds(): Promise<string[]> {
   const rows = await test.db.sql<{ emit_id: string }[]>`
@@ -77,6 +82,32 @@ describe('a commit', () => {
     expect(await test.db.sql`select value from component_db where source_id = ${sourceId}`).toEqual([{ value: '7' }]);
   });
 
+  it('deletes the keys that are set to nothing, and their bytes with them', async () => {
+    const set = (writes: [string, string][]) => async () =>
+      commit([{ ...runOf(await invocation('node_a'), []), dbWrites: new Map(writes), maxDbBytes: 200 }]);
+    const stored = async () => {
+      const rows = await test.db.sql<{ key: string }[]>`select key from component_db where source_id = ${sourceId}`;
+      const [state] = await test.db.sql`select db_bytes from emitter_state where emitter_id = ${sourceId}`;
+      return [rows.map((row) => row.key).toSorted((a, b) => (a < b ? -1 : 1)), state?.['db_bytes']];
+    };
+    await set([
+      ['a', '"x"'],
+      ['b', '1'],
+    ])();
+    expect(await stored()).toEqual([['a', 'b'], 134]);
+    await set([
+      ['a', ''],
+      ['none', ''],
+      ['c', '22'],
+    ])();
+    expect(await stored()).toEqual([['b', 'c'], 133]);
+    await set([
+      ['b', ''],
+      ['c', ''],
+    ])();
+    expect(await stored()).toEqual([[], 0]);
+  });
+
   it('writes nothing of a run whose lease another node has taken', async () => {
     const held = await invocation('node_b');
     const [result] = await commit([runOf({ ...held, leasedBy: 'node_a' }, ['a'])]);
@@ -105,7 +136,12 @@ describe('a commit', () => {
   });
 
   it('gives events of one emitter ids that only grow, also when the clock goes back', async () => {
-    const at = (nowMs: number) => ({ nodeId: 'node_a', deliveryCapacity: () => 0, nowMs: () => nowMs });
+    const at = (nowMs: number) => ({
+      nodeId: 'node_a',
+      deliveryCapacity: () => 0,
+      runCapacity: () => 0,
+      nowMs: () => nowMs,
+    });
     await commitRuns(test.db.sql, [runOf(await invocation('node_a'), [1, 2])], at(5_000));
     await commitRuns(test.db.sql, [runOf(await invocation('node_a'), [3])], at(4_000));
     await commitRuns(test.db.sql, [runOf(await invocation('node_a'), [4])], at(6_000));

@@ -84,6 +84,64 @@ describe('greatest', () => {
   });
 });
 
+describe('greatest, of ids as sources have them,', () => {
+  it('takes negative numbers, decimals, signs and spaces for the numbers that they are', () => {
+    const ids = ['-5', '-4.5', '-4.50', '-5', '0', '-0', '0.1', '.25', '+0.3', ' 1 ', '1.0', '01', '1.', '2'];
+    expect(emitted('greatest', [ids.map((id) => eventOf(id))])).toEqual([
+      '-5',
+      '-4.5',
+      '0',
+      '0.1',
+      '.25',
+      '+0.3',
+      ' 1 ',
+      '2',
+    ]);
+  });
+
+  it('compares decimals exactly, however many digits they have', () => {
+    const ids = ['1700000000.123456', '1700000000.123457', '9007199254740993.00000001', '9007199254740993.00000002'];
+    expect(emitted('greatest', [[...ids, ...ids].map((id) => eventOf(id))])).toEqual(ids);
+  });
+
+  it('takes a number and its text for the same, also in other notations', () => {
+    expect(emitted('greatest', [[eventOf(10), eventOf('10'), eventOf('0x0b'), eventOf('1e2'), eventOf(100)]])).toEqual([
+      10,
+      '0x0b',
+      '1e2',
+    ]);
+  });
+
+  it('emits exactly the decimals larger than every one before them', () => {
+    const decimal = fc.tuple(fc.bigInt(-1_000n, 1_000n), fc.integer({ min: 0, max: 3 }));
+    const textOf = ([digits, places]: [bigint, number]) => {
+      const text = String(digits < 0n ? -digits : digits).padStart(places + 1, '0');
+      const at = text.length - places;
+      return `${digits < 0n ? '-' : ''}${text.slice(0, at)}${places > 0 ? `.${text.slice(at)}` : ''}`;
+    };
+    fc.assert(
+      fc.property(fc.array(decimal, { maxLength: 20 }), (decimals) => {
+        const valueOf = ([digits, places]: [bigint, number]) => digits * 10n ** BigInt(3 - places);
+        const model = decimals.filter((one, i) =>
+          decimals.slice(0, i).every((before) => valueOf(before) < valueOf(one)),
+        );
+        const ids = decimals.map(textOf);
+        expect(emitted('greatest', [ids.map((id) => eventOf(id))])).toEqual(model.map(textOf));
+      }),
+    );
+  });
+});
+
+describe('an id that Postgres cannot keep in JSON', () => {
+  it.each(['unique', 'last'] as const)('is remembered as it is shown, with %s', (strategy) => {
+    const ids = ['a\0', '\ud800', 'b'];
+    const events = ids.map((id) => eventOf(id));
+    const { state } = decideDedupe(strategy, undefined, events);
+    expect(JSON.stringify(state)).not.toMatch(/\\u0000|\\ud800/);
+    expect(decideDedupe(strategy, state, events).accepted).toEqual([]);
+  });
+});
+
 describe('last', () => {
   it('emits what follows the remembered id, or everything where it is absent', () => {
     fc.assert(

@@ -126,3 +126,26 @@ test('behind the full backlog of one tenant, another starts at once while it run
   expect(bench.started).toHaveLength(5);
   await endAll(bench);
 });
+
+test('an invocation whose run cannot be committed is given back with its attempt counted, one that waits is not', async () => {
+  const released: [id: string, tried: boolean][] = [];
+  const dispatcher = createDispatcher({
+    limits: createLimitsCache({ read: async () => ({ maxRunsPerAccount: 1 }) }),
+    log: testLog,
+    release: async (given, { tried }) => void released.push(...given.map(({ id }) => [id, tried] as [string, boolean])),
+    run: async (invocation) => {
+      if (invocation.id === 'broken') throw new Error('not to be committed');
+      await dispatcher.stop();
+    },
+  });
+  const [broken, ...rest] = invocations('o_a', 3);
+  dispatcher.take([{ ...broken!, id: 'broken' }]);
+  await expect.poll(() => released).toEqual([['broken', true]]);
+  dispatcher.take(rest);
+  await expect
+    .poll(() => released)
+    .toEqual([
+      ['broken', true],
+      [rest[1]!.id, false],
+    ]);
+});

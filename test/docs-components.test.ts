@@ -80,8 +80,8 @@ test('the component of the page works', async () => {
 });
 
 test('what the page calls not yet possible is refused with a reason', async () => {
-  const withApp = `export default { name: 'A', version: '1', props: { app: { type: 'app', app: 'x' } }, run() {} };`;
-  await expect(hw.deploy(withApp)).rejects.toThrow(/connected account/);
+  const hooked = `export default { name: 'A', version: '1', props: { hook: { type: '$.interface.apphook' } }, run() {} };`;
+  await expect(hw.deploy(hooked)).rejects.toThrow(/not available/);
   const action = `export default { name: 'A', version: '1', type: 'action', run() {} };`;
   await expect(hw.deploy(action)).rejects.toThrow(/only sources can be deployed/);
 });

@@ -9,6 +9,7 @@ const UNITS: Record<string, string> = {
   characters: 'Chars',
   ms: 'Ms',
   seconds: 'Seconds',
+  days: 'Days',
   MB: 'Mb',
   'per second': 'PerSecond',
 };

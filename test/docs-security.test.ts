@@ -15,7 +15,20 @@ test('there are at least a hundred attacks, one file each, of every group', () =
   expect(attacks.length).toBeGreaterThanOrEqual(100);
   expect(new Set(attacks.map(({ file }) => file)).size).toBe(attacks.length);
   expect(new Set(attacks.map(({ group }) => group))).toEqual(
-    new Set(['bridge', 'cpu', 'egress', 'floods', 'ingress', 'leaks', 'memory', 'secrets', 'supply-chain', 'tenancy']),
+    new Set([
+      'bridge',
+      'cpu',
+      'egress',
+      'floods',
+      'ingress',
+      'leaks',
+      'memory',
+      'oauth',
+      'registry',
+      'secrets',
+      'supply-chain',
+      'tenancy',
+    ]),
   );
 });
 

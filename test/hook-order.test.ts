@@ -76,8 +76,9 @@ it.each(['deploy', 'activate'])(
     });
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toContain(`${hook} is broken`);
+    // What it had done by then is taken back.
+    expect(calls().at(-1)).toBe('/deactivate?v=1&p=x');
     expect((await server.api('GET', '/users/me/sources')).body.page_info.total_count).toBe(before);
-    calls();
   },
 );
 
@@ -90,7 +91,8 @@ it('an update whose activate hook fails leaves the source as it was, endpoint in
     configured_props: { p: 'y' },
   });
   expect(answer.status).toBe(422);
-  expect(calls()).toEqual(['/deactivate?v=1&p=x', '/activate?v=2&p=y', '/activate?v=1&p=x']);
+  const told = ['/deactivate?v=1&p=x', '/activate?v=2&p=y', '/deactivate?v=2&p=y', '/activate?v=1&p=x'];
+  expect(calls()).toEqual(told);
   const now = (await server.api('GET', path)).body.data;
   expect(now.configured_props).toMatchObject({ p: 'x', http: { endpoint_url: source.endpoint } });
   expect((await post(source.endpoint, {})).status).toBe(200);
@@ -111,13 +113,12 @@ it('what deploy emits is there when the source is, and reaches whoever listens t
   expect(new Set(heard.map((request) => request.body))).toEqual(new Set(['{"id":1}', '{"id":2}']));
 });
 
-it('names that are the same get slugs that are not', async () => {
+it('names that are the same get slugs that are not, however many are deployed at once', async () => {
   const code = `export default { name: "Same Name!", version: "1", run() {} };`;
-  const made = await Promise.all(Array.from({ length: 4 }, () => deploy(server, code)));
-  expect(made.map((source) => source.name_slug).toSorted()).toEqual([
-    'same-name',
-    'same-name-1',
-    'same-name-2',
-    'same-name-3',
-  ]);
+  const { id } = (await server.api('POST', '/components', { component_code: code })).body.data;
+  const made = await Promise.all(
+    Array.from({ length: 20 }, () => server.api('POST', '/sources', { component_id: id })),
+  );
+  const numbered = Array.from({ length: 19 }, (_, i) => `same-name-${i + 1}`);
+  expect(new Set(made.map(({ body }) => body.data?.name_slug))).toEqual(new Set(['same-name', ...numbered]));
 });

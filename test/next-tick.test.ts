@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkTimer, nextTickMs } from '../engine/src/schedule/next-tick.ts';
+import { checkTimer, timerOf } from '../engine/src/schedule/check-timer.ts';
+import { nextTickMs } from '../engine/src/schedule/next-tick.ts';
 
 it('an interval ticks on its anchor plus whole intervals, whatever time the last tick really ran at', () => {
   fc.assert(
@@ -19,23 +20,135 @@ it('an interval ticks on its anchor plus whole intervals, whatever time the last
   );
 });
 
-it('a cron expression follows its time zone across the change to summer time', () => {
-  const schedule = { cron: '30 9 * * *', timezone: 'Europe/Berlin' };
-  const before = nextTickMs(schedule, 0, Date.UTC(2026, 2, 28, 0, 0));
-  const after = nextTickMs(schedule, 0, Date.UTC(2026, 2, 29, 12, 0));
-  expect(new Date(before ?? 0).toISOString()).toBe('2026-03-28T08:30:00.000Z');
-  expect(new Date(after ?? 0).toISOString()).toBe('2026-03-30T07:30:00.000Z');
+/** The ticks from `from` on, as UTC; `Z` and the seconds left out. */
+function ticks(cron: string, timezone: string, from: string, count: number): string[] {
+  const found: string[] = [];
+  for (let atMs = Date.parse(from); found.length < count; ) {
+    atMs = nextTickMs({ cron, timezone }, 0, atMs) as number;
+    found.push(new Date(atMs).toISOString().slice(0, 16));
+  }
+  return found;
+}
+
+// Each zone's change into summer time and out of it; times of day in the skipped and in the repeated hour.
+it.each([
+  ['30 9 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', ['2026-03-28T08:30', '2026-03-29T07:30', '2026-03-30T07:30']],
+  ['30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30']],
+  ['30 2 * * *', 'Europe/Berlin', '2026-10-24T00:00Z', ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30']],
+  ['30 2 * * *', 'America/New_York', '2026-03-08T00:00Z', ['2026-03-08T07:00', '2026-03-09T06:30']],
+  ['30 1 * * *', 'America/New_York', '2026-10-31T00:00Z', ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30']],
+  [
+    '15 2 * * *',
+    'Australia/Lord_Howe',
+    '2026-10-02T12:00Z',
+    ['2026-10-02T15:45', '2026-10-03T15:30', '2026-10-04T15:15'],
+  ],
+  ['0 0 * * *', 'America/Havana', '2026-03-07T00:00Z', ['2026-03-07T05:00', '2026-03-08T05:00', '2026-03-09T04:00']],
+  ['30 0 * * *', 'America/Santiago', '2025-09-06T12:00Z', ['2025-09-07T04:00', '2025-09-08T03:30']],
+  ['0 12 * * *', 'Asia/Kolkata', '2026-03-28T00:00Z', ['2026-03-28T06:30', '2026-03-29T06:30']],
+  ['0 12 * * *', 'Pacific/Chatham', '2026-04-03T00:00Z', ['2026-04-03T22:15', '2026-04-04T23:15']],
+  ['0 0 29 2 *', 'UTC', '2026-01-01T00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
+])('"%s" in %s after %s ticks at %j', (cron, timezone, from, expected) => {
+  expect(ticks(cron, timezone, from, expected.length)).toEqual(expected);
+});
+
+it('a step ticks through the repeated hour without a gap, and goes on after the skipped one', () => {
+  expect(ticks('*/30 * * * *', 'Europe/Berlin', '2026-10-24T23:45Z', 6)).toEqual([
+    '2026-10-25T00:00',
+    '2026-10-25T00:30',
+    '2026-10-25T01:00',
+    '2026-10-25T01:30',
+    '2026-10-25T02:00',
+    '2026-10-25T02:30',
+  ]);
+  expect(ticks('*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:15Z', 3)).toEqual([
+    '2026-03-29T00:30',
+    '2026-03-29T01:00',
+    '2026-03-29T01:30',
+  ]);
+});
+
+const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'Asia/Tehran'];
+
+/** What the clock on the wall shows, in minutes of its day. */
+function localMinute(atMs: number, timeZone: string): number {
+  const shown = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(atMs);
+  const [hour = 0, minute = 0] = shown.split(':').map(Number);
+  return hour * 60 + minute;
+}
+
+const MINUTES_A_DAY = 24 * 60;
+const minutesFrom = (start: number, end: number) => (end - start + MINUTES_A_DAY) % MINUTES_A_DAY;
+
+it('a daily tick is at its time of day on the wall, once a day, or at the end of the gap that swallowed it', () => {
+  const anyMinute = fc.integer({ min: 0, max: 24 * 60 - 1 });
+  const anyStart = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2027, 0) });
+  fc.assert(
+    fc.property(anyMinute, anyStart, fc.constantFrom(...ZONES), (minuteOfDay, startMs, timezone) => {
+      const [hour, minute] = [Math.floor(minuteOfDay / 60), minuteOfDay % 60];
+      const cron = `${minute} ${hour} * * *`;
+      let beforeMs = nextTickMs({ cron, timezone }, 0, startMs) as number;
+      for (let day = 0; day < 5; day++) {
+        const atMs = nextTickMs({ cron, timezone }, 0, beforeMs) as number;
+        const hours = (atMs - beforeMs) / 3_600_000;
+        expect(hours).toBeGreaterThanOrEqual(22);
+        expect(hours).toBeLessThanOrEqual(26);
+        // Where the clock jumped in the minute before, over the wanted time: also over midnight, as in Santiago.
+        const minuteBefore = localMinute(atMs - 60_000, timezone);
+        const shown = localMinute(atMs, timezone);
+        const isSwallowed = minutesFrom(minuteBefore, minuteOfDay) < minutesFrom(minuteBefore, shown);
+        expect(shown === minuteOfDay || isSwallowed).toBe(true);
+        beforeMs = atMs;
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it.each([
+  [{ cron: '*/10 * * * * *' }, 10_000],
+  [{ cron: '*/5 * * * *' }, 300_000],
+  [{ cron: '@hourly' }, 3_600_000],
+])('%j ticks every %d ms: six fields have seconds first, five have none', (schedule, everyMs) => {
+  const first = nextTickMs(schedule, 0, Date.UTC(2026, 0)) as number;
+  expect((nextTickMs(schedule, 0, first) as number) - first).toBe(everyMs);
+});
+
+it.each([
+  [{ intervalSeconds: 900 }, { intervalSeconds: 900 }],
+  [{ interval_seconds: 900 }, { intervalSeconds: 900 }],
+  [{ cron: null, interval_seconds: 900 }, { intervalSeconds: 900 }],
+  [{ cron: '0 9 * * *', interval_seconds: null }, { cron: '0 9 * * *' }],
+  [
+    { cron: '0 9 * * *', timezone: 'Europe/Paris' },
+    { cron: '0 9 * * *', timezone: 'Europe/Paris' },
+  ],
+  [{ cron: '0 9 * * *', timezone: null, intervalSeconds: 60 }, { cron: '0 9 * * *' }],
+])('takes the timer %j, as components write it and as the API shows it', (value, schedule) => {
+  expect([checkTimer(value), timerOf(value)]).toEqual([undefined, schedule]);
 });
 
 it.each([
   [{ intervalSeconds: 0 }, /at least 1/],
+  [{ intervalSeconds: -60 }, /at least 1/],
   [{ intervalSeconds: 1.5 }, /integer/],
   [{ intervalSeconds: '60' }, /integer/],
-  [{ intervalSeconds: 1e12 }, /at most/],
+  [{ interval_seconds: 1e12 }, /at most/],
   [{ cron: 'every day' }, /not valid/],
+  [{ cron: '* * * *' }, /five fields/],
+  [{ cron: '* * * * * * *' }, /five fields/],
+  [{ cron: '2026-12-01T00:00:00' }, /five fields/],
+  [{ cron: '61 * * * *' }, /not valid/],
+  [{ cron: '@fortnightly' }, /not valid/],
+  [{ cron: '' }, /not valid/],
+  [{ cron: 5 }, /must be a string/],
+  [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }, /at most 512 characters/],
   [{ cron: '0 0 30 2 *' }, /never matches|not valid/],
-  [{ cron: '* * * * *', timezone: 'Mars/Olympus' }, /not valid/],
+  [{ cron: '* * * * *', timezone: 'Mars/Olympus' }, /time zone "Mars\/Olympus"/],
+  [{ cron: '* * * * *', timezone: '+02:00' }, /time zone/],
+  [{ cron: '* * * * *', timezone: 2 }, /timezone must be a string/],
   [{}, /intervalSeconds/],
+  [[], /Expected/],
   ['60', /Expected/],
 ])('refuses the timer %j and says why', (value, message) => {
   expect(checkTimer(value)).toMatch(message);

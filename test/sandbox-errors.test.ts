@@ -41,9 +41,9 @@ test('frames of TypeScript lead back to the lines as they were written', async (
 
 test('the message of an error class of the author keeps its name', async () => {
   const { message } = await faultOf(
-    `class ConfigurationError extends Error { name = 'ConfigurationError' }\nexport default { name: 'x', version: '1', run() { throw new ConfigurationError('The channel is gone') } }`,
+    `class ChannelError extends Error { name = 'ChannelError' }\nexport default { name: 'x', version: '1', run() { throw new ChannelError('The channel is gone') } }`,
   );
-  expect(message).toBe('ConfigurationError: The channel is gone');
+  expect(message).toBe('ChannelError: The channel is gone');
 });
 
 test('a module that throws while it is loaded fails the run with the place', async () => {

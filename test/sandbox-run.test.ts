@@ -80,18 +80,24 @@ describe('the store', () => {
     expect(host.writes).toEqual([['cursor', '{"page":4}']]);
   });
 
-  test('a value that is no JSON is refused with its key, and setting undefined stores nothing', async () => {
+  test('a value that is no JSON is refused with its key, and setting undefined deletes the key', async () => {
     const { host } = await sandbox.run(
       withRun(`
+        this.db.set('u', 1);
         this.db.set('u', undefined);
+        this.$emit(typeof this.db.get('u'));
         for (const value of [() => 1, 1n, (() => { const a = {}; a.a = a; return a })()]) {
           try { this.db.set('bad', value); this.$emit('stored') } catch (e) { this.$emit(e.message) }
         }
         try { this.db.set('big', 'x'.repeat(70000)) } catch (e) { this.$emit(e.message) }`),
       { props: { db: { kind: 'db' } } },
     );
-    expect(host.writes).toEqual([]);
+    expect(host.writes).toEqual([
+      ['u', '1'],
+      ['u', ''],
+    ]);
     expect(host.data()).toEqual([
+      'undefined',
       "The value for 'bad' cannot be turned into JSON: it is a function",
       expect.stringContaining("The value for 'bad' cannot be turned into JSON: Do not know how to serialize a BigInt"),
       expect.stringContaining("The value for 'bad' cannot be turned into JSON: Converting circular structure"),

@@ -11,7 +11,7 @@ import { dumpDatabase, secretsIn } from './support/whole-output.ts';
 const PROPS = {
   token: 'ghp_"t0p" s/cr+t',
   keys: ['first-of-the-keys', 'second-of-the-keys'],
-  login: { user: 'ada-lovelace', password: 'correct horse' },
+  login: ['ada-lovelace', 'correct horse'],
 };
 const DATABASE_PASSWORD = 'postgres-password';
 const ENCRYPTION_KEY = 'e'.repeat(64);
@@ -23,13 +23,13 @@ const BLABBER = `export default { name: "Blabber", version: "1", dedupe: "unique
     http: { type: "$.interface.http", customResponse: true },
     token: { type: "string", secret: true },
     keys: { type: "string[]", secret: true },
-    login: { type: "object", secret: true },
+    login: { type: "string[]", secret: true },
     fails: { type: "string", optional: true },
   },
   hooks: {
     deploy() {
       console.log("deploying with", this.token, this.login);
-      if (this.fails) throw new Error("the server refused " + this.token + " of " + this.login.password);
+      if (this.fails) throw new Error("the server refused " + this.token + " of " + this.login[1]);
     },
   },
   async run(event) {
@@ -37,7 +37,7 @@ const BLABBER = `export default { name: "Blabber", version: "1", dedupe: "unique
     console.log("token", this.token, { keys: this.keys, login: this.login }, basic, encodeURIComponent(this.token));
     console.error(new Error("with " + this.keys[1]));
     const everything = { token: this.token, login: this.login, text: JSON.stringify(this.login), basic, event };
-    this.$emit(everything, { id: "id-" + this.token, summary: "for " + this.login.user + " " + this.keys });
+    this.$emit(everything, { id: "id-" + this.token, summary: "for " + this.login[0] + " " + this.keys });
     this.$emit({ [this.token]: this.keys }, { id: 2, name: this.keys[0] });
     const notFound = await fetch("http://nobody:" + encodeURIComponent(this.token) + "@nowhere.invalid/?k=" + this.keys[0])
       .catch((error) => error);
@@ -112,8 +112,8 @@ async function useEverything(): Promise<Record<string, string>> {
     token: PROPS.token,
     firstKey: PROPS.keys[0] ?? '',
     secondKey: PROPS.keys[1] ?? '',
-    user: PROPS.login.user,
-    password: PROPS.login.password,
+    user: PROPS.login[0] ?? '',
+    password: PROPS.login[1] ?? '',
     apiKey: API_KEY,
     adminKey: ADMIN_KEY,
     madeKey: madeKey.body.data.api_key,
@@ -151,7 +151,7 @@ it('no secret is in an answer of the API, in what an endpoint says of a failed r
   expect(answers.length).toBeGreaterThan(14);
   for (const answer of answers) expect([answer, secretsIn(answer, secrets)]).toEqual([answer, []]);
   const failedHook = answers.find((answer) => answer.includes('hook-failed'));
-  expect(failedHook).toContain('the server refused [secret:token] of [secret:login.password]');
+  expect(failedHook).toContain('the server refused [secret:token] of [secret:login.1]');
   expect(failedHook).toContain('deploying with [secret:token]');
 });
 
@@ -159,11 +159,11 @@ it('no secret is in an event, and each is named where it was', async () => {
   const { body } = await server.api('GET', `/sources/${sourceId}/event_summaries?expand=event&limit=100`);
   expect(secretsIn(JSON.stringify(body.data), secrets)).toEqual([]);
   const event = body.data.find((one: { metadata: { id: string } }) => one.metadata.id === 'id-[secret:token]');
-  expect(event.metadata.summary).toBe('for [secret:login.user] [secret:keys.0],[secret:keys.1]');
+  expect(event.metadata.summary).toBe('for [secret:login.0] [secret:keys.0],[secret:keys.1]');
   expect(event.event).toMatchObject({
     token: '[secret:token]',
-    login: { user: '[secret:login.user]', password: '[secret:login.password]' },
-    text: '{"user":"[secret:login.user]","password":"[secret:login.password]"}',
+    login: ['[secret:login.0]', '[secret:login.1]'],
+    text: '["[secret:login.0]","[secret:login.1]"]',
   });
   expect(event.event.basic).toMatch(/^dXNlcj[^=]?\[secret:token\].?=*$/);
   expect(event.event.event.headers['x-token']).toBe('[secret:token]');

@@ -86,7 +86,11 @@ test('a listener that is unknown, or of a kind that cannot listen yet, is told b
     code: 'NOT_FOUND',
     fields: [{ path: 'listener_id' }],
   });
-  for (const listenerId of [emitterId, 'p_1234', '']) {
+  await expect(subscriptions.create(who, { emitterId, listenerId: newId('source') })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    fields: [{ path: 'listener_id' }],
+  });
+  for (const listenerId of ['dc_*', 'p_1234', '']) {
     await expect(subscriptions.create(who, { emitterId, listenerId })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       fields: [{ path: 'listener_id' }],

@@ -6,6 +6,7 @@ import type { AccountLimitName } from '../../shared/src/index.ts';
 import { findFreePort } from '../../engine/src/database/launch-server.ts';
 import { createApp, createHttpMetrics, createIngestHandler, startHttpServer } from '../../api/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
+import type { Sql } from '../../engine/src/store/database.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
@@ -29,6 +30,8 @@ export interface Headwater {
   as(apiKey: string): Headwater['api'];
   /** The same with the operator's key. */
   admin: Headwater['api'];
+  /** Its database. */
+  sql: Sql;
   /** Sets limits of the account. */
   limit(limits: Partial<Record<AccountLimitName, number | null>>): Promise<void>;
   /** Deploys a source; throws what the API answered where it was refused. */
@@ -54,13 +57,16 @@ interface StoredEvent {
 }
 
 /** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
-export async function startHeadwater(options: Pick<EngineOptions, 'limitDefaults'> = {}): Promise<Headwater> {
+export async function startHeadwater(
+  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'log'>> = {},
+): Promise<Headwater> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
+  const { log = testLog } = options;
   const { engine, firstAccount } = await startEngine({
     ...options,
     role: 'all',
@@ -72,11 +78,11 @@ export async function startHeadwater(options: Pick<EngineOptions, 'limitDefaults
     listeningPorts: () => [port],
     publicUrl: url,
     ...networkEnvironment(),
-    log: testLog,
+    log,
   });
   const metrics = createHttpMetrics();
-  const app = createApp({ engine, publicUrl: url, log: testLog, metrics, adminKey });
-  const ingest = createIngestHandler({ engine, log: testLog, metrics });
+  const app = createApp({ engine, publicUrl: url, log, metrics, adminKey });
+  const ingest = createIngestHandler({ engine, log, metrics });
   const server = await startHttpServer({ app, ingest, host: '127.0.0.1', port });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
@@ -87,6 +93,7 @@ export async function startHeadwater(options: Pick<EngineOptions, 'limitDefaults
     accountId,
     api,
     admin,
+    sql: database.db.sql,
     as: (key) => createClient(url, key),
     async limit(limits) {
       const { status, text } = await admin('PUT', `/accounts/${accountId}/limits`, limits);

@@ -2,7 +2,7 @@ import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
-import type { RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
+import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
 /*
@@ -19,7 +19,7 @@ const frame = (kind, run, ...parts) => {
   return Buffer.concat([number(all.length, 4), all]);
 };
 const send = (...args) => channel.write(frame(...args));
-const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11;
+const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11, CONDEMNED = 12, DATA_STORE = 13;
 const META = JSON.stringify({ emittedAtMs: 1 });
 channel.on('error', () => {});
 channel.once('data', () => {
@@ -39,21 +39,32 @@ export interface ForgedRun {
   problems: string[];
 }
 
+/** What the forged process is asked to do. Default: `run`, without props. */
+type Asked = Partial<Pick<RunRequest, 'entry' | 'props'>>;
+
 /** Gives a run to a process whose script defines `attack()`, and then one to an honest process. */
-export async function runInForgedProcess(script: string): Promise<ForgedRun> {
+export async function runInForgedProcess(
+  script: string,
+  asked: Asked = {},
+  host = recordingHost(),
+): Promise<ForgedRun> {
   const problems: string[] = [];
-  const forged = await runIn(script, problems);
-  const honest = await runIn(HONEST, []);
+  const forged = await runIn(script, problems, asked, host);
+  const honest = await runIn(HONEST, [], {}, recordingHost());
   return { ...forged, other: honest.outcome, otherData: honest.host.data(), problems };
 }
 
-async function runIn(script: string, problems: string[]): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
+async function runIn(
+  script: string,
+  problems: string[],
+  asked: Asked,
+  host: RecordingHost,
+): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
   const process = startProcess(`${PRELUDE}${script}`, problems);
-  const host = recordingHost();
   const watch = setInterval(() => process.check(performance.now()), 100);
   try {
     await process.ready;
-    return { outcome: await runTask(process, host), host };
+    return { outcome: await runTask(process, host, asked), host };
   } finally {
     clearInterval(watch);
     process.end();
@@ -81,27 +92,32 @@ function startProcess(processCode: string, problems: string[]): SandboxProcess {
   });
 }
 
-function runTask(process: SandboxProcess, host: RecordingHost): Promise<RunOutcome> {
+function runTask(process: SandboxProcess, host: RecordingHost, asked: Asked): Promise<RunOutcome> {
   const bundle = { code: '', hash: 'hash', sourceMap: '' };
   const limits = { cpuMs: 1_000, wallMs: 2_000, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
   const account = accountLimits();
   return new Promise((resolve) => {
-    const entry = { kind: 'run', event: '{}' } as const;
     const client = new RunClient(
       {
         tenantId: 'o_a',
         isolateKey: 'dc_a:1',
         runId: 'inv_a',
         bundle,
-        entry,
+        entry: { kind: 'run', event: '{}' },
         props: {},
         limits: { ...limits, account },
         alone: false,
+        ...asked,
       },
       host,
       resolve,
     );
     process.setLimits(account);
-    process.start({ kind: 'run', isolateKey: 'dc_a:1', limits, props: '{}', event: '{}' }, bundle, 2_000, client);
+    process.start(
+      { kind: 'run', isolateKey: 'dc_a:1', entry: 'run', limits, props: '{}', event: '{}' },
+      bundle,
+      2_000,
+      client,
+    );
   });
 }

@@ -6,8 +6,8 @@ export const OWNED = `export default { name: 'Owned', key: 'owned', version: '1'
   props: { http: '$.interface.http', token: { type: 'string', secret: true, optional: true } },
   run(event) { this.$emit(event.body); } };`;
 
-/** Would change a source or a webhook; the others ignore it. */
-const CHANGE = { active: false, name: 'taken' };
+/** Would change a source or a webhook, or ask for the options of a prop; what a route does not know it ignores. */
+const CHANGE = { active: false, name: 'taken', prop_name: 'token', configured_props: {} };
 
 interface Probe {
   method: string;

@@ -9,6 +9,7 @@ import {
 } from '../../api/src/index.ts';
 import type {
   AccountLimitsRecord,
+  DataStoreRecord,
   EndpointRoute,
   Engine,
   RunResponse,
@@ -85,6 +86,39 @@ function createRecordingEngine() {
     components: {
       save: answer('components.save', component),
       get: answer('components.get', component),
+      obtain: answer('components.obtain', component),
+      list: answer('components.list', page([component])),
+      delete: answer('components.delete', undefined),
+      publish: answer('components.publish', component),
+      unpublish: answer('components.unpublish', component),
+    },
+    registry: {
+      search: answer('registry.search', page([registered])),
+      get: answer('registry.get', registered),
+      publish: answer('registry.publish', registered),
+      publishForOperator: answer('registry.publishForOperator', registered),
+      withdraw: answer('registry.withdraw', registered),
+      withdrawForOperator: answer('registry.withdrawForOperator', registered),
+    },
+    imports: {
+      start: answer('imports.start', imported),
+      get: answer('imports.get', imported),
+    },
+    componentProps: {
+      options: answer('componentProps.options', { options: [{ label: 'One', value: 1 }] }),
+      dynamicProps: answer('componentProps.dynamicProps', { id: 'dyp_1', configurableProps: [] }),
+    },
+    dataStores: {
+      create: answer('dataStores.create', dataStore),
+      get: answer('dataStores.get', dataStore),
+      list: answer('dataStores.list', page([dataStore])),
+      update: answer('dataStores.update', dataStore),
+      delete: answer('dataStores.delete', undefined),
+      records: answer('dataStores.records', page([storedRecord])),
+      getRecord: answer('dataStores.getRecord', storedRecord),
+      putRecord: answer('dataStores.putRecord', storedRecord),
+      deleteRecord: answer('dataStores.deleteRecord', undefined),
+      clear: answer('dataStores.clear', undefined),
     },
     sources: {
       create: answer('sources.create', source),
@@ -96,7 +130,10 @@ function createRecordingEngine() {
       update: answer('sources.update', source),
       delete: answer('sources.delete', undefined),
       run: answer('sources.run', { invocationId: 'inv_1' }),
-      events: answer('sources.events', (_who: unknown, _id: string, { expand }: { expand: boolean }) => [
+      runs: answer('sources.runs', []),
+    },
+    events: {
+      recent: answer('events.recent', (_who: unknown, _id: string, { expand }: { expand: boolean }) => [
         {
           id: '1763640000123-0',
           indexedAtMs: 1_763_640_000_123,
@@ -107,8 +144,9 @@ function createRecordingEngine() {
           emitId: 'a1',
         },
       ]),
-      deleteEvents: answer('sources.deleteEvents', undefined),
-      runs: answer('sources.runs', []),
+      history: answer('events.history', page([])),
+      logLines: answer('events.logLines', []),
+      delete: answer('events.delete', undefined),
     },
     webhooks: {
       create: answer('webhooks.create', webhook),
@@ -122,6 +160,40 @@ function createRecordingEngine() {
       create: answer('subscriptions.create', subscription),
       list: answer('subscriptions.list', page([subscription])),
       delete: answer('subscriptions.delete', undefined),
+    },
+    apps: {
+      list: answer('apps.list', page([stripe])),
+      get: answer('apps.get', stripe),
+      create: answer('apps.create', stripe),
+      replace: answer('apps.replace', stripe),
+      setInstanceClient: answer('apps.setInstanceClient', oauthClient),
+      deleteInstanceClient: answer('apps.deleteInstanceClient', undefined),
+      setOwnClient: answer('apps.setOwnClient', oauthClient),
+      deleteOwnClient: answer('apps.deleteOwnClient', undefined),
+      listOwnClients: answer('apps.listOwnClients', [oauthClient]),
+    },
+    connectedAccounts: {
+      create: answer('connectedAccounts.create', connectedAccount),
+      list: answer('connectedAccounts.list', page([connectedAccount])),
+      get: answer('connectedAccounts.get', connectedAccount),
+      credentials: answer('connectedAccounts.credentials', { api_key: 'secret' }),
+      update: answer('connectedAccounts.update', connectedAccount),
+      check: answer('connectedAccounts.check', { account: connectedAccount, conclusive: true, detail: 'ok' }),
+      delete: answer('connectedAccounts.delete', {
+        id: 'apn_1',
+        revocation: { status: 'not-supported' as const, detail: 'none' },
+      }),
+      startOAuth: answer('connectedAccounts.startOAuth', { authorizeUrl: 'https://example.com', expiresAt: MADE_AT }),
+      finishOAuth: answer('connectedAccounts.finishOAuth', {
+        ok: true as const,
+        account: connectedAccount,
+        workspace: 'Home',
+      }),
+    },
+    autoSubscriptions: {
+      create: answer('autoSubscriptions.create', autoSubscription),
+      list: answer('autoSubscriptions.list', page([autoSubscription])),
+      delete: answer('autoSubscriptions.delete', undefined),
     },
     ingest: {
       route: async (key) => (key.startsWith('known') ? endpointRoute : undefined),
@@ -141,6 +213,37 @@ function createRecordingEngine() {
   };
   return { engine, calls, accepted, behaviour };
 }
+
+const stripe = {
+  id: 'app_1',
+  definition: {
+    slug: 'stripe',
+    name: 'Stripe',
+    authType: 'keys' as const,
+    fields: [{ name: 'api_key', label: 'Key' }],
+  },
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const oauthClient = {
+  app: { id: 'app_1', slug: 'stripe', name: 'Stripe' },
+  clientId: 'client',
+  hasSecret: true,
+  updatedAt: MADE_AT,
+};
+
+const connectedAccount = {
+  id: 'apn_1',
+  userId: 'u_user',
+  app: { id: 'app_1', slug: 'stripe', name: 'Stripe', authType: 'keys' as const },
+  scopes: [],
+  state: 'healthy' as const,
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const autoSubscription = { id: 'asub_1', listenerId: 'wh_1', eventName: '', createdAt: MADE_AT };
 
 const limitsRecord: AccountLimitsRecord = {
   accountId: ACCOUNT_ID,
@@ -164,10 +267,26 @@ const component = {
   code: 'export default {}',
   codeHash: 'abc',
   configurableProps: [{ name: 'http', type: '$.interface.http' }],
+  hasAdditionalProps: false,
   dependencies: { ms: '2.1.3' },
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };
+
+const registered = { ...component, key: 'http-bin', versions: ['0.0.1'], publishedAt: MADE_AT };
+
+const imported = { id: 'imp_1', scope: 'account' as const, total: 0, components: [], createdAt: MADE_AT };
+
+const dataStore: DataStoreRecord = {
+  id: 'ds_1',
+  name: 'Shared',
+  recordCount: 1,
+  bytes: 70,
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
+
+const storedRecord = { key: 'a', value: 1, updatedAt: MADE_AT };
 
 const source: SourceRecord = {
   id: 'dc_1',
@@ -177,6 +296,7 @@ const source: SourceRecord = {
   nameSlug: 'bin',
   active: true,
   configuredProps: { http: { endpoint_url: 'http://127.0.0.1/e/known' } },
+  configurableProps: [{ name: 'http', type: '$.interface.http' }],
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 
-interface ReceivedRequest {
+export interface ReceivedRequest {
   method: string;
   /** Path and query. */
   url: string;
@@ -13,7 +13,7 @@ interface ReceivedRequest {
   at: number;
 }
 
-interface ScriptedAnswer {
+export interface ScriptedAnswer {
   /** Default 200. */
   status?: number;
   headers?: Record<string, string>;

@@ -18,6 +18,7 @@ export interface RecordingHost extends RunHost {
 export interface HostParts {
   stored?: Record<string, unknown>;
   fetch?: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  dataStore?: RunHost['dataStore'];
 }
 
 export function recordingHost(parts: HostParts = {}): RecordingHost {
@@ -40,6 +41,8 @@ export function recordingHost(parts: HostParts = {}): RecordingHost {
       stored.set(key, valueJson);
     },
     dbGet: (key) => Promise.resolve(stored.get(key)),
+    dataStore: (call, signal) =>
+      parts.dataStore?.(call, signal) ?? Promise.resolve({ ok: false, message: 'no stores in this test' }),
     fetch: async (request, signal) => {
       host.requests.push(request);
       signal.addEventListener('abort', () => host.aborted.push(request.url));

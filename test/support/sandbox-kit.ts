@@ -63,13 +63,13 @@ export async function runIn(
     host = recordingHost(),
     ...request
   } = options;
-  const entry: RunEntry = hook === undefined ? { kind: 'run', event: JSON.stringify(event) } : { kind: 'hook', hook };
+  const called: RunEntry = hook === undefined ? { kind: 'run', event: JSON.stringify(event) } : { kind: 'hook', hook };
   const outcome = await sandbox.run(
     {
       tenantId: 'o_test',
       isolateKey: freshKey(),
       runId: 'inv_test',
-      entry,
+      entry: called,
       props: {},
       alone: false,
       ...request,

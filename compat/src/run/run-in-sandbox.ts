@@ -20,6 +20,7 @@ export async function runInSandbox(sandbox: Sandbox, bundle: ComponentBundle, na
     respond: () => undefined,
     dbSet: () => undefined,
     dbGet: () => Promise.resolve(undefined),
+    dataStore: () => Promise.resolve({ ok: false, message: 'There is no store here' }),
     fetch: (request: FetchRequest) => {
       requests += 1;
       const { status, headers, body } = answer({ method: request.method, url: request.url });

@@ -1,4 +1,4 @@
-// tenancy: The operator's routes with the key of an account: making accounts, listing them, raising one's own limits.
+// tenancy: The operator's routes with the key of an account: making accounts, raising one's own limits, changing apps.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 
@@ -6,13 +6,17 @@ const world = hostile();
 
 it('are refused, and change nothing', async () => {
   const { attacker, neighbour, server } = world;
-  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, object> };
-  const routes = Object.entries(document.paths)
-    .filter(([path]) => path.startsWith('/v1/accounts'))
-    .flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => [method.toUpperCase(), path.slice('/v1'.length)]),
-    );
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { security?: object[] }>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.security?.some((scheme) => 'adminKey' in scheme))
+      .map(([method]) => [method.toUpperCase(), path.slice('/v1'.length)]),
+  );
+  expect(routes).toContainEqual(['POST', '/accounts']);
   expect(routes).toContainEqual(['PUT', '/accounts/{id}/limits']);
+  expect(routes).toContainEqual(['PUT', '/apps/{id}/oauth_client']);
   const before = (await attacker.api('GET', '/users/me/limits')).text;
   await world.unharmed(async () => {
     for (const [method = '', path = ''] of routes) {

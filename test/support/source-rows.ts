@@ -1,0 +1,32 @@
+import { newId } from '@headwater/shared';
+import type { Sql } from '../../engine/src/store/database.ts';
+
+export interface SourceState {
+  active?: boolean;
+  deleted?: boolean;
+  /** False: its deployment has not ended. */
+  deployed?: boolean;
+}
+
+/** An account with one user of the same id. */
+export async function insertAccount(sql: Sql, limits: object = {}): Promise<string> {
+  const id = newId('account');
+  await sql`insert into accounts (id, name, limits) values (${id}, 'Test', ${JSON.stringify(limits)}::text::jsonb)`;
+  await sql`insert into users (id, account_id, username) values (${id}, ${id}, 'user')`;
+  return id;
+}
+
+/** A source of code that is never run, with the state that an emitter has. */
+export async function insertSource(sql: Sql, accountId: string, state: SourceState = {}): Promise<string> {
+  const [componentId, id] = [newId('savedComponent'), newId('source')];
+  const { active = true, deleted = false, deployed = true } = state;
+  await sql`
+    insert into components (id, account_id, name, version, type, code, code_hash, bundle, hooks, configurable_props)
+    values (${componentId}, ${accountId}, 'c', '1', 'source', '', '', '', '{}', '[]')`;
+  await sql`
+    insert into sources (id, account_id, user_id, component_id, name, name_slug, configured_props, active, deployed_at, deleted_at)
+    values (${id}, ${accountId}, ${accountId}, ${componentId}, 's', ${id}, '{}', ${active},
+      ${deployed ? sql`now()` : null}, ${deleted ? sql`now()` : null})`;
+  await sql`insert into emitter_state (emitter_id, account_id) values (${id}, ${accountId})`;
+  return id;
+}
