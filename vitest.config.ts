@@ -10,7 +10,8 @@ export default defineConfig({
     teardownTimeout: 30_000,
     reporters: ['default', plainReporter()],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the smallest machine has cores: tests of crashes and timers mostly wait.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

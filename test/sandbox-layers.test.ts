@@ -1,6 +1,7 @@
 import { type Sandbox, type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
+import { findHotCores, parseCores } from '../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-arguments.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { runIn, soon, withRun } from './support/sandbox-kit.ts';
@@ -113,6 +114,9 @@ test.runIf(isLinux)('a process that computes for long goes behind all others unt
   const niceness = (): number => nicenessOf(pid);
   expect(niceness()).toBeLessThan(5);
   await soon(niceness).toBe(10);
+  const half = findHotCores();
+  const keepsToHalf = (list: string): boolean => String(parseCores(list)) === String(half);
+  if (half !== undefined) await soon(() => ofThreads(pid, 'Cpus_allowed_list').every(keepsToHalf)).toBe(true);
   expect((await burning).outcome).toMatchObject({ ok: false, fault: { code: 'CPU_LIMIT' } });
   // Without the privilege to give it its priority back, it is replaced.
   await soon(() => (statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ? niceness() : 0)).toBeLessThan(10);

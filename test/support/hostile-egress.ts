@@ -56,15 +56,19 @@ export interface RawServer {
   received: string[];
   connections: () => number;
   open: () => number;
+  /** Connections that were open at the same time. */
+  most: () => number;
 }
 
 /** A server of the attacker on loopback that does what it likes with each connection, or once the request's headers are there. */
 export function rawServer(serve: (socket: Socket, request: string) => void): RawServer {
   const received: string[] = [];
   const sockets = new Set<Socket>();
+  let most = 0;
   const server = createServer((socket) => {
     const index = received.push('') - 1;
     sockets.add(socket);
+    most = Math.max(most, sockets.size);
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
     socket.on('data', (data) => {
       const before = received[index] ?? '';
@@ -72,7 +76,14 @@ export function rawServer(serve: (socket: Socket, request: string) => void): Raw
       if (!before.includes('\r\n\r\n') && received[index].includes('\r\n\r\n')) serve(socket, received[index]);
     });
   });
-  const made: RawServer = { url: '', port: 0, received, connections: () => received.length, open: () => sockets.size };
+  const made: RawServer = {
+    url: '',
+    port: 0,
+    received,
+    connections: () => received.length,
+    open: () => sockets.size,
+    most: () => most,
+  };
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     made.port = (server.address() as AddressInfo).port;

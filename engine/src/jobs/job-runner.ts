@@ -16,8 +16,6 @@ export interface JobRunner {
 
 /** Lanes at work at the same time on one node. Most of them wait for the database, ticks of timers for one transaction. */
 const CONCURRENCY = 24;
-/** The runner's own connections: jobs are fetched and reported in batches. */
-const MAX_CONNECTIONS = 10;
 /** How late a job with a future time may start; jobs for now are announced by NOTIFY and start at once. */
 const POLL_INTERVAL_MS = 100;
 /** Jobs that one fetch takes for all workers of the node: one query a poll instead of one a worker. */
@@ -39,7 +37,8 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
         pollInterval: POLL_INTERVAL_MS,
         localQueue: { size: LOCAL_QUEUE_SIZE },
         completeJobBatchDelay: COMPLETE_BATCH_MS,
-        maxPoolSize: MAX_CONNECTIONS,
+        // Opened as they are needed, and few are: jobs are fetched and reported in batches.
+        maxPoolSize: CONCURRENCY,
       },
     },
     taskList: options.tasks,

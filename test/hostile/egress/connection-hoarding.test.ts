@@ -13,9 +13,11 @@ const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => fetch
 this.$emit(outcomes.map((outcome) => outcome.reason.limit?.name));
 throw outcomes.at(-1).reason;`;
   const ran = await world.unharmed(() => world.attack(hoard, { event: { url: server.url } }));
-  expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'maxConnections', value: 3 } });
-  // Those that had one of the three connections ran out of time; the others waited for one until they did.
-  expect(new Set(ran.events[0])).toEqual(new Set(['fetchTimeoutMs', 'maxConnections']));
+  // Whoever had one of the three connections ran out of time; the others waited for one until they did, some got it at the end.
+  expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
+  expect(ran.events[0]).toHaveLength(20);
+  expect(['fetchTimeoutMs', 'maxConnections']).toEqual(expect.arrayContaining([...new Set(ran.events[0])]));
   expect(ran.events[0].filter((name: string) => name === 'fetchTimeoutMs').length).toBeGreaterThanOrEqual(3);
+  expect(server.most()).toBeLessThanOrEqual(3);
   await expect.poll(server.open).toBe(0);
 });

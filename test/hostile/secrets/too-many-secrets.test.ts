@@ -15,5 +15,7 @@ it('they are refused when they are set, with what is allowed', async () => {
     ),
   );
   expect(ran.refused).toMatchObject({ status: 400, code: 'invalid-props' });
-  expect(ran.refused?.detail).toMatch(/^Secret props have \d{7} bytes together; at most 65536 are allowed$/);
+  expect(ran.refused?.detail).toMatch(
+    /^configured_props: Secret props have \d{7} bytes together; at most 65536 are allowed$/,
+  );
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { findHotCores, ownCores, setCores } from './cpu-cores.ts';
 
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
 export const USUAL_NICE = 1;
@@ -24,9 +25,13 @@ const CALM_MS = 2_000;
 const MAX_EXPLAINED_MS = 40;
 const RUN_OVERHEAD_MS = 0.5;
 
-/** Lowers the priority of a process while it computes for long, so that it takes nothing from those that do not. */
+/**
+ * Lowers the priority of a process while it computes for long, and keeps it to half of the processors, so that it takes
+ * nothing from those that do not.
+ */
 export class CpuPriority {
   readonly #pid: number;
+  readonly #hotCores = findHotCores();
   #explainedMs = 0;
   #beyondMs = 0;
   #looksComputing = 0;
@@ -57,9 +62,11 @@ export class CpuPriority {
     if (isLong || this.#looksComputing > 0) this.#busyAtMs = nowMs;
     if (!this.#hot && isLong) {
       this.#hot = true;
+      if (this.#hotCores !== undefined) setCores(this.#pid, this.#hotCores);
       changeNice(this.#pid, HOT_NICE, HOT_THREAD_NICE);
     } else if (this.#hot && nowMs - this.#busyAtMs > CALM_MS) {
       this.#hot = false;
+      if (this.#hotCores !== undefined) setCores(this.#pid, ownCores());
       return changeNice(this.#pid, USUAL_NICE, USUAL_NICE);
     }
     return true;

@@ -29,7 +29,12 @@ export function describeLayers(
       'memory and processor time are watched, and the kernel takes it first when memory runs out',
       onLinux(''),
     ),
-    layer('priority', priority.length > 0, 'behind this node and its database', 'nice is missing'),
+    layer(
+      'priority',
+      priority.length > 0,
+      'behind this node and its database, and on half of the processors while it computes for long',
+      'nice is missing',
+    ),
   ];
 }
 
