@@ -127,12 +127,18 @@ describe('memory', () => {
     const other = sandbox.run(withRun(`await new Promise((r) => setTimeout(r, 1000)); this.$emit('fine')`), {
       tenantId: 'o_other',
     });
-    const { outcome, host } = await sandbox.run(withRun(`this.$emit('before'); ${body}`), {
-      memoryMb: 64,
-      cpuMs: 20_000,
-      wallMs: 25_000,
-      tenantId: 'o_bomb',
-    });
+    const bomb = (alone: boolean) =>
+      sandbox.run(withRun(`this.$emit('before'); ${body}`), {
+        memoryMb: 64,
+        cpuMs: 20_000,
+        wallMs: 25_000,
+        tenantId: 'o_bomb',
+        alone,
+      });
+    // On a full machine the process may be gone before it has said whose fault it was: such a run is started again, alone.
+    const first = await bomb(false);
+    const isJudged = first.outcome.ok || !first.outcome.innocent;
+    const { outcome, host } = isJudged ? first : await bomb(true);
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'MEMORY_LIMIT' } });
     expect(limitOf(outcome)).toEqual({ name: 'memoryMb', value: 64, used: 64 });
     expect(host.data()).toEqual(['before']);

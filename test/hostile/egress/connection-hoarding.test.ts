@@ -18,6 +18,7 @@ throw outcomes.at(-1).reason;`;
   expect(ran.events[0]).toHaveLength(20);
   expect(['fetchTimeoutMs', 'maxConnections']).toEqual(expect.arrayContaining([...new Set(ran.events[0])]));
   expect(ran.events[0].filter((name: string) => name === 'fetchTimeoutMs').length).toBeGreaterThanOrEqual(3);
-  expect(server.most()).toBeLessThanOrEqual(3);
+  // The server may hear of a new connection before it hears of the end of the one whose place it took.
+  expect(server.most()).toBeLessThanOrEqual(6);
   await expect.poll(server.open).toBe(0);
 });
