@@ -6,6 +6,7 @@ export type { MissingFile } from './build/list-missing-files.ts';
 export { readTar, TarError } from './build/read-tar.ts';
 export { limitFault } from './protocol/exceeded-limit.ts';
 export { startSandbox, type SandboxOptions } from './host/start-sandbox.ts';
+export { createStarter, type ProcessStarter } from './host/starter/starter.ts';
 export type {
   BundleOutcome,
   ComponentBundle,
@@ -14,6 +15,7 @@ export type {
   DescribeOutcome,
   FetchOutcome,
   FetchRequest,
+  FlowAction,
   RunEntry,
   RunFault,
   RunHost,
@@ -22,4 +24,7 @@ export type {
   RunRequest,
   Sandbox,
   SandboxLayer,
+  SendCall,
+  StepHost,
+  StepInput,
 } from './sandbox.ts';

@@ -43,7 +43,54 @@ export type RunEntry =
   /** The choices of one prop. `page` counts from 0. The result: JSON text of `{ options: [{ label, value }], context? }`. */
   | { kind: 'options'; prop: string; page: number; prevContext?: unknown; query?: string }
   /** `previousPropDefs`: JSON text. The result: JSON text of the definitions, as `describe` gives them, in a list. */
-  | { kind: 'additional-props'; previousPropDefs: string };
+  | { kind: 'additional-props'; previousPropDefs: string }
+  /** `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent: undefined. */
+  | { kind: 'step'; input: StepInput };
+
+/** What a step is given besides its props. */
+export interface StepInput {
+  /** Its own namespace, for messages. */
+  namespace: string;
+  /** What it finds in `steps`: the trigger, and every step before it. `exports`: JSON text of an object. */
+  steps: readonly { namespace: string; exports: string }[];
+  /** JSON text of `$.context`. */
+  context: string;
+  /** The environment variables that its props name, and no others. */
+  env: Readonly<Record<string, string>>;
+  resumeUrl: string;
+  cancelUrl: string;
+}
+
+/**
+ * What `$.flow` was asked for last, or `exit` if it was among that; it holds when the step has ended without an error.
+ * `context`: JSON text.
+ */
+export type FlowAction =
+  | { kind: 'exit'; reason?: string }
+  | { kind: 'delay'; ms: number }
+  | { kind: 'suspend'; ms: number }
+  | { kind: 'rerun'; ms: number; context?: string; maxRetries: number };
+
+/**
+ * One call of `$.send`: JSON text of an object with these fields of what was given, and no others: http `{ url, method?, data?,
+ * headers?, params?, auth? }`, email `{ subject, text?, html? }`, s3 `{ bucket, prefix, payload }`, emit `{ raw_event, name? }`,
+ * sse `{ channel, payload }`. Their types are checked in the isolate, for a clear error; whoever takes one must not rely on it.
+ */
+export interface SendCall {
+  kind: 'http' | 'email' | 's3' | 'emit' | 'sse';
+  payload: string;
+}
+
+/** What the entry `step` may ask for besides; its calls arrive as those of RunHost do. */
+export interface StepHost {
+  /** `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and `__proto__` are not. */
+  export(name: string, valueJson: string): void;
+  send(call: SendCall): void;
+  /** At most once, of a step that has ended without an error. */
+  flow(action: FlowAction): void;
+  /** `$.respond`, at most once. Without `immediate` the answer is for the end of the workflow. */
+  respond(response: HttpResponse, immediate: boolean): void;
+}
 
 /** One call on a data store. `valueJson` and `ttlSeconds` come with `set`; `cursor` goes on with a list of keys or entries. */
 export interface DataStoreCall {
@@ -64,7 +111,10 @@ export type DataStoreAnswer = { ok: true; json?: string } | { ok: false; message
 export interface RunRequest {
   /** Runs of two tenants never share a process. */
   tenantId: string;
-  /** Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`. */
+  /**
+   * Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`, which takes the place of `dc_x:2`.
+   * A key without a colon takes no other's place.
+   */
   isolateKey: string;
   /** Name of this run in logs and messages; unique. */
   runId: string;
@@ -115,6 +165,8 @@ export interface RunHost {
   fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
   /** Asked only for stores that are among the run's props. */
   dataStore(call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer>;
+  /** Of the entry `step`, and only of that. */
+  step?: StepHost;
 }
 
 export interface RunFault {
@@ -131,7 +183,7 @@ export interface RunFault {
  * it, or the sandbox stopped): run it again, alone.
  */
 export type RunOutcome =
-  /** `result`: what the entries `options` and `additional-props` answer. */
+  /** `result`: what the entries `options`, `additional-props` and `step` answer. */
   | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
 
@@ -149,9 +201,10 @@ export interface SandboxLayer {
 export interface Sandbox {
   /**
    * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the component is reported at
-   * once, with the author's line where there is one.
+   * once, with the author's line where there is one. `stepName`: the code is that of a step of a workflow alone; where it lacks
+   * a name or a version it gets them, and is an action.
    */
-  describe(tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome>;
+  describe(tenantId: string, bundle: ComponentBundle, stepName?: string): Promise<DescribeOutcome>;
   /** Runs one entry. Never rejects. */
   run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
   /** Figures for /metrics. */

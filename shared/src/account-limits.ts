@@ -41,9 +41,10 @@ export const ACCOUNT_LIMITS = {
     min: 64 * KB,
     max: 12 * MB,
     unit: 'bytes',
-    of: 'everything that one run emits, logs, stores and responds, together',
+    of: 'everything that one run or step emits, exports, sends, returns, logs, stores and responds, together',
   },
   maxEmitsPerRun: { default: 10_000, min: 1, max: 100_000, unit: 'count', of: 'the events that one run emits' },
+  maxSendsPerRun: { default: 100, min: 0, max: 10_000, unit: 'count', of: 'the calls of `$.send` that one step makes' },
   maxLogLinesPerRun: {
     default: 1_000,
     min: 10,
@@ -176,6 +177,20 @@ export const ACCOUNT_LIMITS = {
     unit: 'count',
     of: 'the calls on data stores that one run makes',
   },
+  maxEnvironmentVariables: {
+    default: 1_000,
+    min: 0,
+    max: 10_000,
+    unit: 'count',
+    of: 'the environment variables of the account',
+  },
+  maxEmailsPerDay: {
+    default: 100,
+    min: 0,
+    max: 100_000,
+    unit: 'count',
+    of: 'the e-mails that `$.send.email` sends on one day (UTC)',
+  },
   maxEventHops: {
     default: 10,
     min: 1,
@@ -183,12 +198,19 @@ export const ACCOUNT_LIMITS = {
     unit: 'count',
     of: 'events in a chain in which each was emitted by a source that had heard the one before',
   },
+  maxStreams: {
+    default: 100,
+    min: 0,
+    max: 10_000,
+    unit: 'count',
+    of: 'the streams of events and log lines that the account has open on one node',
+  },
   eventRetentionDays: {
     default: 30,
     min: 0,
     max: 3_650,
     unit: 'days',
-    of: 'the age of events, of the records of runs and of deliveries that have ended; older ones are deleted; 0 is no limit',
+    of: 'the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit',
   },
   maxRunsPerComponent: {
     default: 32,

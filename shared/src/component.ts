@@ -67,7 +67,12 @@ export type RunProp =
   /** `id`: `ds_…`, the store that is configured; the host answers for no other one. */
   | { kind: 'data-store'; id: string }
   /** `request`: the configured value of an http_request prop. */
-  | { kind: 'http-request'; request: unknown };
+  | { kind: 'http-request'; request: unknown }
+  /**
+   * Of a step: a value with `{{…}}` in its strings, at any depth; worked out in the isolate, right before the run. `type`: of the
+   * prop, where its definition is not the component's own.
+   */
+  | { kind: 'template'; value: unknown; type?: string };
 
 /** One `this.$emit`, as it leaves the sandbox. `data` is JSON text and is never parsed on the way to the receiver. */
 export interface EmittedEvent {

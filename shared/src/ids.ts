@@ -18,6 +18,13 @@ export const ID_PREFIXES = {
   dataStore: 'ds_',
   dynamicProps: 'dyp_',
   registryImport: 'imp_',
+  workflow: 'p_',
+  step: 'c_',
+  httpTrigger: 'hi_',
+  timerTrigger: 'ti_',
+  deployment: 'd_',
+  execution: 'exec_',
+  send: 'snd_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -54,6 +61,21 @@ function randomChar(): string {
     const byte = pool[poolAt++] as number;
     if (byte < 248) return ALPHABET.charAt(byte % 62);
   }
+}
+
+/** The millisecond in which an id was made; undefined for what is none. */
+export function idTimeMs(id: string): number | undefined {
+  const match = /^[a-z]+_([0-9A-Za-z]{8})[0-9A-Za-z]{12}$/.exec(id);
+  if (match === null) return undefined;
+  const digits = match[1] ?? '';
+  let ms = 0;
+  for (let at = 0; at < TIME_CHARS; at++) ms = ms * 62 + ALPHABET.indexOf(digits.charAt(at));
+  return ms;
+}
+
+/** What the ids of a millisecond begin with: they are all those from this one on and before that of the next. */
+export function idFloor(kind: IdKind, ms: number): string {
+  return ID_PREFIXES[kind] + base62Time(ms);
 }
 
 function base62Time(ms: number): string {

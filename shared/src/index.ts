@@ -7,8 +7,17 @@ export {
   type AccountLimits,
   type ExceededLimit,
 } from './account-limits.ts';
-export { ID_PREFIXES, newId, randomToken, type IdKind } from './ids.ts';
+export { ID_PREFIXES, idFloor, idTimeMs, newId, randomToken, type IdKind } from './ids.ts';
 export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';
+export {
+  hasExpression,
+  parsePath,
+  tokenize,
+  type ExpressionPath,
+  type PathPart,
+  type TemplatePart,
+  type TokenizeOutcome,
+} from './expressions/index.ts';
 export { LIMITS } from './limits.ts';
 export type {
   ComponentDescription,

@@ -6,7 +6,18 @@
 export const LIMITS = {
   /** Body of a request to an endpoint. Over it: 413. */
   maxHttpBodyBytes: 512 * 1024,
-  /** Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. */
+  /**
+   * Bodies over smallBodyBytes are read at a pace while requests of other accounts arrive as well (within othersPresentMs): of each
+   * account, largeBodyBytesPerSecond for each processor of the node. One that would wait longer than maxBodyWaitMs: 429.
+   */
+  smallBodyBytes: 16 * 1024,
+  largeBodyBytesPerSecond: 512 * 1024,
+  othersPresentMs: 1_000,
+  maxBodyWaitMs: 20_000,
+  /**
+   * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
+   * and objects with more: 400.
+   */
   maxFormFields: 2_000,
   /** Body of a request to the REST API. */
   maxApiBodyBytes: 6 * 1024 * 1024,
@@ -77,6 +88,10 @@ export const LIMITS = {
   maxPropOptionsBytes: 1024 * 1024,
   /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
   maxPropRunsPerTenant: 4,
+  /** How long a client waits for the answer of a workflow that runs its executions in turn, before this one has its turn. */
+  maxTurnWaitMs: 60_000,
+  /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */
+  maxWorkflowTestsPerTenant: 4,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,
@@ -89,10 +104,46 @@ export const LIMITS = {
   maxSummaryChars: 1_000,
   /** Events that event_summaries answers with and streams replay. */
   recentEvents: 100,
+  /** Of one source or workflow in one commit: notes of what was not heard or not stored; ids in one, and their characters. */
+  maxMissedRows: 100,
+  maxMissedIds: 20,
+  maxMissedIdChars: 128,
+  /** How long such a note is kept at most: a source that asks for the same list again and again makes one each time. */
+  missedEventDays: 7,
+  /** One trace as it is shown: its runs and executions, their steps, events, deliveries and what was missed, each; log lines. */
+  maxTraceRows: 500,
+  maxTraceLogBytes: 1024 * 1024,
+  /** Webhooks and subscriptions of the account that are looked at for it. */
+  maxTraceWebhooks: 200,
+  maxTraceSubscriptions: 1_000,
+  /** Streams that one node has open, of all accounts. */
+  maxStreams: 2_000,
+  /** A stream sends a sign of life so often, and its key is looked at again so often. */
+  streamHeartbeatMs: 15_000,
+  streamKeyCheckMs: 15_000,
+  /** How long clients are told to wait before they connect again. */
+  streamRetryMs: 1_000,
+  /** A client that takes nothing for so long is cut off; it can go on where it was. */
+  streamStallMs: 30_000,
+  /**
+   * How often a node looks for what others have committed, and for what executions have logged; how long a stream waits
+   * between two reads.
+   */
+  streamPollMs: 250,
+  streamLogPollMs: 500,
+  streamPauseMs: 50,
+  /** What a stream reads at once; reads of one account under way on one node. */
+  streamBatchEvents: 100,
+  streamBatchBytes: 256 * 1024,
+  maxStreamReadsPerTenant: 2,
+  /** What streams of one account have read on one node and their clients have not taken; beyond it they do not read on. */
+  maxStreamBytesPerTenant: 16 * 1024 * 1024,
   /** Where counting the events of a list stops. */
   maxCountedEvents: 10_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
+  /** An event, export or return value longer than this is cut where an execution is shown, unless `expand` says otherwise. */
+  shownStepBytes: 64 * 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
   maxSummariesBytes: 16 * 1024 * 1024,
   /** Loading a component to see what it exports, when it is saved. */
@@ -154,6 +205,51 @@ export const LIMITS = {
   maxProviderAnswerBytes: 256 * 1024,
   /** How long one node alone may fetch new tokens of a connected account: longer than the request takes at most. */
   refreshLeaseSeconds: 30,
+  /** One version of a workflow. */
+  maxWorkflowSteps: 100,
+  maxWorkflowTriggers: 50,
+  /** One `{{…}}`, and how deep it is nested; all those of one version of a workflow, which are parsed when it is deployed. */
+  maxExpressionChars: 10_000,
+  maxExpressionDepth: 200,
+  maxWorkflowExpressions: 5_000,
+  maxWorkflowExpressionChars: 512 * 1024,
+  /** What the settings of a workflow may be. */
+  maxWorkflowTimeoutSeconds: 750,
+  maxWorkflowConcurrency: 10_000,
+  maxThrottleLimit: 1_000_000,
+  maxThrottleIntervalSeconds: 24 * 3600,
+  maxWorkflowQueueLimit: 1_000_000,
+  maxStepRetries: 10,
+  /** Of a step; it is a name in expressions. */
+  maxNamespaceChars: 64,
+  /** A name given to `$.export`. */
+  maxExportNameChars: 128,
+  /** What `$.flow` can wait for, and how often `$.flow.rerun` can be told to run a step again. */
+  maxStepWaitMs: 365 * 24 * 3600 * 1000,
+  maxStepReruns: 1_000,
+  /** An environment variable. */
+  maxEnvironmentNameChars: 128,
+  maxEnvironmentValueBytes: 64 * 1024,
+  /** Values of environment variables that one node keeps in memory, opened. */
+  maxCachedEnvironmentBytes: 32 * 1024 * 1024,
+  /** One attempt of `$.send.http`, and one upload or e-mail. */
+  sendTimeoutMs: 5_000,
+  uploadTimeoutMs: 30_000,
+  /** Attempts of sends at the same time on one node: to one host (or e-mails, or one bucket), of one tenant, and of all. */
+  maxSendsPerHost: 16,
+  maxSendsPerTenant: 32,
+  maxSendsInFlight: 256,
+  /** Sends that one node holds in memory, of one tenant at most half of them; their texts. */
+  maxHeldSends: 2_000,
+  maxHeldSendBytes: 64 * 1024 * 1024,
+  /** Subject, text and HTML of one e-mail together. */
+  maxEmailBytes: 1024 * 1024,
+  maxEmailSubjectChars: 500,
+  /** What `$.send.s3` was given in one interval goes into one object for each bucket and prefix. */
+  s3UploadIntervalMs: 60_000,
+  maxS3LinesPerObject: 5_000,
+  maxS3ObjectBytes: 12 * 1024 * 1024,
+  maxS3PrefixChars: 512,
   maxNameChars: 256,
   /** The longest address that mail can be sent to (RFC 5321), with room to spare. */
   maxEmailChars: 320,

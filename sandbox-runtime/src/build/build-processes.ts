@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ProcessStarter } from '../host/starter/starter.ts';
 import { findBuildPrefix } from '../host/layers/build-prefix.ts';
 import { buildCommand } from './build-command.ts';
 import { type BuildScripts, bundleScripts } from './build-scripts.ts';
@@ -11,6 +12,7 @@ export interface BuildProcessesOptions {
   environment(): Promise<Readonly<Record<string, string>>>;
   limits: Pick<BuildLimits, 'maxMemoryMb' | 'maxBundleMemoryMb'>;
   signal: AbortSignal;
+  starter(): Promise<ProcessStarter>;
 }
 
 /** The processes of builds: those that fetch packages have a network and no bundler, those that bundle the other way round. */
@@ -29,7 +31,7 @@ const MAX_FETCHED_FILE_MB = 256;
 
 /** Starts nothing before there is a task. */
 export function createBuildProcesses(options: BuildProcessesOptions): BuildProcesses {
-  const { cacheDir, signal, environment } = options;
+  const { cacheDir, signal, environment, starter } = options;
   const { maxMemoryMb, maxBundleMemoryMb } = options.limits;
   let scripts: Promise<BuildScripts> | undefined;
   let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
@@ -47,7 +49,7 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
       maxCpuS: MAX_CPU_S,
       maxFileMb: 0,
     });
-    return { command, script: bundle, environment: {} };
+    return { command, script: bundle, environment: {}, starter: await starter() };
   };
   const fetcher = async () => {
     scripts ??= bundleScripts();
@@ -63,7 +65,8 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
       maxCpuS: MAX_CPU_S,
       maxFileMb: MAX_FETCHED_FILE_MB,
     });
-    return { command, script: fetch, environment: { ...(await environment()), NODE_USE_ENV_PROXY: '1' } };
+    const variables = { ...(await environment()), NODE_USE_ENV_PROXY: '1' };
+    return { command, script: fetch, environment: variables, starter: await starter() };
   };
   const plain = createTaskPool({
     start: () => bundler([], maxBundleMemoryMb),

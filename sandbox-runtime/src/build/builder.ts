@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { ACCOUNT_LIMITS, HeadwaterError, LIMITS } from '@headwater/shared';
 import { type BuildContext, bundleAlone, bundleWithPackages, findMissingFiles } from './build-component.ts';
 import { createBuildProcesses } from './build-processes.ts';
+import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
 import { BuildSlots } from './build-slots.ts';
 import type { BuildOutcome, Built } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
@@ -23,6 +24,8 @@ export interface BuilderOptions {
    * but the authorities that npm trusts, where its registry is used.
    */
   environment?: Readonly<Record<string, string>>;
+  /** What starts its processes. Default: one of its own, ended with it. */
+  starter?: ProcessStarter;
   /** Bounds other than those of LIMITS, for tests. */
   limits?: Partial<BuildLimits>;
   log?: (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) => void;
@@ -83,14 +86,17 @@ export function createBuilder(options: BuilderOptions): Builder {
   const log = options.log ?? (() => undefined);
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
+  let own: ProcessStarter | undefined;
   const plainSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBundlesPerTenant);
   const packageSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBuildsPerTenant);
   const registry = keepFirst(() => prepareRegistry(options, cacheDir));
+  const starter = keepFirst(async () => options.starter ?? (own = await createStarter()));
   const processes = createBuildProcesses({
     cacheDir,
     environment: async () => (await registry()).environment,
     limits,
     signal: stopping.signal,
+    starter,
   });
   const context: BuildContext = { processes, limits, cacheDir, log };
   const trim = everySoOften(TRIM_EVERY_MS, () => trimCache(cacheDir, LIMITS.maxPackageCacheBytes));
@@ -125,6 +131,7 @@ export function createBuilder(options: BuilderOptions): Builder {
       stopping.abort(new HeadwaterError('UNAVAILABLE', 'This node stops'));
       await Promise.allSettled(running);
       processes.stop();
+      await own?.stop();
     },
   };
 }

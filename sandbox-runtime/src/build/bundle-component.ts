@@ -78,7 +78,8 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts'): P
     if (output === undefined || map === undefined) throw new Error('The bundler made no output');
     return { kind: 'bundled', bundle: makeBundle(output.text, filterSourceMap(map.text, isForeign)) };
   } catch (error) {
-    return { kind: 'failed', errors: readFailures(error).map((message) => toFieldError(message, component.entry)) };
+    const { entry } = component;
+    return { kind: 'failed', errors: readFailures(error).map((message) => toFieldError(message, component, entry)) };
   }
 }
 

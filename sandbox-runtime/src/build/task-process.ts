@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
+import { BUILD_NICE } from '../host/layers/cpu-priority.ts';
+import type { ProcessHandle, ProcessStarter } from '../host/starter/starter.ts';
 import { encodeFrame, TaskFrameReader } from './task-frames.ts';
 
 export interface TaskProcessOptions {
@@ -8,6 +9,7 @@ export interface TaskProcessOptions {
   script: string;
   /** All of the environment that the process gets. */
   environment: Readonly<Record<string, string>>;
+  starter: ProcessStarter;
 }
 
 /** How a task ended. Without an answer the process is gone, and `stderr` has its last words. */
@@ -17,31 +19,32 @@ export type TaskEnd =
   | { kind: 'lost'; cause: 'time'; timeoutMs: number };
 
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
-const MAX_STDERR_CHARS = 4_096;
 
 /**
  * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it is that task's doing. What
  * it answers is not believed: it has dealt with code of strangers.
  */
 export class TaskProcess {
-  readonly #child: ChildProcess;
-  readonly #channel: Duplex;
+  readonly #handle: ProcessHandle;
+  #channel: Duplex | undefined;
+  /** The task that waits for the process to be there. */
+  #unsent: Buffer | undefined;
   tasksServed = 0;
   ended = false;
   #stderr = '';
   #settle: ((end: TaskEnd) => void) | undefined;
 
-  constructor({ command, script, environment }: TaskProcessOptions) {
-    this.#child = spawn(command.program, command.args, {
-      cwd: '/',
-      env: environment,
-      detached: true,
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
-    });
-    this.#channel = this.#child.stdio[3] as Duplex;
-    // A process that ends at once closes its input before it is written; its exit is what counts.
-    this.#child.stdin?.on('error', () => undefined).end(script);
-    this.#listen();
+  constructor({ command, script, environment, starter }: TaskProcessOptions) {
+    this.#handle = starter.start(
+      { ...command, script, environment, files: [], sessionNice: BUILD_NICE },
+      {
+        started: (_pid, channel) => this.#listen(channel),
+        ended: ({ stderr }) => {
+          this.#stderr = stderr;
+          this.#lose();
+        },
+      },
+    );
   }
 
   /** Never rejects. Past `timeoutMs`, or when `signal` is aborted, the process is killed. */
@@ -58,7 +61,7 @@ export class TaskProcess {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     else if (this.ended) this.#lose();
-    else this.#channel.write(encodeFrame(task));
+    else this.#send(encodeFrame(task));
     try {
       return await promise;
     } finally {
@@ -67,20 +70,21 @@ export class TaskProcess {
     }
   }
 
-  /** Kills the group: what the process started may outlive it. Idempotent. */
+  /** Kills it with what it started. Idempotent. */
   end(): void {
     this.ended = true;
-    if (this.#child.pid === undefined) return;
-    try {
-      process.kill(-this.#child.pid, 'SIGKILL');
-    } catch {
-      // Nobody is left in the group.
-    }
+    this.#handle.kill();
   }
 
-  #listen(): void {
+  #send(bytes: Buffer): void {
+    if (this.#channel === undefined) this.#unsent = bytes;
+    else this.#channel.write(bytes);
+  }
+
+  #listen(channel: Duplex): void {
+    this.#channel = channel;
     const reader = new TaskFrameReader(MAX_ANSWER_BYTES);
-    this.#channel.on('data', (chunk: Buffer) => {
+    channel.on('data', (chunk: Buffer) => {
       try {
         for (const answer of reader.push(chunk)) this.#finish({ kind: 'answered', answer });
       } catch {
@@ -88,15 +92,8 @@ export class TaskProcess {
         this.end();
       }
     });
-    // The end of the process tells more than the end of its pipe.
-    this.#channel.on('error', () => undefined);
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (this.#stderr.length < MAX_STDERR_CHARS) this.#stderr += text.slice(0, MAX_STDERR_CHARS);
-    });
-    this.#child.once('error', () => this.#lose());
-    this.#child.once('exit', () => this.end());
-    // Its last words have been read.
-    this.#child.once('close', () => this.#lose());
+    if (this.#unsent !== undefined) channel.write(this.#unsent);
+    this.#unsent = undefined;
   }
 
   #lose(): void {

@@ -1,22 +1,28 @@
 import type { RunProp } from '@headwater/shared';
+import type { FlowAction } from '../sandbox.ts';
 import type { EntryName } from '../protocol/host-to-guest.ts';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
+import { readStepInput } from '../protocol/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
 import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
 import type { HostCalls } from './host-calls.ts';
-import { applyFunction, parseJson, stringifyOwn, whenSettled } from './intrinsics.ts';
+import { applyFunction, parseJson, sliceText, stringifyOwn, whenSettled } from './intrinsics.ts';
+import { type ActionContextParts, makeActionContext } from './action-context.ts';
 import { answerAdditionalProps } from './additional-props.ts';
 import type { ComponentFunction } from './bind-methods.ts';
+import { Templates } from './evaluate-templates.ts';
+import { toJson } from './json-value.ts';
 import { defaultExportOf, type LoadedComponent, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
 import { answerOptions, type OptionsQuestion } from './prop-options.ts';
 import type { RawRequests } from './raw-requests.ts';
 import { limitError, limitOf } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { makeInstance, type RunInstance } from './run-instance.ts';
+import { type InstanceParts, makeInstance, type RunInstance } from './run-instance.ts';
+import { makeSteps } from './step-data.ts';
 import type { GuestTimers } from './timers.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
@@ -33,6 +39,7 @@ export interface GuestParts {
 /** One isolate's side of the seam: every entry from the process comes through `dispatch`. */
 export class Guest {
   readonly #parts: GuestParts;
+  readonly #templates = new Templates();
   #exported: unknown;
   #component: LoadedComponent | undefined;
 
@@ -107,9 +114,12 @@ export class Guest {
       this.#component ??= readComponent(this.#exported);
       const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
       const given = parseJson(props) as Record<string, RunProp>;
-      const instance = makeInstance({ ...this.#parts, warn }, this.#component, context, given);
-      const result = callEntry(this.#component, instance, context, input);
-      if (typeof result !== 'object' || result === null) return this.#finish(context, undefined);
+      const parts = { ...this.#parts, warn };
+      const result =
+        entry === 'step'
+          ? this.#runStep(parts, this.#component, context, given, input)
+          : callEntry(this.#component, makeInstance(parts, this.#component, context, given), context, input);
+      if (typeof result !== 'object' || result === null) return this.#finish(context, result);
       whenSettled(
         result,
         (value) => this.#finish(context, value),
@@ -121,7 +131,29 @@ export class Guest {
     return undefined;
   }
 
-  /** Only the entries that answer something have a value that counts; theirs is JSON text. */
+  #runStep(
+    parts: InstanceParts & ActionContextParts,
+    component: LoadedComponent,
+    context: RunContext,
+    given: Record<string, RunProp>,
+    input: string,
+  ): unknown {
+    const step = readStepInput(input, parseJson, sliceText);
+    let made: Record<string, unknown> | undefined;
+    // Not before it is asked for: many steps never look at it.
+    const steps = (): Record<string, unknown> => (made ??= makeSteps(step.steps()));
+    const props = this.#templates.evaluate(given, { steps, env: step.env }, component.props, step.namespace);
+    const { self } = makeInstance(parts, component, context, props);
+    const argument = {
+      $: makeActionContext(parts, context, step),
+      get steps() {
+        return steps();
+      },
+    };
+    return applyFunction(component.run, self, [argument]);
+  }
+
+  /** Only the entries that answer something have a value that counts. */
   #finish(context: RunContext, value: unknown): undefined {
     if (context.over) return;
     // What a component has begun to store is stored, also where it did not wait for it.
@@ -131,14 +163,16 @@ export class Guest {
       return undefined;
     }
     const { bridge, runs } = this.#parts;
-    if (context.exceeded !== undefined) return this.#fail(context, limitError(context.exceeded));
-    const answer = context.entry === 'options' || context.entry === 'additional-props' ? (value as string) : undefined;
+    let answer: string | undefined;
     try {
+      answer = answerOf(context, value);
+      if (context.exceeded !== undefined) throw limitError(context.exceeded);
       if (answer !== undefined) runs.takeBytes(context, utf8LengthUpTo(answer, context.limits.maxRunOutputBytes));
     } catch (error) {
       return this.#fail(context, error);
     }
     this.#close(context);
+    if (context.flow !== undefined) postFlow(bridge, context.run, context.flow);
     if (answer === undefined) bridge.post(POST.done, context.run);
     else bridge.post(POST.done, context.run, answer);
   }
@@ -198,6 +232,28 @@ export class Guest {
 }
 
 function ignore(): void {}
+
+/** What an entry answers, as JSON text; undefined where that is nothing. */
+function answerOf({ entry, exits }: RunContext, value: unknown): string | undefined {
+  switch (entry) {
+    case 'options':
+    case 'additional-props':
+      return value as string;
+    case 'step':
+      // A function says as little as undefined, and so does what `$.flow.exit` answered.
+      if (value === undefined || typeof value === 'function' || (exits !== undefined && value === exits))
+        return undefined;
+      return toJson('What the step returns', value);
+    default:
+      return undefined;
+  }
+}
+
+function postFlow(bridge: Bridge, run: number, flow: FlowAction): void {
+  const { context, ...head } = flow as Extract<FlowAction, { kind: 'rerun' }>;
+  if (context === undefined) bridge.post(POST.stepFlow, run, stringifyOwn(head));
+  else bridge.post(POST.stepFlow, run, stringifyOwn(head), context);
+}
 
 function callEntry(component: LoadedComponent, instance: RunInstance, context: RunContext, input: string): unknown {
   const { entry, limits } = context;

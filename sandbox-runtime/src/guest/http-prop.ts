@@ -23,25 +23,38 @@ export function makeHttpProp(
 ): HttpProp {
   return {
     endpoint,
-    // Throws before it returns a promise: a caller that does not await must see its mistake too.
-    respond(response) {
-      refuseInForm(context, 'respond');
-      const { head, body } = readResponse(response);
-      const headJson = checkedHead(head);
-      if (context.over) return Promise.resolve();
-      if (context.responded) {
-        warn('respond was called a second time in this run; only the first answer was sent');
-        return Promise.resolve();
-      }
-      runs.takeBytes(
-        context,
-        typeof body === 'string' ? utf8LengthUpTo(body, context.limits.maxRunOutputBytes) : body.byteLength,
-      );
-      context.responded = true;
-      bridge.post(POST.respond, context.run, headJson, body);
-      return Promise.resolve();
+    respond: (response) => {
+      const post = (head: string, body: string | Uint8Array): void =>
+        bridge.post(POST.respond, context.run, head, body);
+      return sendResponse({ runs, warn, post }, context, response);
     },
   };
+}
+
+/**
+ * Checks an answer and posts it; of several in one run the first. Throws before it returns a promise: a caller that does not
+ * await must see its mistake too.
+ */
+export function sendResponse(
+  out: { runs: RunTracker; warn(message: string): void; post(head: string, body: string | Uint8Array): void },
+  context: RunContext,
+  response: unknown,
+): Promise<void> {
+  refuseInForm(context, 'respond');
+  const { head, body } = readResponse(response);
+  const headJson = checkedHead(head);
+  if (context.over) return Promise.resolve();
+  if (context.responded) {
+    out.warn('respond was called a second time in this run; only the first answer was sent');
+    return Promise.resolve();
+  }
+  out.runs.takeBytes(
+    context,
+    typeof body === 'string' ? utf8LengthUpTo(body, context.limits.maxRunOutputBytes) : body.byteLength,
+  );
+  context.responded = true;
+  out.post(headJson, body);
+  return Promise.resolve();
 }
 
 interface ResponseHead {

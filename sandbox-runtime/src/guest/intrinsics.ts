@@ -25,6 +25,13 @@ function withoutToJson(value: object): object {
   return value;
 }
 
+const sliceString = String.prototype.slice;
+
+/** `text.slice(from, to)`, whatever happened to String.prototype since. */
+export function sliceText(text: string, from: number, to?: number): string {
+  return applyFunction(sliceString, text, [from, to]);
+}
+
 /** What the web's and Node's interfaces do with an argument that should be text: any value is taken. */
 export const toText: (value: unknown) => string = String;
 

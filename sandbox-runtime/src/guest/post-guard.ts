@@ -14,8 +14,8 @@ export function guardPosts(post: Bridge['post'], runs: RunTracker): { post: Brid
   return {
     post(kind, run, a, b, c) {
       left -= 1;
-      // The end of a run is always told, whatever the run did before.
-      if (left < 0 && kind !== POST.done && kind !== POST.failed)
+      // The end of a run is always told, whatever the run did before, and with it how its workflow goes on.
+      if (left < 0 && kind !== POST.done && kind !== POST.failed && kind !== POST.stepFlow)
         throw new RangeError('Too many calls to the platform without a pause');
       if (c === undefined) post(kind, run, a, b);
       else post(kind, run, a, b, c);

@@ -1,6 +1,7 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { EntryName } from '../protocol/host-to-guest.ts';
+import type { FlowAction } from '../sandbox.ts';
 import { limitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { StoreTurns } from './store-turns.ts';
@@ -18,6 +19,10 @@ export interface RunContext {
   exceeded: ExceededLimit | undefined;
   bytes: number;
   emits: number;
+  sends: number;
+  /** What `$.flow` was asked for, and what `exit` answered last: a step that returns it has returned nothing. */
+  flow: FlowAction | undefined;
+  exits: object | undefined;
   logLines: number;
   fetches: number;
   fetchesInFlight: number;
@@ -115,6 +120,9 @@ export class RunTracker {
       exceeded: undefined,
       bytes: 0,
       emits: 0,
+      sends: 0,
+      flow: undefined,
+      exits: undefined,
       logLines: 0,
       fetches: 0,
       fetchesInFlight: 0,

@@ -78,5 +78,7 @@ function makeProp(
       return makeDataStoreProp(parts.calls, context, prop.id);
     case 'http-request':
       return makeHttpRequestProp(parts.fetches, prop.request);
+    case 'template':
+      throw new TypeError(`The prop '${name}' has expressions, which only a step of a workflow can have`);
   }
 }

@@ -17,11 +17,17 @@ const DESCRIBE_NAMES: Record<string, string> = {
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
   readonly #bundle: ComponentBundle;
+  readonly #stepName: string | undefined;
   readonly #resolve: (outcome: DescribeOutcome | undefined) => void;
   settled = false;
 
-  constructor(bundle: ComponentBundle, resolve: (outcome: DescribeOutcome | undefined) => void) {
+  constructor(
+    bundle: ComponentBundle,
+    stepName: string | undefined,
+    resolve: (outcome: DescribeOutcome | undefined) => void,
+  ) {
     this.#bundle = bundle;
+    this.#stepName = stepName;
     this.#resolve = resolve;
   }
 
@@ -29,7 +35,7 @@ export class DescribeClient implements ProcessClient {
     if (this.settled) return;
     switch (message.kind) {
       case 'described':
-        return this.#settle(judgeOutline(message.outline));
+        return this.#settle(judgeOutline(message.outline, this.#stepName));
       case 'outcome':
         return this.#settle(this.#failure(message.outcome));
       case 'fetch': {
@@ -39,6 +45,10 @@ export class DescribeClient implements ProcessClient {
       case 'db-get':
       case 'db-set':
       case 'data-store':
+      case 'step-export':
+      case 'step-send':
+      case 'step-flow':
+      case 'step-respond':
       case 'respond':
       case 'emit':
         throw new FrameError('A component that is only loaded has no store and no output');

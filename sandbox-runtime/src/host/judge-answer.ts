@@ -19,10 +19,22 @@ export function judgeAnswer(entry: RunEntry, text: string | undefined): JudgedAn
     case 'run':
     case 'hook':
       return undefined;
+    case 'step':
+      return text === undefined ? undefined : judgeReturned(text);
     case 'options':
       return judgeOptions(entry.prop, readObject(text, LIMITS.maxPropOptionsBytes));
     case 'additional-props':
       return judgeDefinitions(readObject(text, LIMITS.maxDynamicPropsBytes));
+  }
+}
+
+function judgeReturned(text: string): JudgedAnswer {
+  try {
+    JSON.parse(text);
+    return { ok: true, result: text };
+  } catch {
+    // It comes from the sandbox: no guest says that.
+    return { ok: false, message: 'What the step returned could not be read' };
   }
 }
 

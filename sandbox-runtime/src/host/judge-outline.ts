@@ -12,9 +12,16 @@ const KEY = /^[\w.~-]+$/;
 
 type Outline = Record<string, unknown>;
 
-/** Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported at once. */
-export function judgeOutline(text: string): DescribeOutcome {
-  const outline = readOutline(text);
+/** Of code that belongs to one step of a workflow, which has no other use for one. */
+const STEP_VERSION = '0.0.1';
+
+/**
+ * Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported at once. `stepName`: the code
+ * is that of a step, and may be nothing but a `run`.
+ */
+export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
+  const read = readOutline(text);
+  const outline = read === undefined || stepName === undefined ? read : withStepDefaults(read, stepName);
   if (outline === undefined) return refuse('The component could not be read');
   const failure = outline['error'];
   if (isObject(failure)) return refuse(`The component could not be read: ${String(failure['message'])}`);
@@ -26,6 +33,14 @@ export function judgeOutline(text: string): DescribeOutcome {
   const errors: FieldError[] = [];
   const description = describe(outline, errors);
   return errors.length === 0 ? { ok: true, description } : { ok: false, errors };
+}
+
+/** A component that says what it is called is one like any other. */
+function withStepDefaults(outline: Outline, name: string): Outline {
+  const isGiven = (field: string) => outline[field] !== undefined && outline[field] !== null;
+  if (isGiven('name') && isGiven('version')) return outline;
+  const given = Object.entries(outline).filter(([field]) => isGiven(field));
+  return { name, version: STEP_VERSION, type: 'action', ...Object.fromEntries(given) };
 }
 
 function describe(outline: Outline, errors: FieldError[]): ComponentDescription {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { RunFault } from '../sandbox.ts';
 import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
@@ -5,7 +6,12 @@ import { TenantQueue } from './tenant-queue.ts';
 
 const CHECK_MS = 250;
 const STALL_MS = 3 * CHECK_MS;
+const GLANCE_MS = 50;
+/** For so long after a process of a tenant computed for long, its new ones are taken for others of the kind. */
+const HOT_TENANT_MS = 10_000;
 const REFILL_DELAY_MS = 50;
+/** More at a time would not be there any sooner: starting one is work for a processor. */
+const MAX_BOOTING = Math.max(2, availableParallelism());
 /** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
 const MAX_FAILED_BOOTS = 5;
 const FAILED_BOOT_PAUSE_MS = 500;
@@ -47,10 +53,13 @@ export class ProcessPool {
   readonly #queue = new TenantQueue<Placement>();
   #booting = 0;
   #failedBoots = 0;
+  /** When a process of the tenant was last seen computing for long. */
+  readonly #hotAtMs = new Map<string, number>();
   #crashes = 0;
   #stopped = false;
   #checkedAtMs = performance.now();
   #timer: NodeJS.Timeout | undefined;
+  #glanceTimer: NodeJS.Timeout | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
@@ -69,6 +78,8 @@ export class ProcessPool {
     }
     this.#timer = setInterval(() => this.#check(), CHECK_MS);
     this.#timer.unref();
+    this.#glanceTimer = setInterval(() => this.#glance(), GLANCE_MS);
+    this.#glanceTimer.unref();
   }
 
   place(placement: Placement): void {
@@ -99,6 +110,7 @@ export class ProcessPool {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
+    clearInterval(this.#glanceTimer);
     clearTimeout(this.#retry);
     clearTimeout(this.#refillTimer);
     const fault = { code: 'SANDBOX_CRASHED', message: 'The sandbox was stopped' } as const;
@@ -130,6 +142,7 @@ export class ProcessPool {
     fresh.tenantId = placement.tenantId;
     fresh.alone = placement.alone;
     if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
+    if (this.#hotAtMs.has(placement.tenantId)) fresh.expectHot();
     placement.start(fresh);
     return true;
   }
@@ -154,7 +167,7 @@ export class ProcessPool {
   #refill(): void {
     if (this.#stopped || this.#retry !== undefined) return;
     const wanted = Math.min(this.#neededBlanks() + this.#options.blankProcesses, this.#options.maxProcesses);
-    while (this.#blank.size + this.#booting < wanted) {
+    while (this.#booting < MAX_BOOTING && this.#blank.size + this.#booting < wanted) {
       if (this.#all.size >= this.#options.maxProcesses && !this.#evictIdle()) return;
       this.#spawn();
     }
@@ -243,6 +256,15 @@ export class ProcessPool {
       if (process.inFlight === 0 && (process.draining || nowMs - process.idleSinceMs > idleMs)) this.#end(process);
     }
     this.#dispatch();
+  }
+
+  #glance(): void {
+    const nowMs = performance.now();
+    for (const process of this.#all) {
+      process.glance(nowMs);
+      if (process.isHot && process.tenantId !== undefined) this.#hotAtMs.set(process.tenantId, nowMs);
+    }
+    for (const [tenant, atMs] of this.#hotAtMs) if (nowMs - atMs > HOT_TENANT_MS) this.#hotAtMs.delete(tenant);
   }
 
   #unshare(process: SandboxProcess): void {

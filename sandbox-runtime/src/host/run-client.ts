@@ -9,6 +9,7 @@ import { judgeAnswer } from './judge-answer.ts';
 import { StackMapper } from './map-stack.ts';
 import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
+import { StepOutputs } from './step-outputs.ts';
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
@@ -31,6 +32,7 @@ export class RunClient implements ProcessClient {
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
   readonly #stores: RunStores;
+  readonly #step: StepOutputs;
   #readCount = 0;
   #over = false;
 
@@ -41,6 +43,7 @@ export class RunClient implements ProcessClient {
     this.#host = host;
     this.#traffic = new RunTraffic(this.#limits);
     this.#stores = new RunStores(request, host);
+    this.#step = new StepOutputs(request, host, this.#budget);
     this.#resolve = resolve;
   }
 
@@ -71,7 +74,7 @@ export class RunClient implements ProcessClient {
         this.#requireOutput();
         this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
         this.#require(message.valueJson.length <= this.#limits.maxDbValueBytes);
-        this.#requireWithin(this.#budget.takeDbValue(message.key.length + message.valueJson.length));
+        this.#requireWithin(this.#budget.takeNamedValue(message.key.length + message.valueJson.length));
         return this.#host.dbSet(message.key, message.valueJson);
       case 'db-get':
         return this.#read(message, send);
@@ -79,6 +82,11 @@ export class RunClient implements ProcessClient {
         return this.#fetch(message, send);
       case 'data-store':
         return this.#askStore(message, send);
+      case 'step-export':
+      case 'step-send':
+      case 'step-flow':
+      case 'step-respond':
+        return this.#requireWithin(this.#step.take(message));
       case 'outcome':
         return this.#finish(message.outcome);
       case 'described':
@@ -181,7 +189,8 @@ export class RunClient implements ProcessClient {
   /** Of what is called while a form is filled in, nothing is kept. */
   #requireOutput(): void {
     const { kind } = this.#request.entry;
-    if (kind !== 'run' && kind !== 'hook') throw new FrameError('A form that is filled in has no output');
+    if (kind === 'options' || kind === 'additional-props')
+      throw new FrameError('A form that is filled in has no output');
   }
 
   #requireWithin(exceeded: ExceededLimit | undefined): void {

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { AccountLimits } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
@@ -9,17 +7,20 @@ import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
 import type { Launch } from './layers/confinement.ts';
+import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import type { ProcessClient } from './run-client.ts';
+import type { ProcessEnd, ProcessHandle, ProcessStarter } from './starter/starter.ts';
 import { UsageWatch } from './usage-watch.ts';
 
-const MAX_STDERR_CHARS = 4_096;
 /** Beyond its wall limit a run has this long to end by itself before its process is killed. */
 const DEADLINE_GRACE_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT_LOST_MS = 5_000;
 /** Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have their deadlines anyway. */
 const HOT_HEARTBEAT_LOST_MS = 30_000;
+/** Most are shorter. */
+const LONG_TASK_MS = 40;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
@@ -32,6 +33,7 @@ interface GuestImage {
 export interface ProcessOptions {
   settings: StartSettings;
   processCode: string;
+  starter: ProcessStarter;
   /** How to start the next process. */
   launch(): Launch;
   guest: GuestImage;
@@ -44,6 +46,7 @@ export interface ProcessOptions {
 
 interface Task {
   client: ProcessClient;
+  startedAtMs: number;
   deadlineMs: number;
   over: boolean;
 }
@@ -71,9 +74,12 @@ export class SandboxProcess {
 
   readonly #options: ProcessOptions;
   readonly #launch: Launch;
-  readonly #child: ChildProcess;
-  readonly #usage: UsageWatch;
-  readonly #channel: FrameChannel;
+  readonly #handle: ProcessHandle;
+  readonly #whenExited = Promise.withResolvers<void>();
+  readonly #whenReady = Promise.withResolvers<void>();
+  #pid: number | undefined;
+  #usage: UsageWatch | undefined;
+  #channel: FrameChannel | undefined;
   readonly #tasks = new Map<number, Task>();
   readonly #bundles = new BundleLedger();
   readonly #limits = new LimitsLedger();
@@ -82,32 +88,23 @@ export class SandboxProcess {
   #lastPongMs = performance.now();
   #lastPingMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
-  #stderr = '';
-  #markReady: () => void = () => undefined;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
     this.#launch = options.launch();
-    this.#child = spawn(this.#launch.program, this.#launch.args, {
-      detached: true,
-      env: {},
-      cwd: '/',
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...this.#launch.descriptors],
-    });
-    const { pid } = this.#child;
-    if (pid !== undefined) this.#launch.started(pid);
-    this.#usage = new UsageWatch(pid, options.maxRssMb);
-    // A process that ends at once closes its input before it is written; its exit is reported below.
-    this.#child.stdin?.on('error', () => undefined).end(options.processCode);
-    this.#channel = this.#openChannel();
-    this.#listen();
-    this.ready = this.#whenReady();
-    const { settings, guest } = options;
-    this.#channel.send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
+    this.ready = this.#whenReady.promise;
+    const { program, args, files } = this.#launch;
+    this.#handle = options.starter.start(
+      { program, args, files, environment: {}, script: options.processCode, sessionNice: BOOT_NICE },
+      {
+        started: (pid, channel) => this.#started(pid, channel),
+        ended: (end) => this.#exit(end),
+      },
+    );
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#pid;
   }
 
   get inFlight(): number {
@@ -124,10 +121,32 @@ export class SandboxProcess {
     const run = this.#nextRun++;
     for (const hash of this.#bundles.take(bundle.hash, bundle.code.length)) this.#send({ kind: 'drop-bundle', hash });
     if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundle.hash, code: bundle.code });
-    this.#tasks.set(run, { client, deadlineMs: performance.now() + wallMs + DEADLINE_GRACE_MS, over: false });
+    const startedAtMs = performance.now();
+    this.#tasks.set(run, { client, startedAtMs, deadlineMs: startedAtMs + wallMs + DEADLINE_GRACE_MS, over: false });
     this.#inFlight += 1;
     this.tasksServed += 1;
     this.#send({ ...order, run, bundleHash: bundle.hash });
+  }
+
+  /** It computes for long, and has less priority for it. */
+  get isHot(): boolean {
+    return this.#usage?.isHot === true;
+  }
+
+  /** Gives it less priority from the start, as its tenant's others have computed for long. */
+  expectHot(): void {
+    this.#usage?.expectHot(performance.now());
+  }
+
+  /** Called 20 times a second: looks at what it uses where a task is not as short as most are. */
+  glance(nowMs: number): void {
+    if (this.exited || this.isHot) return;
+    for (const task of this.#tasks.values()) {
+      if (task.over) continue;
+      if (nowMs - task.startedAtMs > LONG_TASK_MS) void this.#look(nowMs);
+      // The oldest comes first.
+      return;
+    }
   }
 
   /** Called a few times a second: deadlines, heartbeat, memory. */
@@ -144,21 +163,15 @@ export class SandboxProcess {
     }
     if (nowMs - this.#lastPingMs >= HEARTBEAT_MS) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
-    if (this.#inFlight > 0 || this.#usage.isHot) void this.#look(nowMs);
-    if (nowMs - this.#lastPongMs > (this.#usage.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
+    if (this.#inFlight > 0 || this.isHot) void this.#look(nowMs);
+    if (nowMs - this.#lastPongMs > (this.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
   }
 
   /** Kills the process group. Tasks in flight end with the fault; `isInnocent` says for which of them it may be unjust. */
   kill(fault: RunFault, isInnocent: (task: Task) => boolean): void {
-    if (this.#child.pid !== undefined && !this.exited) {
-      try {
-        process.kill(-this.#child.pid, 'SIGKILL');
-      } catch {
-        // It is gone already.
-      }
-    }
+    if (!this.exited) this.#handle.kill();
     this.draining = true;
     this.#loseAll(fault, isInnocent);
   }
@@ -170,7 +183,7 @@ export class SandboxProcess {
   }
 
   async whenExited(): Promise<void> {
-    if (!this.exited) await once(this.#child, 'close');
+    await this.#whenExited.promise;
   }
 
   // A process that has served others may be broken by one of them; only the first and only task of one is surely guilty.
@@ -178,19 +191,18 @@ export class SandboxProcess {
     return this.tasksServed > 1;
   }
 
-  async #whenReady(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#markReady = resolve;
-    this.#child.once('error', (error) => reject(new Error('A sandbox process could not be started', { cause: error })));
-    this.#child.once('close', (code, signal) => {
-      reject(new Error(`A sandbox process ended before it was ready (${signal ?? code}): ${this.#stderr}`));
-    });
-    await promise;
+  #started(pid: number, channel: Duplex): void {
+    this.#pid = pid;
+    this.#launch.started(pid);
+    this.#usage = new UsageWatch(pid, this.#options.maxRssMb, this.#options.starter);
+    this.#channel = this.#openChannel(channel);
+    const { settings, guest } = this.#options;
+    this.#channel.send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
   }
 
-  #openChannel(): FrameChannel {
+  #openChannel(pipe: Duplex): FrameChannel {
     const end = (message: string): void => this.kill({ code: 'SANDBOX_CRASHED', message }, () => this.#isShared());
-    return new FrameChannel(this.#child.stdio[3] as Duplex, {
+    return new FrameChannel(pipe, {
       message: (message) => this.#receive(message),
       broken: (reason) => {
         this.#options.log('error', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason });
@@ -200,16 +212,7 @@ export class SandboxProcess {
     });
   }
 
-  #listen(): void {
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (this.#stderr.length < MAX_STDERR_CHARS) this.#stderr += text.slice(0, MAX_STDERR_CHARS);
-    });
-    this.#child.once('error', () => this.#exit(null, null));
-    this.#child.once('close', (code, signal) => this.#exit(code, signal));
-  }
-
-  #exit(code: number | null, signal: string | null): void {
-    if (this.exited) return;
+  #exit({ code, signal, stderr }: ProcessEnd): void {
     this.exited = true;
     const lost = this.#inFlight;
     const fault: RunFault = this.#launch.ranOutOfMemory()
@@ -217,17 +220,20 @@ export class SandboxProcess {
       : { code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' };
     this.#loseAll(fault, () => this.#isShared());
     this.#launch.ended();
-    if (lost > 0 || this.#stderr !== '') {
-      this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr: this.#stderr });
+    if (lost > 0 || stderr !== '') {
+      this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr });
     }
+    this.#whenReady.reject(new Error(`A sandbox process ended before it was ready (${signal ?? code}): ${stderr}`));
     this.#options.onExit(this);
+    this.#whenExited.resolve();
   }
 
   #receive(message: FromSandbox): void {
     switch (message.kind) {
       case 'ready':
         this.#keepSnapshot(message.snapshot);
-        return this.#markReady();
+        this.#usage?.booted();
+        return this.#whenReady.resolve();
       case 'pong':
         this.#lastPongMs = performance.now();
         return;
@@ -238,7 +244,7 @@ export class SandboxProcess {
         // A task that was ended from this side may still have had something to say.
         if (task === undefined) return;
         this.#deliver(task, message);
-        if (message.kind === 'outcome') this.#usage.runEnded(message.outcome.cpuMs);
+        if (message.kind === 'outcome') this.#usage?.runEnded(message.outcome.cpuMs);
         if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
         else if (task.over) this.#forget(message.run, task);
       }
@@ -299,14 +305,14 @@ export class SandboxProcess {
   }
 
   async #look(nowMs: number): Promise<void> {
-    const verdict = await this.#usage.look(nowMs);
-    if (verdict === 'fine' || this.exited) return;
+    const verdict = await this.#usage?.look(nowMs);
+    if (verdict === undefined || verdict === 'fine' || this.exited) return;
     if (verdict === 'end') this.kill(outOfMemory(this.#options.maxRssMb), () => this.#isShared());
     this.draining = true;
   }
 
   #send(message: ToSandbox): void {
-    if (!this.exited) this.#channel.send(message);
+    if (!this.exited) this.#channel?.send(message);
   }
 }
 

@@ -2,6 +2,7 @@ import { ACCOUNT_LIMITS, accountLimits, HeadwaterError, LIMITS } from '@headwate
 import { bundleGuest } from '../build/bundle-guest.ts';
 import { bundleProcess } from '../build/bundle-process.ts';
 import { pickGuestLimits } from '../protocol/guest-limits.ts';
+import { writeStepInput } from '../protocol/step-input.ts';
 import type {
   ComponentBundle,
   DescribeOutcome,
@@ -17,8 +18,11 @@ import { summarizeLayers } from './layers/describe-layers.ts';
 import { ProcessPool } from './process-pool.ts';
 import { RunClient } from './run-client.ts';
 import type { SandboxProcess, TaskOrder } from './sandbox-process.ts';
+import { createStarter, type ProcessStarter } from './starter/starter.ts';
 
 export interface SandboxOptions {
+  /** What starts its processes. Default: one of its own, ended with it. */
+  starter?: ProcessStarter;
   /** Where the sandbox says what happened to its processes. Default: nowhere. */
   log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;
   /** Booted processes kept for tenants that have none yet. Default 1; 0 makes every first run wait for a boot. */
@@ -33,7 +37,7 @@ export interface SandboxOptions {
   recycleAfterMs?: number;
   /** A tenant's process without a run is ended after this time. Default five minutes. */
   idleMs?: number;
-  /** Warm isolates in one process. Default 24. */
+  /** Warm isolates in one process, of some 4 MB each: a workflow has one for each of its steps. Default 64. */
   maxIsolates?: number;
   /** Heap that the warm isolates of one process may hold together. Default 512 MB. */
   maxWarmHeapMb?: number;
@@ -60,13 +64,14 @@ const DESCRIBE_LIMITS = {
  * Rejects when they cannot. `stop` of the result ends every process.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { maxIsolates = 24, maxWarmHeapMb = 512 } = options;
+  const { maxIsolates = 64, maxWarmHeapMb = 512 } = options;
   const log = options.log ?? (() => undefined);
   const maxRssMb = options.maxRssMb ?? 1_536;
-  const [guestCode, processCode, confinement] = await Promise.all([
+  const [guestCode, processCode, confinement, starter] = await Promise.all([
     bundleGuest(),
     bundleProcess(),
     findConfinement({ maxRssMb, controlGroup: options.controlGroup, log }),
+    options.starter ?? createStarter(),
   ]);
   const { level, message } = summarizeLayers(confinement.layers);
   log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });
@@ -74,6 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     process: {
       guest: { code: guestCode, snapshot: undefined },
       processCode,
+      starter,
       launch: () => confinement.launch(),
       settings: {
         limits: pickGuestLimits(accountLimits()),
@@ -94,7 +100,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   const stop = async (): Promise<void> => {
     await pool.stop();
-    confinement.close();
+    if (options.starter === undefined) await starter.stop();
   };
   try {
     await pool.start();
@@ -103,7 +109,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw error;
   }
   return {
-    describe: (tenantId, bundle) => describe(pool, tenantId, bundle),
+    describe: (tenantId, bundle, stepName) => describe(pool, { tenantId, bundle, stepName }),
     run: (request, host) => run(pool, request, host),
     stats: () => pool.stats(),
     layers: () => confinement.layers,
@@ -149,16 +155,24 @@ function inputOf(entry: RunEntry): string {
       return JSON.stringify(entry);
     case 'additional-props':
       return entry.previousPropDefs;
+    case 'step':
+      return writeStepInput(entry.input);
   }
+}
+
+interface DescribeTask {
+  tenantId: string;
+  bundle: ComponentBundle;
+  stepName: string | undefined;
 }
 
 /**
  * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops.
  */
-async function describe(pool: ProcessPool, tenantId: string, bundle: ComponentBundle): Promise<DescribeOutcome> {
+async function describe(pool: ProcessPool, task: DescribeTask): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
-  const first = await describeOnce(pool, tenantId, bundle, pool.isBusy(tenantId));
-  const outcome = first ?? (await describeOnce(pool, tenantId, bundle, true));
+  const first = await describeOnce(pool, task, pool.isBusy(task.tenantId));
+  const outcome = first ?? (await describeOnce(pool, task, true));
   if (outcome === undefined)
     throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
   return outcome;
@@ -166,12 +180,11 @@ async function describe(pool: ProcessPool, tenantId: string, bundle: ComponentBu
 
 function describeOnce(
   pool: ProcessPool,
-  tenantId: string,
-  bundle: ComponentBundle,
+  { tenantId, bundle, stepName }: DescribeTask,
   alone: boolean,
 ): Promise<DescribeOutcome | undefined> {
   return new Promise((resolve) => {
-    const client = new DescribeClient(bundle, resolve);
+    const client = new DescribeClient(bundle, stepName, resolve);
     const order: TaskOrder = { kind: 'describe', limits: DESCRIBE_LIMITS };
     const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
     pool.place({ tenantId, alone, client, start });

@@ -1,4 +1,5 @@
 import { CpuPriority } from './layers/cpu-priority.ts';
+import type { ProcessStarter } from './starter/starter.ts';
 import { readUsage } from './read-usage.ts';
 
 /** Part of its memory over which a process takes no new runs. */
@@ -9,24 +10,33 @@ export type UsageVerdict = 'fine' | 'replace' | 'end';
 
 /** Looks at what a process takes of the machine: its memory is bounded, and computing for long lowers its priority. */
 export class UsageWatch {
-  readonly #pid: number | undefined;
+  readonly #pid: number;
   readonly #maxRssMb: number;
-  readonly #priority: CpuPriority | undefined;
+  readonly #priority: CpuPriority;
   #looking = false;
 
-  constructor(pid: number | undefined, maxRssMb: number) {
+  constructor(pid: number, maxRssMb: number, starter: Pick<ProcessStarter, 'command'>) {
     this.#pid = pid;
     this.#maxRssMb = maxRssMb;
-    this.#priority = pid === undefined ? undefined : new CpuPriority(pid);
+    this.#priority = new CpuPriority(pid, starter);
+  }
+
+  booted(): void {
+    this.#priority.booted();
   }
 
   /** Its priority was lowered, and is to be given back. */
   get isHot(): boolean {
-    return this.#priority?.isHot === true;
+    return this.#priority.isHot;
+  }
+
+  /** Its tenant has computed for long a moment ago. */
+  expectHot(nowMs: number): void {
+    this.#priority.expectHot(nowMs);
   }
 
   runEnded(cpuMs: number): void {
-    this.#priority?.runEnded(cpuMs);
+    this.#priority.runEnded(cpuMs);
   }
 
   /** Never rejects. A look while another one is under way finds nothing. */
@@ -37,7 +47,7 @@ export class UsageWatch {
     this.#looking = false;
     if (usage === undefined) return 'fine';
     if (usage.rssMb > this.#maxRssMb) return 'end';
-    const keepsPriority = this.#priority?.look(nowMs, usage.cpuMs) !== false;
+    const keepsPriority = this.#priority.look(nowMs, usage.cpuMs);
     return keepsPriority && usage.rssMb <= this.#maxRssMb * FULL ? 'fine' : 'replace';
   }
 }

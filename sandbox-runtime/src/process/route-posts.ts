@@ -3,6 +3,7 @@ import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
 import type { ProcessRun } from './process-run.ts';
+import { isContent, routeStepPost } from './route-step-posts.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const AT_ONCE = -1;
@@ -74,7 +75,7 @@ function routeOutput(
       break;
     case POST.dbSet:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeDbValue(a.length + b.length);
+      exceeded = run.budget.takeNamedValue(a.length + b.length);
       if (exceeded === undefined) reporter.dbSet(run.run, a, b);
       break;
     case POST.fetch:
@@ -89,6 +90,12 @@ function routeOutput(
       if (typeof a !== 'number' || typeof b !== 'string') return;
       run.storeCalls.add(a);
       return reporter.dataStore(run.run, a, b, typeof c === 'string' ? c : undefined);
+    case POST.stepExport:
+    case POST.stepSend:
+    case POST.stepFlow:
+    case POST.stepRespond:
+      exceeded = routeStepPost(reporter, run, kind, a, b, c);
+      break;
     case POST.done:
       if (typeof a === 'string') exceeded = run.budget.takeBytes(a.length);
       if (exceeded === undefined) return routes.done(isolate, run, typeof a === 'string' ? a : undefined);
@@ -127,8 +134,4 @@ function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun
     const timeout = setTimeout(fire, delayMs);
     run.timers.set(id, () => clearTimeout(timeout));
   }
-}
-
-function isContent(value: unknown): value is string | Uint8Array {
-  return typeof value === 'string' || value instanceof Uint8Array;
 }

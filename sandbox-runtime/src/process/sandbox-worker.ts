@@ -16,8 +16,13 @@ import { type PostRoutes, routePost } from './route-posts.ts';
 import { SpareIsolates } from './spare-isolates.ts';
 import { watchIsolates } from './watch-isolates.ts';
 
-/** How long a disposed isolate may take to give its thread back before the whole process is given up. */
+/**
+ * How long a disposed isolate may take to give its thread back before the whole process is given up: longer where the process has
+ * hardly had a processor meanwhile, as those that compute for long have the least right to one.
+ */
 const DISPOSE_MS = 500;
+const DISPOSE_CPU_NS = 100e6;
+const MAX_DISPOSE_MS = 5_000;
 
 /** A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall limits. */
 export class SandboxWorker {
@@ -278,8 +283,15 @@ export class SandboxWorker {
       else this.#end(isolate, run, faultOfOthers(fault), true);
     }
     this.#throw(isolate);
+    this.#expectEnd(isolate, this.#clock.readNs(), performance.now() + MAX_DISPOSE_MS);
+  }
+
+  #expectEnd(isolate: ComponentIsolate, cpuNs: number, lastMs: number): void {
     setTimeout(() => {
-      if (isolate.guest.openCalls > 0) this.#reporter.condemned();
+      if (isolate.guest.openCalls === 0) return;
+      const hadItsTurn = this.#clock.readNs() - cpuNs > DISPOSE_CPU_NS;
+      if (hadItsTurn || performance.now() > lastMs) this.#reporter.condemned();
+      else this.#expectEnd(isolate, cpuNs, lastMs);
     }, DISPOSE_MS);
   }
 

@@ -25,6 +25,7 @@ const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
   maxEventBytes: wording('OUTPUT_LIMIT', 'The event given to $emit has # of JSON', ' bytes'),
   maxRunOutputBytes: wording('OUTPUT_LIMIT', 'The run put out # of events, logs, answers and stored values', ' bytes'),
   maxEmitsPerRun: wording('OUTPUT_LIMIT', 'The run emitted # events'),
+  maxSendsPerRun: wording('OUTPUT_LIMIT', 'The step made # calls of $.send'),
   maxLogLinesPerRun: wording('OUTPUT_LIMIT', 'The run wrote # log lines'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),

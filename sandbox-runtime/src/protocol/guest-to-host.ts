@@ -1,7 +1,8 @@
 import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
-import type { DataStoreCall, FetchRequest, RunFault } from '../sandbox.ts';
+import type { DataStoreCall, FetchRequest, FlowAction, RunFault, SendCall } from '../sandbox.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
+import { readExportName, readFlow, readSendKind } from './read-step-heads.ts';
 
 /** Faults that a sandbox process may report; any other code from it is a protocol violation. */
 const SANDBOX_FAULTS = [
@@ -34,6 +35,10 @@ export type FromSandbox =
   | { kind: 'fetch'; run: number; call: number; request: FetchRequest }
   | { kind: 'fetch-abort'; run: number; call: number }
   | { kind: 'data-store'; run: number; call: number; asked: DataStoreCall }
+  | { kind: 'step-export'; run: number; name: string; valueJson: string }
+  | { kind: 'step-send'; run: number; call: SendCall }
+  | { kind: 'step-flow'; run: number; action: FlowAction }
+  | { kind: 'step-respond'; run: number; response: HttpResponse; immediate: boolean }
   | { kind: 'outcome'; run: number; outcome: ReportedOutcome }
   | { kind: 'described'; run: number; outline: string }
   | { kind: 'pong' }
@@ -54,6 +59,10 @@ const KIND = {
   pong: 11,
   condemned: 12,
   dataStore: 13,
+  stepExport: 14,
+  stepSend: 15,
+  stepFlow: 16,
+  stepRespond: 17,
 } as const;
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -103,6 +112,22 @@ export class SandboxReporter {
     this.#writer.send(KIND.dataStore, run, valueJson === undefined ? parts : [...parts, valueJson]);
   }
 
+  stepExport(run: number, name: string, valueJson: string): void {
+    this.#writer.send(KIND.stepExport, run, [name, valueJson]);
+  }
+
+  stepSend(run: number, kind: string, payload: string): void {
+    this.#writer.send(KIND.stepSend, run, [kind, payload]);
+  }
+
+  stepFlow(run: number, head: string, contextJson: string | undefined): void {
+    this.#writer.send(KIND.stepFlow, run, contextJson === undefined ? [head] : [head, contextJson]);
+  }
+
+  stepRespond(run: number, head: string, body: FramePart, immediate: boolean): void {
+    this.#writer.send(KIND.stepRespond, run, [head, body, immediate ? 'now' : '']);
+  }
+
   outcome(run: number, outcome: ReportedOutcome): void {
     const { cpuMs, wallMs } = outcome;
     if (outcome.ok) {
@@ -139,7 +164,7 @@ export function readFromSandbox(frame: Frame): FromSandbox {
     case KIND.log:
       return { kind: 'log', run, line: readLogLine(text(frame, 0), text(frame, 1)) };
     case KIND.respond:
-      return { kind: 'respond', run, response: { ...readResponseHead(text(frame, 0)), body: bytes(frame, 1) } };
+      return { kind: 'respond', run, response: readResponse(frame) };
     case KIND.dbSet:
       return { kind: 'db-set', run, key: text(frame, 0), valueJson: text(frame, 1) };
     case KIND.dbGet:
@@ -150,6 +175,14 @@ export function readFromSandbox(frame: Frame): FromSandbox {
       return { kind: 'fetch-abort', run, call: count(frame, 0) };
     case KIND.dataStore:
       return { kind: 'data-store', run, call: count(frame, 0), asked: readStoreCall(frame) };
+    case KIND.stepExport:
+      return { kind: 'step-export', run, name: readExportName(text(frame, 0)), valueJson: text(frame, 1) };
+    case KIND.stepSend:
+      return { kind: 'step-send', run, call: { kind: readSendKind(text(frame, 0)), payload: text(frame, 1) } };
+    case KIND.stepFlow:
+      return { kind: 'step-flow', run, action: readFlow(text(frame, 0), frame.parts[1]?.toString('utf8')) };
+    case KIND.stepRespond:
+      return { kind: 'step-respond', run, response: readResponse(frame), immediate: text(frame, 2) === 'now' };
     case KIND.outcome:
       return { kind: 'outcome', run, outcome: readOutcome(frame) };
     case KIND.described:
@@ -168,6 +201,10 @@ function readLogLine(head: string, message: string): LogLine {
   const level = LEVELS[Number(match?.[1])];
   if (match === null || level === undefined) throw new FrameError('A log line without level and time');
   return { atMs: Number(match[2]), level, message };
+}
+
+function readResponse(frame: Frame): HttpResponse {
+  return { ...readResponseHead(text(frame, 0)), body: bytes(frame, 1) };
 }
 
 function readFetchRequest(frame: Frame): FetchRequest {

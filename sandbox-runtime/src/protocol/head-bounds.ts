@@ -2,3 +2,5 @@
 export const MAX_HEAD_CHARS = 256 * 1024;
 /** Characters of a request's method, and of the name of a header. */
 export const MAX_TOKEN_CHARS = 256;
+/** Names that mean something else where exports are kept: what the step returned, and the prototype of an object. */
+export const RESERVED_EXPORTS: readonly string[] = ['$return_value', '__proto__'];

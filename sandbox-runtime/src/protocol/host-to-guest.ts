@@ -24,7 +24,7 @@ export interface EntryLimits {
 }
 
 /** What is called in a component; a hook by its name. */
-export type EntryName = 'run' | HookName | 'options' | 'additional-props';
+export type EntryName = 'run' | HookName | 'options' | 'additional-props' | 'step';
 
 export interface RunOrder {
   kind: 'run';
@@ -36,7 +36,10 @@ export interface RunOrder {
   limits: EntryLimits;
   /** JSON text of `Record<string, RunProp>`. */
   props: string;
-  /** JSON text that the entry gets: the event, of `options` what is asked, of `additional-props` the previous definitions. */
+  /**
+   * What the entry gets, as JSON text: the event, of `options` what is asked, of `additional-props` the previous definitions. Of
+   * `step`: see step-input.ts.
+   */
   event: string;
 }
 

@@ -29,6 +29,14 @@ export const POST = {
   webCrypto: 40,
   /** a: call, b: JSON of a DataStoreCall without its value; c: the value as JSON, if there is one. */
   dataStore: 41,
+  /** a: name, b: value as JSON. */
+  stepExport: 50,
+  /** a: kind, b: JSON of what is sent. */
+  stepSend: 51,
+  /** Right before `done`. a: JSON of a FlowAction without its context, b: the context as JSON, if there is one. */
+  stepFlow: 52,
+  /** As `respond`; c: `now` where it is not for the end of the workflow. */
+  stepRespond: 53,
 } as const;
 
 /** Process → guest, `dispatch(kind, run, a, b, c, d)`. */
@@ -37,7 +45,7 @@ export const CALL = {
   loading: 0,
   /** a: the module's namespace. Answers an error's JSON, or undefined. */
   load: 1,
-  /** a: name of the entry, b: dedupe or '', c: props JSON, d: JSON that the entry gets: the event, of `options` what is asked. */
+  /** a: name of the entry, b: dedupe or '', c: props JSON, d: what the entry gets, as RunOrder says. */
   start: 2,
   /** a: timer. */
   timer: 3,

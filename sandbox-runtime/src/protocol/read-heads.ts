@@ -110,7 +110,8 @@ function readHeaders(value: unknown): [string, string][] {
   });
 }
 
-function readObject(json: string): Record<string, unknown> {
+/** Throws FrameError for what is no JSON of an object, or longer than a head. */
+export function readObject(json: string): Record<string, unknown> {
   const value = parse(json);
   if (typeof value !== 'object' || value === null) throw new FrameError('A head that is no object');
   return value as Record<string, unknown>;
@@ -125,7 +126,7 @@ function parse(json: string): unknown {
   }
 }
 
-function string(value: unknown, what: string): string {
+export function string(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new FrameError(`${what} is no string`);
   return value;
 }

@@ -1,6 +1,9 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 
-type OutputLimits = Pick<AccountLimits, 'maxEventBytes' | 'maxEmitsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'>;
+type OutputLimits = Pick<
+  AccountLimits,
+  'maxEventBytes' | 'maxEmitsPerRun' | 'maxSendsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'
+>;
 
 /**
  * Counts what one run puts out. The guest keeps the same counts for a clear error at the right line; this one holds where
@@ -12,6 +15,7 @@ export class RunBudget {
   #bytes = 0;
   #emits = 0;
   #logLines = 0;
+  #sends = 0;
 
   constructor(limits: OutputLimits) {
     this.#limits = limits;
@@ -34,8 +38,15 @@ export class RunBudget {
     return this.takeBytes(bytes);
   }
 
-  /** Small ones count for what keeping them costs: without that, a run could leave millions. */
-  takeDbValue(bytes: number): ExceededLimit | undefined {
+  takeSend(bytes: number): ExceededLimit | undefined {
+    this.#sends += 1;
+    const { maxSendsPerRun } = this.#limits;
+    if (this.#sends > maxSendsPerRun) return { name: 'maxSendsPerRun', value: maxSendsPerRun, used: this.#sends };
+    return this.takeBytes(bytes);
+  }
+
+  /** A value of `$.service.db` or of `$.export`. Small ones count for what keeping them costs: or a run could leave millions. */
+  takeNamedValue(bytes: number): ExceededLimit | undefined {
     return this.takeBytes(bytes + LIMITS.dbEntryOverheadBytes);
   }
 

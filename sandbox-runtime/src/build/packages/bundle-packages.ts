@@ -27,7 +27,7 @@ export async function bundlePackages(task: Extract<BundleTask, { kind: 'tree' }>
     await Promise.all(tree.packages.map((placed) => limited(() => unpackOne(placed))));
   }
   const bundle = await bundleTree(component, entryLoader, tree, packages);
-  if (!bundle.ok) return { ok: false, errors: bundle.messages.map((message) => toFieldError(message)) };
+  if (!bundle.ok) return { ok: false, errors: bundle.messages.map((message) => toFieldError(message, component)) };
   const bytes = Buffer.byteLength(bundle.code);
   if (bytes > limits.maxBundleBytes) {
     const message = `The component with its packages is ${bytes} bytes; the limit is ${limits.maxBundleBytes}`;

@@ -5,7 +5,7 @@ import type { SandboxLayer } from '../../sandbox.ts';
 import { findNetworkPrefix } from '../network-namespace.ts';
 import { findWay, type Prefix, works } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
-import { setSessionNice, USUAL_NICE } from './cpu-priority.ts';
+import { USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
 import { nodeArguments } from './node-arguments.ts';
@@ -27,8 +27,8 @@ const ADDON_FD = '/proc/self/fd/5';
 export interface Launch {
   program: string;
   args: string[];
-  /** Open files of the process from number 4 on. */
-  descriptors: readonly number[];
+  /** The process has them open, from descriptor 4 on. */
+  files: readonly string[];
   /** To be called at once with its id. */
   started(pid: number): void;
   /** The kernel ended it because its memory was used up. */
@@ -41,27 +41,19 @@ export interface Confinement {
   /** What of the operating system stands around each process, and what does not. */
   layers: readonly SandboxLayer[];
   launch(): Launch;
-  /** When no process is left. */
-  close(): void;
 }
 
 /** Finds out, once, what this system lets a process be confined with, by doing it. Takes some tenths of a second. */
 export async function findConfinement(options: ConfinementOptions): Promise<Confinement> {
   const addonPath = findAddon();
-  const files = [process.execPath, addonPath].map((path) => openSync(path, constants.O_RDONLY));
-  const findings = await probe(options, files, addonPath);
-  let open = true;
+  const findings = await probe(options, addonPath);
   return {
     layers: describeLayers(findings, options),
-    launch: () => launch(findings, options, files, addonPath),
-    close() {
-      if (open) for (const file of files) closeSync(file);
-      open = false;
-    },
+    launch: () => launch(findings, options, addonPath),
   };
 }
 
-async function probe(options: ConfinementOptions, files: readonly number[], addonPath: string): Promise<Findings> {
+async function probe(options: ConfinementOptions, addonPath: string): Promise<Findings> {
   const priority = await findWay([], [['nice', '-n', String(USUAL_NICE)]]);
   const network = await findNetworkPrefix();
   const outer = [...priority, ...network];
@@ -78,7 +70,7 @@ async function probe(options: ConfinementOptions, files: readonly number[], addo
   );
   const groups = findControlGroups(options.controlGroup);
   const found: Findings = { priority, network, limits, privileges, users: undefined, groups };
-  const users = await findUsers(found, files, addonPath);
+  const users = await findUsers(found, addonPath);
   return { ...found, users };
 }
 
@@ -86,7 +78,7 @@ async function probe(options: ConfinementOptions, files: readonly number[], addo
  * A process of a user of its own, where this one is root's. Node's program and the addon may be in a folder that nobody
  * else may enter: the process gets both as open files.
  */
-async function findUsers(found: Findings, files: readonly number[], addonPath: string): Promise<UserIds | undefined> {
+async function findUsers(found: Findings, addonPath: string): Promise<UserIds | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || found.privileges.length === 0) return undefined;
   if ([process.execPath, addonPath].some((path) => !isForEverybody(path))) return undefined;
   const users = findUserIds(readFileSync('/proc/self/uid_map', 'utf8'), readFileSync('/proc/self/gid_map', 'utf8'));
@@ -94,7 +86,9 @@ async function findUsers(found: Findings, files: readonly number[], addonPath: s
   const user = users.take();
   const load = `process.dlopen({ exports: {} }, '${ADDON_FD}')`;
   const command = [...prefixOf(found, user), NODE_FD, '--permission', '--allow-addons', '--no-warnings', '-e', load];
+  const files = [process.execPath, addonPath].map((path) => openSync(path, constants.O_RDONLY));
   const worked = await works(command, files);
+  for (const file of files) closeSync(file);
   users.giveBack(user);
   return worked ? users : undefined;
 }
@@ -121,7 +115,7 @@ function prefixOf({ priority, network, limits, privileges }: Findings, user: num
   ];
 }
 
-function launch(found: Findings, options: ConfinementOptions, files: readonly number[], addonPath: string): Launch {
+function launch(found: Findings, options: ConfinementOptions, addonPath: string): Launch {
   const user = found.users?.take();
   const isOwnUser = user !== undefined;
   const node = isOwnUser ? NODE_FD : process.execPath;
@@ -130,9 +124,8 @@ function launch(found: Findings, options: ConfinementOptions, files: readonly nu
   return {
     program,
     args,
-    descriptors: isOwnUser ? files : [],
+    files: isOwnUser ? [process.execPath, addonPath] : [],
     started(pid) {
-      setSessionNice(pid, USUAL_NICE);
       takeFirst(pid);
       groups = confineGroup(found.groups, options, pid);
     },

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { ProcessStarter } from '../starter/starter.ts';
 
 /** The processors that a process may use, by number. */
 type Cores = readonly number[];
@@ -13,14 +13,8 @@ export function findHotCores(all = ownCores()): Cores | undefined {
 }
 
 /** Undone by giving `ownCores`. Does nothing without util-linux; the niceness has to do then. */
-export function setCores(pid: number, cores: Cores): void {
-  const change = spawn('taskset', ['-a', '-p', '-c', cores.join(','), String(pid)], {
-    env: {},
-    cwd: '/',
-    stdio: 'ignore',
-  });
-  // The program is not installed.
-  change.on('error', () => undefined).unref();
+export function setCores(starter: Pick<ProcessStarter, 'command'>, pid: number, cores: Cores): void {
+  starter.command('taskset', ['-a', '-p', '-c', cores.join(','), String(pid)]);
 }
 
 export function ownCores(): Cores {

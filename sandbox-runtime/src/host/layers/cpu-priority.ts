@@ -1,21 +1,32 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import type { ProcessStarter } from '../starter/starter.ts';
 import { findHotCores, ownCores, setCores } from './cpu-cores.ts';
+import { setSessionNice } from './session-nice.ts';
 
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
 export const USUAL_NICE = 1;
-/** Of a process that builds a component: whoever saves one waits for seconds anyway. */
+/** Of the session of one that starts: some tenths of a second of computing, for which nobody else should wait. */
+export const BOOT_NICE = 3;
+/** Of a process that builds a component, and of its session: whoever saves one waits for seconds anyway. */
 export const BUILD_NICE = 5;
-/** Of one that computes for long: an eighth of a usual share, so that it still answers when the machine is full. */
+/** Of one that has begun to compute for long, and may be done soon: less than half of a usual share. */
+const WARM_NICE = 5;
+/** Of one that goes on: an eighth of a usual share, so that it still answers when the machine is full. */
 const HOT_NICE = 10;
 /** Of its threads but the first, which has to watch them: between them they get no more than it does. */
 const HOT_THREAD_NICE = 19;
 
-/** A process is hot when it has used this much processor time beyond that of short runs, less what is always free. */
+/**
+ * A process is warm, then hot, when it has used this much processor time beyond that of short runs, less what is always free. Where
+ * a priority cannot be given back, the process has to be replaced afterwards, and none is only warm.
+ */
+const WARM_MS = 60;
 const HOT_MS = 200;
 const FREE_CORES = 0.1;
-/** Or when it was seen computing so many times in a row: where many want the processors, it gets too little to tell by. */
-const HOT_LOOKS = 4;
+/** Or when it was seen computing for so long: where many want the processors, it gets too little to tell by. */
+const WARM_COMPUTING_MS = 150;
+const HOT_COMPUTING_MS = 1_000;
 /** It has calmed down when none of its threads was seen computing for so long. */
 const CALM_MS = 2_000;
 /**
@@ -31,20 +42,43 @@ const RUN_OVERHEAD_MS = 0.5;
  */
 export class CpuPriority {
   readonly #pid: number;
+  readonly #starter: Pick<ProcessStarter, 'command'>;
   readonly #hotCores = findHotCores();
+  readonly #isReversible = mayRaise();
+  #sessionNice = { value: BOOT_NICE, isSet: true };
   #explainedMs = 0;
   #beyondMs = 0;
-  #looksComputing = 0;
+  #computingSinceMs: number | undefined;
   #before: { atMs: number; cpuMs: number } | undefined;
-  #hot = false;
+  #level: 'usual' | 'warm' | 'hot' = 'usual';
   #busyAtMs = 0;
 
-  constructor(pid: number) {
+  constructor(pid: number, starter: Pick<ProcessStarter, 'command'>) {
     this.#pid = pid;
+    this.#starter = starter;
+  }
+
+  /** It has started, and does nothing yet. */
+  booted(): void {
+    this.#setSession(USUAL_NICE);
+  }
+
+  /** Before it has computed for long itself: its tenant's others have. Nothing is done that could not be undone. */
+  expectHot(nowMs: number): void {
+    if (this.#isReversible && this.#level === 'usual') this.#lower('warm', nowMs);
+  }
+
+  #lower(level: 'warm' | 'hot', nowMs: number): void {
+    this.#busyAtMs = nowMs;
+    if (this.#level === 'usual' && this.#hotCores !== undefined) setCores(this.#starter, this.#pid, this.#hotCores);
+    this.#level = level;
+    const nice = level === 'hot' ? HOT_NICE : WARM_NICE;
+    this.#setSession(nice);
+    changeNice(this.#pid, nice, HOT_THREAD_NICE);
   }
 
   get isHot(): boolean {
-    return this.#hot;
+    return this.#level !== 'usual';
   }
 
   runEnded(cpuMs: number): void {
@@ -58,37 +92,39 @@ export class CpuPriority {
   look(nowMs: number, cpuMs: number): boolean {
     const before = this.#before ?? { atMs: nowMs, cpuMs };
     this.#before = { atMs: nowMs, cpuMs };
-    const isLong = this.#computesForLong(cpuMs - before.cpuMs, nowMs - before.atMs);
-    if (isLong || this.#looksComputing > 0) this.#busyAtMs = nowMs;
-    if (!this.#hot && isLong) {
-      this.#hot = true;
-      if (this.#hotCores !== undefined) setCores(this.#pid, this.#hotCores);
-      changeNice(this.#pid, HOT_NICE, HOT_THREAD_NICE);
-    } else if (this.#hot && nowMs - this.#busyAtMs > CALM_MS) {
-      this.#hot = false;
-      if (this.#hotCores !== undefined) setCores(this.#pid, ownCores());
-      return changeNice(this.#pid, USUAL_NICE, USUAL_NICE);
-    }
-    return true;
+    if (!this.#sessionNice.isSet) this.#setSession(this.#sessionNice.value);
+    this.#count(nowMs, cpuMs - before.cpuMs, nowMs - before.atMs);
+    if (this.#computingSinceMs !== undefined) this.#busyAtMs = nowMs;
+    if (this.#level !== 'hot' && this.#isBeyond(nowMs, HOT_MS, HOT_COMPUTING_MS)) this.#lower('hot', nowMs);
+    else if (this.#level === 'usual' && this.#isReversible && this.#isBeyond(nowMs, WARM_MS, WARM_COMPUTING_MS))
+      this.#lower('warm', nowMs);
+    return !this.isHot || nowMs - this.#busyAtMs <= CALM_MS || this.#calmDown();
   }
 
-  #computesForLong(usedMs: number, elapsedMs: number): boolean {
+  #calmDown(): boolean {
+    this.#level = 'usual';
+    if (this.#hotCores !== undefined) setCores(this.#starter, this.#pid, ownCores());
+    this.#setSession(USUAL_NICE);
+    return changeNice(this.#pid, USUAL_NICE, USUAL_NICE);
+  }
+
+  #count(nowMs: number, usedMs: number, elapsedMs: number): void {
     const beyondMs = Math.max(0, usedMs - this.#explainedMs);
     this.#explainedMs = 0;
     // What is used while it is hot is used behind all others.
-    this.#beyondMs = this.#hot ? 0 : Math.max(0, this.#beyondMs + beyondMs - elapsedMs * FREE_CORES);
-    const mayCompute = beyondMs >= usedMs / 2 && (usedMs > 0 || this.#looksComputing > 0);
-    this.#looksComputing = mayCompute && hasThreadThatComputes(this.#pid) ? this.#looksComputing + 1 : 0;
-    return this.#beyondMs > HOT_MS || (!this.#hot && this.#looksComputing >= HOT_LOOKS);
+    this.#beyondMs = this.#level === 'hot' ? 0 : Math.max(0, this.#beyondMs + beyondMs - elapsedMs * FREE_CORES);
+    const mayCompute = beyondMs >= usedMs / 2 && (usedMs > 0 || this.#computingSinceMs !== undefined);
+    const computes = mayCompute && hasThreadThatComputes(this.#pid);
+    this.#computingSinceMs = computes ? (this.#computingSinceMs ?? nowMs) : undefined;
   }
-}
 
-/** The share of the process's session against those of others. The kernel may not have such shares, or not let us set them. */
-export function setSessionNice(pid: number, nice: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
-  } catch {
-    // The niceness of the threads has to do.
+  #isBeyond(nowMs: number, beyondMs: number, computingMs: number): boolean {
+    return this.#beyondMs > beyondMs || nowMs - (this.#computingSinceMs ?? nowMs) >= computingMs;
+  }
+
+  // The kernel lets whoever is not root change sessions ten times a second: what did not work is tried at the next look.
+  #setSession(nice: number): void {
+    this.#sessionNice = { value: nice, isSet: setSessionNice(this.#pid, nice) || !hasSessionShares() };
   }
 }
 
@@ -97,9 +133,8 @@ export function setSessionNice(pid: number, nice: number): void {
  * that of a session elsewhere not at all: both are set. False where a thread's could not be.
  */
 function changeNice(pid: number, nice: number, threadNice: number): boolean {
-  setSessionNice(pid, nice);
   // Only root may make a thread less nice again; anybody may do that to a session.
-  if (process.getuid?.() !== 0 && hasSessionShares()) return true;
+  if (!isRoot() && hasSessionShares()) return true;
   try {
     for (const thread of threadsOf(pid)) setPriority(Number(thread), Number(thread) === pid ? nice : threadNice);
     return true;
@@ -107,6 +142,15 @@ function changeNice(pid: number, nice: number, threadNice: number): boolean {
     // A thread, or the process, that ended meanwhile needs nothing.
     return !isRefusal(error);
   }
+}
+
+/** Whether what was made less urgent can be made more so again. */
+function mayRaise(): boolean {
+  return isRoot() || hasSessionShares();
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 function hasSessionShares(): boolean {

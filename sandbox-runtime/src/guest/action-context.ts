@@ -1,0 +1,78 @@
+import { RESERVED_EXPORTS } from '../protocol/head-bounds.ts';
+import { POST } from '../protocol/isolate-calls.ts';
+import type { ReadStepInput } from '../protocol/step-input.ts';
+import type { Bridge } from './bridge.ts';
+import { sendResponse } from './http-prop.ts';
+import { parseJson, sliceText, toText } from './intrinsics.ts';
+import { toJson } from './json-value.ts';
+import { isObject } from './resolve-prop.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+import { type GuestFlow, makeFlow } from './step-flow.ts';
+import { type GuestSend, makeSend } from './step-send.ts';
+import { utf8LengthUpTo } from './utf8.ts';
+
+const SUMMARY = '$summary';
+
+export interface ActionContextParts {
+  bridge: Bridge;
+  runs: RunTracker;
+  warn(context: RunContext, message: string): void;
+}
+
+/** `$`, as `run` of an action gets it. A plain object: packages of components keep things of their own on it. */
+export interface ActionContext {
+  export(name: unknown, value: unknown): void;
+  respond(response?: unknown): Promise<void>;
+  flow: GuestFlow;
+  send: GuestSend;
+  context: unknown;
+}
+
+export function makeActionContext(
+  { bridge, runs, warn }: ActionContextParts,
+  context: RunContext,
+  input: ReadStepInput,
+): ActionContext {
+  return {
+    export: (name, value) => exportValue(bridge, runs, context, name, value),
+    respond: (response) => {
+      const isImmediate = isObject(response) && response['immediate'] === true;
+      const post = (head: string, body: string | Uint8Array): void =>
+        bridge.post(POST.stepRespond, context.run, head, body, isImmediate ? 'now' : '');
+      return sendResponse({ runs, warn: (message) => warn(context, message), post }, context, response);
+    },
+    flow: makeFlow(runs, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
+    send: makeSend(bridge, runs, context),
+    context: parseJson(input.context),
+  };
+}
+
+/** At once, so that it is kept of a step that fails later. The last value of a name holds; what is undefined is null. */
+function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name: unknown, value: unknown): void {
+  if (context.over) return;
+  const { limits } = context;
+  const key = readName(name, limits.maxExportNameChars);
+  const json = toJson(
+    `The value of the export '${key}'`,
+    key === SUMMARY ? summaryOf(value, limits.maxSummaryChars) : (value ?? null),
+  );
+  const bytes = utf8LengthUpTo(json, limits.maxRunOutputBytes);
+  runs.takeBytes(context, bytes + key.length + limits.dbEntryOverheadBytes);
+  bridge.post(POST.stepExport, context.run, key, json);
+}
+
+function readName(name: unknown, maxChars: number): string {
+  if (typeof name !== 'string' || name === '')
+    throw new TypeError('$.export takes a name, a text that is not empty, and a value');
+  if (name.length > maxChars) throw new RangeError(`The name of an export is longer than ${maxChars} characters`);
+  // Not with `includes`, which a component can patch: let through, the name would end the whole process.
+  for (let index = 0; index < RESERVED_EXPORTS.length; index += 1)
+    if (name === RESERVED_EXPORTS[index]) throw new TypeError(`'${name}' cannot be the name of an export`);
+  return name;
+}
+
+// For people: a long one is cut, not refused.
+function summaryOf(value: unknown, maxChars: number): string {
+  const text = isObject(value) ? toJson('The summary', value) : toText(value ?? '');
+  return text.length > maxChars ? `${sliceText(text, 0, maxChars - 1)}…` : text;
+}

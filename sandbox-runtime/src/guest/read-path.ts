@@ -1,0 +1,45 @@
+import type { ExpressionPath } from '@headwater/shared/expressions';
+
+/** What expressions can name. */
+export interface TemplateScope {
+  steps: () => Record<string, unknown>;
+  env: Readonly<Record<string, string>>;
+}
+
+const MAX_NAMES = 5;
+const MAX_NAME_CHARS = 40;
+const hasOwn = Object.hasOwn;
+
+/** Whether it begins with a name that expressions have. */
+export function isPathOf({ root }: ExpressionPath): boolean {
+  return root === 'steps' || root === 'env';
+}
+
+/**
+ * Walks a path through data, over own properties alone. Throws TypeError with the first part that is not there, unless it is
+ * one that may be missing: then the whole path is undefined, as with `?.`.
+ */
+export function readPath({ root, parts }: ExpressionPath, scope: TemplateScope): unknown {
+  let value: unknown = root === 'env' ? scope.env : scope.steps();
+  let walked = root;
+  for (let index = 0; index < parts.length; index += 1) {
+    const { key, isOptional, text } = parts[index] as ExpressionPath['parts'][number];
+    const isThere = value !== undefined && value !== null && hasOwn(value, key);
+    if (!isThere) {
+      if (isOptional || parts[index + 1]?.isOptional === true) return undefined;
+      throw new TypeError(describeMissing(walked, value, key));
+    }
+    value = (value as Record<string, unknown>)[key];
+    walked += text;
+  }
+  return value;
+}
+
+function describeMissing(walked: string, value: unknown, key: string): string {
+  if (value === null) return `\`${walked}\` is null`;
+  const names = typeof value === 'object' ? Object.keys(value as object) : [];
+  const has = names.filter((name) => name.length <= MAX_NAME_CHARS).slice(0, MAX_NAMES);
+  const more = names.length > has.length ? ' and more' : '';
+  const known = has.length === 0 ? '' : ` (it has ${has.map((name) => `\`${name}\``).join(', ')}${more})`;
+  return `\`${walked}\` has no \`${key}\`${known}`;
+}

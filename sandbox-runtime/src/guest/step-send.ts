@@ -1,0 +1,110 @@
+import type { SendCall } from '../sandbox.ts';
+import { POST } from '../protocol/isolate-calls.ts';
+import type { Bridge } from './bridge.ts';
+import { toText } from './intrinsics.ts';
+import { toJson } from './json-value.ts';
+import { limitError } from './limit-error.ts';
+import { isObject } from './resolve-prop.ts';
+import type { RunContext, RunTracker } from './run-context.ts';
+import { utf8LengthUpTo } from './utf8.ts';
+
+export interface GuestSend {
+  http(request: unknown): void;
+  email(email: unknown): void;
+  s3(object: unknown): void;
+  emit(event: unknown, channel?: unknown): void;
+  sse(message: unknown): void;
+}
+
+type Fields = Record<string, unknown>;
+
+/** `$.send`. What is wrong is an error at the author's line; what is right leaves after the workflow has ended. */
+export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext): GuestSend {
+  const send = (kind: SendCall['kind'], fields: Fields): void => {
+    if (context.over) return;
+    const payload = toJson(`What is given to $.send.${kind}`, fields);
+    const { maxSendsPerRun, maxEventBytes, maxRunOutputBytes } = context.limits;
+    const isEvent = kind === 'emit' || kind === 'sse';
+    const bytes = utf8LengthUpTo(payload, isEvent ? maxEventBytes : maxRunOutputBytes);
+    if (isEvent && bytes > maxEventBytes)
+      throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
+    context.sends += 1;
+    if (context.sends > maxSendsPerRun)
+      runs.exceed(context, { name: 'maxSendsPerRun', value: maxSendsPerRun, used: context.sends });
+    runs.takeBytes(context, bytes);
+    bridge.post(POST.stepSend, context.run, kind, payload);
+  };
+  const { maxFetchUrlChars, maxChannelChars } = context.limits;
+  return {
+    http: (request) => send('http', readHttp(given('http', request, '{ method, url, data }'), maxFetchUrlChars)),
+    email: (email) => send('email', readEmail(given('email', email, '{ subject, text }'))),
+    s3: (object) => send('s3', readObject(given('s3', object, '{ bucket, prefix, payload }'))),
+    emit: (event, channel) => send('emit', readEmit(event, channel, maxChannelChars)),
+    sse: (message) => send('sse', readSse(given('sse', message, '{ channel, payload }'), maxChannelChars)),
+  };
+}
+
+function given(kind: string, value: unknown, shape: string): Fields {
+  if (!isObject(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
+  return value;
+}
+
+function readHttp({ method, url, data, headers, params, auth }: Fields, maxUrlChars: number): Fields {
+  const text = requireText('http', 'url', url, maxUrlChars);
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new TypeError(`$.send.http: url must be one of http or https, not ${text.slice(0, 200)}`);
+  if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
+    throw new TypeError('$.send.http: method must be a name such as POST');
+  for (const [name, value] of Object.entries({ headers, params, auth }))
+    if (value !== undefined && value !== null && !isObject(value))
+      throw new TypeError(`$.send.http: ${name} must be an object, not a ${typeof value}`);
+  if (isObject(auth) && (typeof auth['username'] !== 'string' || typeof auth['password'] !== 'string'))
+    throw new TypeError('$.send.http: auth must be { username, password }, both of them text');
+  return { url: text, ...defined({ method, data, headers, params, auth }) };
+}
+
+function readEmail({ subject, text, html }: Fields): Fields {
+  requireText('email', 'subject', subject);
+  for (const [name, value] of Object.entries({ text, html }))
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      throw new TypeError(`$.send.email: ${name} must be text, not a ${typeof value}`);
+  if (typeof text !== 'string' && typeof html !== 'string')
+    throw new TypeError('$.send.email needs text or html, or both');
+  return { subject, ...defined({ text, html }) };
+}
+
+function readObject({ bucket, prefix, payload }: Fields): Fields {
+  requireText('s3', 'bucket', bucket);
+  if (prefix !== undefined && typeof prefix !== 'string')
+    throw new TypeError(`$.send.s3: prefix must be text, not a ${typeof prefix}`);
+  if (payload === undefined) throw new TypeError('$.send.s3 needs a payload');
+  return { bucket, prefix: prefix ?? '', payload };
+}
+
+/** An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make an event. */
+function readEmit(event: unknown, channel: unknown, maxChars: number): Fields {
+  const isRaw =
+    channel === undefined &&
+    isObject(event) &&
+    Object.hasOwn(event, 'raw_event') &&
+    Object.keys(event).every((name) => name === 'raw_event' || name === 'name');
+  const { raw_event: data, name } = isRaw ? event : { raw_event: event, name: channel };
+  const isNamed = name !== undefined && name !== null && name !== '';
+  if (isNamed) requireText('emit', 'name', name, maxChars);
+  return { raw_event: data ?? null, ...(isNamed ? { name } : {}) };
+}
+
+function readSse({ channel, payload }: Fields, maxChars: number): Fields {
+  return { channel: requireText('sse', 'channel', channel, maxChars), payload: payload ?? null };
+}
+
+function requireText(kind: string, name: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): string {
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new TypeError(`$.send.${kind} needs ${name}, a text; it is ${value === '' ? 'empty' : toText(typeof value)}`);
+  if (value.length > maxChars) throw new RangeError(`$.send.${kind}: ${name} is longer than ${maxChars} characters`);
+  return value;
+}
+
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+}

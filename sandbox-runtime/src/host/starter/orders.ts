@@ -1,0 +1,30 @@
+/** What is started: a program in a session of its own, whose standard input is a script, and whose descriptor 3 leads to the node. */
+export interface StartOrder {
+  program: string;
+  args: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  script: string;
+  /** Opened by the starter and given to the process as descriptors 4, 5, … */
+  files: readonly string[];
+  /** Niceness of the process's session, from its first moments on; where the kernel has such. */
+  sessionNice: number;
+}
+
+/** From the node to the starter. Scripts are large and few: each is sent once and then named by its number. */
+export type ToStarter =
+  | { kind: 'script'; script: number; code: string }
+  | { kind: 'start'; token: string; script: number; order: Omit<StartOrder, 'script'> }
+  /** A small program that nobody waits for; one after the other. */
+  | { kind: 'command'; program: string; args: readonly string[] };
+
+/** From the starter to the node. */
+export type FromStarter =
+  /** Once, when it has started. */
+  | { kind: 'ready' }
+  | { kind: 'started'; token: string; pid: number }
+  | { kind: 'ended'; token: string; code: number | null; signal: string | null; stderr: string };
+
+/** Hexadecimal; the first bytes on a connection, which say whose channel it is. */
+export const TOKEN_CHARS = 32;
+/** What is kept of what a process says on its standard error. */
+export const MAX_STDERR_CHARS = 4_096;

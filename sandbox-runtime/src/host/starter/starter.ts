@@ -1,0 +1,235 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type FromStarter, type StartOrder, TOKEN_CHARS, type ToStarter } from './orders.ts';
+
+/** How a process ended; without code and signal it could not be started, and `stderr` says why. */
+export interface ProcessEnd {
+  code: number | null;
+  signal: string | null;
+  /** The first of what it wrote there. */
+  stderr: string;
+}
+
+interface ProcessEvents {
+  /** It runs, and `channel` is the other end of its descriptor 3, to be read at once. At most once, before `ended`. */
+  started(pid: number, channel: Socket): void;
+  /** Exactly once, when the channel has been read to its end and is closed. */
+  ended(end: ProcessEnd): void;
+}
+
+export interface ProcessHandle {
+  /** Kills it with everything in its process group, also where it has not started yet. Idempotent. */
+  kill(): void;
+}
+
+/**
+ * Starts processes for the node from a small process beside it. Starting one copies the tables of all memory of whoever does it, and
+ * waits until the new process has had its first turn on a processor: the node's only thread would stand still for 5 to 35 ms.
+ */
+export interface ProcessStarter {
+  start(order: StartOrder, events: ProcessEvents): ProcessHandle;
+  /** Runs a small program that nobody waits for, after those that were asked for before. */
+  command(program: string, args: readonly string[]): void;
+  /** Ends every process that is left. Idempotent. */
+  stop(): Promise<void>;
+}
+
+interface Pending {
+  events: ProcessEvents;
+  pid: number | undefined;
+  channel: Socket | undefined;
+  isStarted: boolean;
+  isKilled: boolean;
+}
+
+/** Of a path on every system; the usual folder for such files may be named longer. */
+const MAX_PATH_BYTES = 100;
+const HEAP_MB = 64;
+/** For what is in the pipe of a process that has ended; somebody who got hold of its other end may keep it open. */
+const LAST_WORDS_MS = 1_000;
+
+/** Rejects where no channel can be opened, or the process does not start. */
+export async function createStarter(): Promise<ProcessStarter> {
+  const folder = await makeFolder();
+  const starter = new Starter(join(folder, 's'));
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= starter.stop().then(() => rm(folder, { recursive: true, force: true }));
+    return stopped;
+  };
+  try {
+    await starter.listen();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    start: (order, events) => starter.start(order, events),
+    command: (program, args) => starter.tell({ kind: 'command', program, args }),
+    stop,
+  };
+}
+
+/** That nobody else may enter. */
+async function makeFolder(): Promise<string> {
+  const usual = join(tmpdir(), 'hw-');
+  return mkdtemp(Buffer.byteLength(usual) < MAX_PATH_BYTES - 'XXXXXX/s'.length ? usual : '/tmp/hw-');
+}
+
+class Starter {
+  readonly #address: string;
+  readonly #server: Server;
+  readonly #all = new Map<string, Pending>();
+  readonly #connections = new Set<Socket>();
+  #scripts = new Map<string, number>();
+  #child: ChildProcess | undefined;
+
+  constructor(address: string) {
+    this.#address = address;
+    this.#server = createServer({ pauseOnConnect: true }, (socket) => this.#connected(socket));
+  }
+
+  async listen(): Promise<void> {
+    const listening = once(this.#server, 'listening');
+    this.#server.listen(this.#address);
+    await listening;
+    // Whoever waits for a process keeps this one alive.
+    this.#server.unref();
+    const child = this.#fork();
+    this.#child = child;
+    const up = once(child, 'message');
+    const over = once(child, 'exit').then(() => Promise.reject(new Error('The process that starts others has ended')));
+    // It ends some day, and by then nobody waits for this.
+    over.catch(() => undefined);
+    await Promise.race([up, over]);
+  }
+
+  start({ script, ...order }: StartOrder, events: ProcessEvents): ProcessHandle {
+    const token = randomBytes(TOKEN_CHARS / 2).toString('hex');
+    const one: Pending = { events, pid: undefined, channel: undefined, isStarted: false, isKilled: false };
+    this.#all.set(token, one);
+    this.tell({ kind: 'start', token, script: this.#numberOf(script), order });
+    return { kill: () => kill(one) };
+  }
+
+  tell(message: ToStarter): void {
+    this.#child ??= this.#fork();
+    // Where it is ending, what it was asked for ends with it.
+    this.#child.send(message, () => undefined);
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    }
+    for (const socket of this.#connections) socket.destroy();
+    // Answers with an error where it has never listened.
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #fork(): ChildProcess {
+    const child = fork(fileURLToPath(new URL('./starter-main.ts', import.meta.url)), [this.#address], {
+      // Signals that a terminal sends to all of its processes are the node's alone to obey.
+      detached: true,
+      env: {},
+      cwd: '/',
+      execArgv: [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--title=hw-starter'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.on('message', (message) => this.#receive(message as FromStarter));
+    child.on('error', () => this.#lost(child));
+    child.on('exit', () => this.#lost(child));
+    return child;
+  }
+
+  #numberOf(script: string): number {
+    const known = this.#scripts.get(script);
+    if (known !== undefined) return known;
+    const number = this.#scripts.size;
+    this.#scripts.set(script, number);
+    this.tell({ kind: 'script', script: number, code: script });
+    return number;
+  }
+
+  #receive(message: FromStarter): void {
+    if (message.kind === 'ready') return;
+    const one = this.#all.get(message.token);
+    if (one === undefined) return;
+    if (message.kind === 'started') {
+      one.pid = message.pid;
+      if (one.isKilled) kill(one);
+      return begin(one);
+    }
+    this.#all.delete(message.token);
+    one.pid = undefined;
+    const { code, signal, stderr } = message;
+    void whenRead(one).then(() => one.events.ended({ code, signal, stderr }));
+  }
+
+  #connected(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once('close', () => this.#connections.delete(socket));
+    // The end of a process tells more than the end of its pipe.
+    socket.on('error', () => undefined);
+    const read = (): void => {
+      const token = socket.read(TOKEN_CHARS) as Buffer | null;
+      if (token === null) return;
+      socket.off('readable', read);
+      const one = this.#all.get(token.toString('latin1'));
+      if (one === undefined || one.channel !== undefined) return void socket.destroy();
+      one.channel = socket;
+      begin(one);
+    };
+    socket.on('readable', read);
+  }
+
+  /** It takes no process with it that could not be replaced. */
+  #lost(child: ChildProcess): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#scripts = new Map();
+    const left = [...this.#all.values()];
+    this.#all.clear();
+    for (const one of left) {
+      kill(one);
+      one.pid = undefined;
+      one.events.ended({ code: null, signal: null, stderr: 'The process that starts others has ended' });
+    }
+  }
+}
+
+/** What a process has said before its end comes another way than the news of its end. */
+async function whenRead({ isStarted, channel }: Pending): Promise<void> {
+  if (isStarted && channel !== undefined && !channel.closed) {
+    const closed = new Promise<void>((resolve) => void channel.once('close', resolve));
+    const timer = setTimeout(() => channel.destroy(), LAST_WORDS_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+  channel?.destroy();
+}
+
+function begin(one: Pending): void {
+  if (one.isStarted || one.pid === undefined || one.channel === undefined) return;
+  one.isStarted = true;
+  one.events.started(one.pid, one.channel);
+}
+
+function kill(one: Pending): void {
+  one.isKilled = true;
+  if (one.pid === undefined) return;
+  try {
+    process.kill(-one.pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in the group.
+  }
+}

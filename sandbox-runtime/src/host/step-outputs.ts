@@ -1,0 +1,72 @@
+import type { ExceededLimit } from '@headwater/shared';
+import { FrameError } from '../protocol/frames.ts';
+import type { FromSandbox } from '../protocol/guest-to-host.ts';
+import type { RunBudget } from '../protocol/run-budget.ts';
+import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
+
+export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' }>;
+
+/** Hands on what a step puts out by `$`. What would break its host later is refused here: the process may be in any hands. */
+export class StepOutputs {
+  readonly #host: StepHost | undefined;
+  readonly #budget: RunBudget;
+  #hasAnswered = false;
+  #hasEnded = false;
+
+  constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget) {
+    this.#host = entry.kind === 'step' ? host.step : undefined;
+    this.#budget = budget;
+  }
+
+  /** Answers the limit that was gone over; nothing is handed on then. Throws FrameError for what no guest says. */
+  take(message: StepMessage): ExceededLimit | undefined {
+    if (this.#host === undefined) throw new FrameError('What only a step says, of a run that is none');
+    const exceeded = this.#count(message);
+    if (exceeded === undefined) handOn(this.#host, message);
+    return exceeded;
+  }
+
+  #count(message: StepMessage): ExceededLimit | undefined {
+    switch (message.kind) {
+      case 'step-export':
+        requireJson(message.valueJson);
+        return this.#budget.takeNamedValue(message.name.length + message.valueJson.length);
+      case 'step-send':
+        requireJson(message.call.payload);
+        return this.#budget.takeSend(message.call.payload.length);
+      case 'step-flow': {
+        if (this.#hasEnded) throw new FrameError('A step that goes on in two ways');
+        this.#hasEnded = true;
+        const context = message.action.kind === 'rerun' ? message.action.context : undefined;
+        if (context !== undefined) requireJson(context);
+        return this.#budget.takeBytes(context?.length ?? 0);
+      }
+      case 'step-respond':
+        if (this.#hasAnswered) throw new FrameError('A second answer of a step');
+        this.#hasAnswered = true;
+        return this.#budget.takeBytes(message.response.body.byteLength);
+    }
+  }
+}
+
+function handOn(host: StepHost, message: StepMessage): void {
+  switch (message.kind) {
+    case 'step-export':
+      return host.export(message.name, message.valueJson);
+    case 'step-send':
+      return host.send(message.call);
+    case 'step-flow':
+      return host.flow(message.action);
+    case 'step-respond':
+      return host.respond(message.response, message.immediate);
+  }
+}
+
+/** It is put together with other texts later, and read by others than the tenant whose it is. */
+function requireJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new FrameError('A value that is no JSON', { cause });
+  }
+}

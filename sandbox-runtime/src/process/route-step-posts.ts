@@ -1,0 +1,40 @@
+import type { ExceededLimit } from '@headwater/shared';
+import type { SandboxReporter } from '../protocol/guest-to-host.ts';
+import { POST } from '../protocol/isolate-calls.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/** Passes on what a step does by its `$`. Answers the limit of the run that was gone over. */
+export function routeStepPost(
+  reporter: SandboxReporter,
+  { run, budget }: ProcessRun,
+  kind: number,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+): ExceededLimit | undefined {
+  if (typeof a !== 'string') return undefined;
+  if (kind === POST.stepFlow) {
+    const context = typeof b === 'string' ? b : undefined;
+    const exceeded = budget.takeBytes(a.length + (context?.length ?? 0));
+    if (exceeded === undefined) reporter.stepFlow(run, a, context);
+    return exceeded;
+  }
+  if (kind === POST.stepRespond) {
+    if (!isContent(b)) return undefined;
+    const exceeded = budget.takeBytes(b.length);
+    if (exceeded === undefined) reporter.stepRespond(run, a, b, c === 'now');
+    return exceeded;
+  }
+  if (typeof b !== 'string') return undefined;
+  const isExport = kind === POST.stepExport;
+  const exceeded = isExport ? budget.takeNamedValue(a.length + b.length) : budget.takeSend(b.length);
+  if (exceeded !== undefined) return exceeded;
+  if (isExport) reporter.stepExport(run, a, b);
+  else reporter.stepSend(run, a, b);
+  return undefined;
+}
+
+/** What crosses as a body. */
+export function isContent(value: unknown): value is string | Uint8Array {
+  return typeof value === 'string' || value instanceof Uint8Array;
+}
