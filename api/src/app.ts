@@ -14,15 +14,24 @@ import { componentPropEndpoints } from './routes/component-props.ts';
 import { componentEndpoints } from './routes/components.ts';
 import { dataStoreEndpoints } from './routes/data-stores.ts';
 import { connectedAccountEndpoints } from './routes/connected-accounts.ts';
+import { environmentEndpoints } from './routes/environment.ts';
 import { eventEndpoints } from './routes/events.ts';
+import { executionEndpoints } from './routes/executions.ts';
+import { executionActionEndpoints } from './routes/execution-actions.ts';
 import { listEndpoints } from './routes/lists.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { registryEndpoints } from './routes/registry.ts';
+import { sendEndpoints } from './routes/sends.ts';
 import { sourceEndpoints } from './routes/sources.ts';
+import { streamEndpoints } from './routes/streams.ts';
 import { subscriptionEndpoints } from './routes/subscriptions.ts';
+import { workflowTestEndpoints } from './routes/test-workflow.ts';
+import { traceEndpoints } from './routes/traces.ts';
 import { userEndpoints } from './routes/users.ts';
+import { mountWaitUrls, WAIT_URL_METHODS } from './routes/wait-urls.ts';
 import { webhookEndpoints } from './routes/webhooks.ts';
+import { workflowEndpoints } from './routes/workflows.ts';
 
 /**
  * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function (`app.fetch`, `app.request`).
@@ -36,6 +45,7 @@ export function createApp(options: AppOptions): App {
   app.onError((thrown, c) => answerProblem(c, thrown, log));
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
+  if (options.probesOnly !== true) mountWaitUrls(app, options.engine);
   mountProbes(app, endpoints, options);
   const allowedMethods = methodFinder(endpoints);
   app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
@@ -54,17 +64,29 @@ export function allEndpoints(): Endpoint[] {
     ...componentEndpoints(),
     ...componentPropEndpoints(),
     ...sourceEndpoints(),
+    ...workflowEndpoints(),
+    ...environmentEndpoints(),
     ...dataStoreEndpoints(),
     ...eventEndpoints(),
+    ...streamEndpoints(),
+    ...traceEndpoints(),
+    ...executionEndpoints(),
     ...webhookEndpoints(),
+    ...sendEndpoints(),
     ...subscriptionEndpoints(),
     ...autoSubscriptionEndpoints(),
+    ...workflowTestEndpoints(),
+    ...executionActionEndpoints(),
     ...listEndpoints(),
   ];
 }
 
 function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
-  const methodsByPattern = new Map<string, string[]>([...probeMethods(), [`^${OAUTH_CALLBACK_PATH}$`, ['GET']]]);
+  const methodsByPattern = new Map<string, string[]>([
+    ...probeMethods(),
+    [`^${OAUTH_CALLBACK_PATH}$`, ['GET']],
+    ...WAIT_URL_METHODS,
+  ]);
   for (const endpoint of endpoints) {
     for (const path of routingPaths(endpoint.path)) {
       const pattern = `^${path.replaceAll('$', String.raw`\$`).replaceAll(/:\w+/g, '[^/]+')}/?$`;

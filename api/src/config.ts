@@ -1,6 +1,19 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { type AccountLimits, findLimitProblems, keepKnownLimits, LIMITS } from '@headwater/shared';
+import { type AccountLimits, LIMITS } from '@headwater/shared';
+import {
+  isBaseUrl,
+  isHttpUrl,
+  isPort,
+  isProxyUrl,
+  isRange,
+  isSchedule,
+  isSmtpUrl,
+  MAX_RETRIES,
+  MAX_RETRY_SECONDS,
+  parseLimits,
+  splitList,
+} from './config-values.ts';
 
 type Role = 'all' | 'api' | 'engine';
 
@@ -33,6 +46,8 @@ export interface Config {
   oauthRedirectOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
+  /** The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password. */
+  mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes. */
   sandbox: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
   /** Pauses between delivery attempts. */
@@ -46,8 +61,6 @@ const MAX_SANDBOX_PROCESSES = 1_000;
 /** An account may be given isolates of 512 MB, and the process around them takes some 100 MB. */
 const MIN_SANDBOX_MEMORY_MB = 768;
 const MAX_SANDBOX_MEMORY_MB = 65_536;
-const MAX_RETRIES = 50;
-const MAX_RETRY_SECONDS = 30 * 24 * 3600;
 
 const key = () =>
   z
@@ -122,6 +135,17 @@ const schema = z.object({
     .string()
     .regex(/^\/[^\0]*$/, 'must be the absolute path of a control group folder')
     .optional(),
+  HEADWATER_SMTP_URL: z
+    .string()
+    .refine(isSmtpUrl, 'must be smtp://host:port or smtps://host:port, with user:password@ before the host if needed')
+    .optional(),
+  HEADWATER_MAIL_FROM: z
+    .string()
+    .regex(
+      /^([^<>@\p{Cc}]* <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u,
+      'must be an address, or a name and an <address>',
+    )
+    .optional(),
   HEADWATER_LIMITS: z.string().transform(parseLimits).optional(),
   HEADWATER_RETRY_SCHEDULE_SECONDS: z
     .string()
@@ -143,8 +167,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ar
   const result = schema.safeParse(set);
   const role = roleOf(argv, set['HEADWATER_ROLE']);
   const problems = result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  if ((set['HEADWATER_SMTP_URL'] === undefined) !== (set['HEADWATER_MAIL_FROM'] === undefined)) {
+    problems.push('HEADWATER_SMTP_URL and HEADWATER_MAIL_FROM must be set together');
+  }
   if (role === undefined) problems.push(`the argument "${argv.join(' ')}" is not a role: all, api or engine`);
-  if (!result.success || role === undefined) return { ok: false, problems };
+  if (!result.success || role === undefined || problems.length > 0) return { ok: false, problems };
   return { ok: true, config: { ...toConfig(result.data, role), ...networkEnvironmentOf(set) } };
 }
 
@@ -189,6 +216,13 @@ function sandboxOf(env: z.output<typeof schema>): Config['sandbox'] {
   };
 }
 
+function mailOf({
+  HEADWATER_SMTP_URL: smtpUrl,
+  HEADWATER_MAIL_FROM: from,
+}: z.output<typeof schema>): Pick<Config, 'mail'> {
+  return smtpUrl === undefined || from === undefined ? {} : { mail: { smtpUrl, from } };
+}
+
 function optionalParts(env: z.output<typeof schema>) {
   return {
     ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
@@ -204,6 +238,7 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_OAUTH_REDIRECT_ORIGINS === undefined
       ? {}
       : { oauthRedirectOrigins: env.HEADWATER_OAUTH_REDIRECT_ORIGINS.map((text) => new URL(text).origin) }),
+    ...mailOf(env),
     ...(env.HEADWATER_LIMITS === undefined ? {} : { limitDefaults: env.HEADWATER_LIMITS }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}
@@ -215,76 +250,4 @@ function optionalParts(env: z.output<typeof schema>) {
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIP(host) === 6 ? `[${host}]` : host;
-}
-
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
-}
-
-function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function isRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-}
-
-function isBaseUrl(text: string): boolean {
-  return isHttpUrl(text) && new URL(text).pathname === '/';
-}
-
-function isProxyUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return (
-    /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '' && url.hash === '' && canDecode(url)
-  );
-}
-
-function canDecode({ username, password }: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
-}
-
-/** `{"runCpuMs":5000}`. Each wrong entry is a problem of its own. */
-function parseLimits(text: string, context: z.RefinementCtx): Partial<AccountLimits> {
-  const limits = parseObject(text);
-  if (limits === undefined) {
-    context.addIssue({ code: 'custom', message: 'must be a JSON object such as {"runCpuMs":5000}' });
-    return z.NEVER;
-  }
-  for (const { path, message } of findLimitProblems(limits)) {
-    context.addIssue({ code: 'custom', path: [path], message });
-  }
-  return keepKnownLimits(limits);
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isSchedule(seconds: number[]): boolean {
-  const fits = (value: number) => Number.isFinite(value) && value >= 0 && value <= MAX_RETRY_SECONDS;
-  return seconds.length >= 1 && seconds.length <= MAX_RETRIES && seconds.every(fits);
 }

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Engine, Page, Principal } from '@headwater/engine';
+import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 
 /** What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked parameters. */
@@ -8,6 +9,8 @@ interface EndpointRequest<S extends z.ZodObject> {
   who: Principal;
   id: string;
   input: z.output<S>;
+  /** What an EventSource sends when it connects again. */
+  lastEventId?: string | undefined;
 }
 
 type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
@@ -15,7 +18,8 @@ type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
 export type Reply =
   | { kind: 'item'; data: object }
   | { kind: 'list'; page: Page<object> }
-  | { kind: 'none'; status: 202 | 204 };
+  | { kind: 'none'; status: 202 | 204 }
+  | { kind: 'messages'; messages: MessageSource };
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 
@@ -44,7 +48,7 @@ export interface Endpoint extends Description {
   takesAnyName?: boolean;
   /** Of one item; absent where nothing is answered. */
   schema?: z.ZodType;
-  success: { status: 200 | 202 | 204; list: boolean };
+  success: { status: 200 | 202 | 204; list: boolean; messages?: true };
   handle(request: EndpointRequest<z.ZodObject>): Promise<Reply>;
 }
 
@@ -75,6 +79,19 @@ export function listEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
     parameters: definition.parameters.extend(fieldParameters),
     success: { status: 200, list: true },
     handle: async (request) => ({ kind: 'list', page: await handle(request as EndpointRequest<S>) }),
+  };
+}
+
+/** Answers server-sent events, of which each has `schema` as JSON in its data. */
+export function messagesEndpoint<S extends z.ZodObject>(
+  definition: Description & { parameters: S; schema: z.ZodObject; open: Handler<S, MessageSource> },
+): Endpoint {
+  const { open } = definition;
+  return {
+    ...definition,
+    access: 'key',
+    success: { status: 200, list: false, messages: true },
+    handle: async (request) => ({ kind: 'messages', messages: await open(request as EndpointRequest<S>) }),
   };
 }
 

@@ -3,7 +3,8 @@ import type { Config } from './config.ts';
 
 /** The secrets that this process was started with: none of its output may hold one. */
 export function knownSecrets(config: Config): SecretValue[] {
-  const { apiKey, adminKey, encryptionKey, oldEncryptionKeys, databaseUrl, egressProxy, networkEnvironment } = config;
+  const { apiKey, adminKey, encryptionKey, oldEncryptionKeys, databaseUrl, egressProxy, mail, networkEnvironment } =
+    config;
   return [
     { name: 'HEADWATER_API_KEY', value: apiKey },
     { name: 'HEADWATER_ADMIN_KEY', value: adminKey },
@@ -11,6 +12,7 @@ export function knownSecrets(config: Config): SecretValue[] {
     { name: 'HEADWATER_ENCRYPTION_KEYS_OLD', value: oldEncryptionKeys },
     { name: 'DATABASE_URL', value: passwordsOf(databaseUrl) },
     { name: 'HEADWATER_EGRESS_PROXY', value: passwordsOf(egressProxy) },
+    { name: 'HEADWATER_SMTP_URL', value: passwordsOf(mail?.smtpUrl) },
     { name: 'proxy', value: Object.values(networkEnvironment ?? {}).flatMap(passwordsOf) },
   ];
 }

@@ -1,8 +1,11 @@
 import type { Engine, Page } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
+import type { BodyTurns } from './body-turns.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
+import { eventStream, type MessageSource } from './event-stream.ts';
+import type { Log } from './log.ts';
 import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
@@ -11,6 +14,8 @@ import { pageInfo } from './resources/page.ts';
 
 export interface MountOptions {
   engine: Engine;
+  log: Log;
+  bodies: BodyTurns;
   adminKey?: string;
 }
 
@@ -25,9 +30,15 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const who = await admit(c, endpoint, options);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const source = { withBody: endpoint.method !== 'get', anyName: endpoint.takesAnyName ?? false };
+    const announced = Number(c.req.header('content-length') ?? 0);
+    // What is too large is refused before it is read.
+    if (source.withBody && announced <= LIMITS.maxApiBodyBytes) await options.bodies.take(who.accountId, announced);
     const raw = await readParameters(c.req.raw, kinds, source);
     const input = checkParameters(endpoint.parameters, raw);
-    return answer(c, await endpoint.handle({ engine, who, id, input }), input as Selection);
+    const lastEventId = c.req.header('last-event-id');
+    const reply = await endpoint.handle({ engine, who, id, input, lastEventId });
+    if (reply.kind === 'messages') return sendMessages(c, reply.messages, options);
+    return answer(c, reply, input as Selection);
   });
 }
 
@@ -55,7 +66,7 @@ interface Selection {
   exclude?: string | undefined;
 }
 
-function answer(c: ApiContext, reply: Reply, selection: Selection): Response {
+function answer(c: ApiContext, reply: Exclude<Reply, { kind: 'messages' }>, selection: Selection): Response {
   switch (reply.kind) {
     case 'none':
       return c.body(null, reply.status);
@@ -64,6 +75,20 @@ function answer(c: ApiContext, reply: Reply, selection: Selection): Response {
     case 'list':
       return sendJson(c, listJson(reply.page, selection));
   }
+}
+
+function sendMessages(c: ApiContext, messages: MessageSource, { engine, log }: MountOptions): Response {
+  // Nobody would read, and so nobody would close it.
+  if (c.req.raw.method === 'HEAD') messages.close();
+  const key = bearerKey(c.req.header('authorization'));
+  const body = eventStream(messages, {
+    isAdmitted: async () => (await engine.accounts.authenticate(key)) !== undefined,
+    cutOff: () => c.env.outgoing?.destroy(),
+    onError: (err) => log.error({ request_id: c.get('requestId'), route: c.get('route'), err }, 'a stream ended early'),
+  });
+  // A proxy that collects an answer before it passes it on would pass on nothing.
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return c.body(body, 200, headers);
 }
 
 function listJson(page: Page<object>, selection: Selection): string {

@@ -1,7 +1,9 @@
 import { type Engine, type StartedEngine, startEngine } from '@headwater/engine';
 import type { Logger } from 'pino';
 import { LIMITS } from '@headwater/shared';
+import { availableParallelism } from 'node:os';
 import { createApp } from './app.ts';
+import { createBodyTurns } from './body-turns.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
@@ -40,6 +42,8 @@ export async function startNode(config: Config, log: Logger): Promise<RunningNod
 }
 
 async function stopAll(server: HttpServer | undefined, engine: Engine): Promise<void> {
+  // Nobody else ends them.
+  engine.streams.end();
   await server?.stop(REQUEST_GRACE_MS);
   await engine.stop();
 }
@@ -58,12 +62,17 @@ async function serve(
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const metrics = createHttpMetrics();
+  const bodies = createBodyTurns({
+    nowMs: () => performance.now(),
+    bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
+  });
   const probesOnly = role === 'engine';
   const app = createApp({
     engine,
     publicUrl,
     log,
     metrics,
+    bodies,
     isStopping,
     probesOnly,
     ...(adminKey === undefined ? {} : { adminKey }),
@@ -72,7 +81,7 @@ async function serve(
     app,
     host,
     port,
-    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics }) }),
+    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, bodies }) }),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
   });
 }

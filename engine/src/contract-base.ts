@@ -17,3 +17,12 @@ export interface PageRequest {
   after?: string;
   before?: string;
 }
+
+/** One attempt of a delivery or a send. `at`: ISO 8601. */
+export interface AttemptRecord {
+  at: string;
+  status_code?: number;
+  error?: string;
+  duration_ms: number;
+  response?: string;
+}

@@ -39,6 +39,13 @@ export interface ComponentChoice {
   componentUrl?: string;
 }
 
+export interface SourceCreate extends ComponentChoice {
+  name?: string;
+  configuredProps?: Record<string, unknown>;
+  /** Of ComponentProps.dynamicProps, for the same code. */
+  dynamicPropsId?: string;
+}
+
 export interface ComponentListRequest extends PageRequest {
   type?: 'source' | 'action';
   /** A part of the name or the key. */
@@ -49,8 +56,11 @@ export interface ComponentListRequest extends PageRequest {
 }
 
 export interface Components {
-  /** Answers what is saved already where key, version, code and packages are the same and there is a key. */
-  save(who: Principal, choice: ComponentChoice): Promise<ComponentRecord>;
+  /**
+   * Answers what is saved already where key, version, code and packages are the same and there is a key. `stepName`: the code is
+   * that of a step alone, and may lack what a component says of itself.
+   */
+  save(who: Principal, choice: ComponentChoice, stepName?: string): Promise<ComponentRecord>;
   /**
    * By `sc_` id, also that of a version in the registry, or by a key of the account: of `version`, or the one published last,
    * or where none is published the one saved last.
@@ -63,7 +73,7 @@ export interface Components {
   obtain(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
   /** What was saved, newest first, without copies from the registry. */
   list(who: Principal, request: ComponentListRequest): Promise<Page<ComponentSummary>>;
-  /** Throws CONFLICT while sources use it. */
+  /** Throws CONFLICT while sources, or any version of a workflow, use it. */
   delete(who: Principal, idOrKey: string, version?: string): Promise<void>;
   /**
    * Makes a version the one that its key stands for in the account. A published version does not change: CONFLICT where the

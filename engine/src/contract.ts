@@ -1,12 +1,19 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
-import type { Page, PageRequest, Principal } from './contract-base.ts';
+import type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
-import type { ComponentChoice, Components, Imports, Registry } from './contract-components.ts';
+import type { Events } from './contract-events.ts';
+import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
 import type { ComponentProps } from './contract-props.ts';
+import type { Environment, Executions, Workflows } from './contract-workflows.ts';
+import type { Sends } from './contract-sends.ts';
+import type { WorkflowTests } from './contract-workflow-tests.ts';
+import type { Streams } from './contract-streams.ts';
+import type { Traces } from './contract-traces.ts';
 
-export type { Page, PageRequest, Principal } from './contract-base.ts';
-export type { ComponentChoice, ComponentRecord, Components } from './contract-components.ts';
+export type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
+export type { EventHistoryRequest, EventRecord, Events, LogLineRecord } from './contract-events.ts';
+export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './contract-components.ts';
 
 export interface AccountRecord {
   id: string;
@@ -33,7 +40,7 @@ export interface UserRecord {
   email?: string;
   account: AccountRecord;
   /** Use of today's countable resources, for `GET /users/me`. */
-  usage: { sources: number; webhooks: number; subscriptions: number };
+  usage: { sources: number; workflows: number; webhooks: number; subscriptions: number };
 }
 
 export interface ApiKeyRecord {
@@ -59,50 +66,8 @@ export interface SourceRecord {
   updatedAt: Date;
 }
 
-export interface SourceCreate extends ComponentChoice {
-  name?: string;
-  configuredProps?: Record<string, unknown>;
-  /** Of ComponentProps.dynamicProps, for the same code. */
-  dynamicPropsId?: string;
-}
-
 export interface SourceUpdate extends SourceCreate {
   active?: boolean;
-}
-
-export interface EventRecord {
-  /** `1606511826306-0` */
-  id: string;
-  indexedAtMs: number;
-  emitterId: string;
-  channel: string;
-  /** JSON text as emitted, or the beginning of it. */
-  data: string;
-  /** `data` is only the beginning. */
-  isCut?: true;
-  emitId?: string;
-  summary?: string;
-  ts?: number;
-  /** The event that started the run that emitted this one: `<emitter id>-<event id>`. */
-  causedBy?: string;
-  /** The invocation that the chain of events began with; absent where a hook emitted it. */
-  traceId?: string;
-}
-
-/** A line that a run logged. */
-export interface LogLineRecord extends LogLine {
-  runId: string;
-  /** Its place among the run's lines, from 0. */
-  index: number;
-}
-
-export interface EventHistoryRequest extends PageRequest {
-  expand: boolean;
-  /** One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`). */
-  channel?: string;
-  /** Event ids, both included. */
-  startId?: string;
-  endId?: string;
 }
 
 export interface WebhookRecord {
@@ -150,14 +115,6 @@ export interface AutoSubscriptionRecord {
   createdAt: Date;
 }
 
-export interface AttemptRecord {
-  at: string;
-  status_code?: number;
-  error?: string;
-  duration_ms: number;
-  response?: string;
-}
-
 export interface DeliveryRecord {
   id: string;
   webhookId: string;
@@ -188,6 +145,8 @@ export interface EndpointRoute {
   sourceId: string;
   propName: string;
   customResponse: boolean;
+  /** Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait. Default: any number. */
+  inTurn?: { queueLimit?: number };
 }
 
 export interface Accounts {
@@ -201,6 +160,8 @@ export interface Accounts {
   listKeys(who: Principal): Promise<ApiKeyRecord[]>;
   createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
+  /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */
+  setEmail(accountId: string, email: string | null): Promise<AccountRecord & { email?: string }>;
   /** All accounts, for the operator. */
   list(page: PageRequest): Promise<Page<AccountSummary>>;
   limits(accountId: string): Promise<AccountLimitsRecord>;
@@ -221,24 +182,6 @@ export interface Sources {
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
   /** Runs that logged or failed, newest first. */
   runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
-}
-
-export interface Events {
-  /**
-   * Newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long as all of it together has at
-   * most LIMITS.maxSummariesBytes, counted from the newest.
-   */
-  recent(
-    who: Principal,
-    emitterId: string,
-    options: Pick<EventHistoryRequest, 'limit' | 'expand' | 'channel'>,
-  ): Promise<EventRecord[]>;
-  /** Everything that is kept, newest first. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
-  history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
-  /** What the newest runs logged, newest first. */
-  logLines(who: Principal, emitterId: string, limit: number): Promise<LogLineRecord[]>;
-  /** Both ends are included; an absent one is open. */
-  delete(who: Principal, emitterId: string, range: { startId?: string; endId?: string }): Promise<void>;
 }
 
 export interface Webhooks {
@@ -293,15 +236,23 @@ export interface Engine {
   registry: Registry;
   imports: Imports;
   sources: Sources;
+  workflows: Workflows;
+  workflowTests: WorkflowTests;
+  environment: Environment;
+  executions: Executions;
   /** What forms for components need. */
   componentProps: ComponentProps;
   dataStores: DataStores;
   apps: Apps;
   connectedAccounts: ConnectedAccounts;
   events: Events;
+  streams: Streams;
+  traces: Traces;
   webhooks: Webhooks;
   subscriptions: Subscriptions;
   autoSubscriptions: AutoSubscriptions;
+  /** What executions send with `$.send`. */
+  sends: Sends;
   ingest: Ingest;
   /** True while the database answers and this node holds its registration. */
   ready(): Promise<boolean>;

@@ -37,8 +37,10 @@ export interface EngineOptions {
   oauthRedirectOrigins?: readonly string[];
   /** Pauses between delivery attempts; default: see delivery/retry-policy.ts. */
   retryScheduleSeconds?: readonly number[];
+  /** The mail server of `$.send.email`. Absent: no e-mail is sent. */
+  mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes, as in SandboxOptions. */
-  sandbox?: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
+  sandbox?: { blankProcesses?: number; maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
   /** Limits of accounts for which nothing else is set. Default: those of ACCOUNT_LIMITS. */
   limitDefaults?: Partial<AccountLimits>;
   log: Log;

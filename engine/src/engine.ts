@@ -1,8 +1,10 @@
-import { startSandbox } from '@headwater/sandbox-runtime';
+import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from './accounts/accounts.ts';
+import type { LimitsCache } from './accounts/limits-cache.ts';
 import { createComponentProps } from './components/configure-props.ts';
 import { assembleApps } from './connected-accounts/assemble-apps.ts';
 import type { Engine } from './contract.ts';
+import type { WorkflowTests } from './contract-workflow-tests.ts';
 import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
 import { createDataStores } from './data-stores/data-stores.ts';
 import { createDeliverer } from './delivery/deliverer.ts';
@@ -11,8 +13,11 @@ import { createSubscriptions } from './delivery/subscriptions.ts';
 import { createWebhooks } from './delivery/webhooks.ts';
 import { createGuestFetch } from './egress/guest-fetch.ts';
 import { endpointUrls } from './endpoint-urls.ts';
+import { createEnvironment } from './environment/environment.ts';
+import { createOpenEnvironment } from './environment/open-environment.ts';
 import { createEvents } from './events/stored-events.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { createExecutionReads } from './executions/read-executions.ts';
 import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
 import { startLanes } from './jobs/lanes.ts';
@@ -33,9 +38,18 @@ import { assembleRegistry } from './registry/assemble-registry.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import type { Sealer } from './secrets/seal.ts';
+import { assembleSends } from './sends/assemble-sends.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
+import { countWaitingExecutions } from './store/read-executions.ts';
+import { readLastPositions } from './store/read-stream.ts';
+import { createStreams } from './streams/streams.ts';
+import { createWatches } from './streams/watches.ts';
+import { createTraces } from './traces/traces.ts';
+import { createInTurnIntake } from './workflows/controls/in-turn-intake.ts';
+import { createWorkflowTests } from './workflows/controls/workflow-tests.ts';
+import { createWorkflows } from './workflows/workflows.ts';
 
 export interface EngineParts {
   db: Database;
@@ -59,14 +73,21 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     registry: code.registry,
     imports: code.imports,
     componentProps: code.componentProps,
-    sources: createSources(code.sourceParts),
+    sources: code.sources,
+    workflows: createWorkflows({ ...code.sourceParts, sources: code.sources }),
+    workflowTests: assembleTests(options.publicUrl, db.sql, base),
+    environment: createEnvironment({ sql: db.sql, sealer, limits, forget: base.environment.forget }),
     dataStores: createDataStores({ db, limits }),
     apps: connected.apps,
     connectedAccounts: connected.connectedAccounts,
     events: createEvents({ db }),
+    streams: base.streams,
+    traces: createTraces(db.sql),
+    executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
     webhooks: createWebhooks({ db, sealer }),
     subscriptions: createSubscriptions({ db }),
     autoSubscriptions: createAutoSubscriptions({ db }),
+    sends: base.sends,
     ingest,
     ready: async () => stopping === undefined && (await answers(db.sql)),
     metrics: metrics.text,
@@ -78,14 +99,24 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   };
 }
 
-/** What runs components and delivers, and what that needs. */
-async function startBase(options: EngineOptions, { db, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
+function assembleTests(publicUrl: string, sql: Sql, { runs, limits }: Base): WorkflowTests {
+  const { runtimes, stepContext: steps } = runs.executions;
+  const waitUrls = (id: string, token: string) => ({
+    resumeUrl: `${publicUrl}/resume/${id}/${token}`,
+    cancelUrl: `${publicUrl}/cancel/${id}/${token}`,
+  });
+  return createWorkflowTests({ sql, runtimes, steps, limits, waitUrls });
+}
+
+/** What everything else stands on. */
+async function startGround(options: EngineOptions, { db, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
   const { log, role } = options;
   const { sql } = db;
   const limits = limitsOf(options, sql);
   const egress = egressOf(options, databaseUrl);
   const guestFetch = createGuestFetch({ egress });
-  const sandbox = await startSandbox(sandboxOptionsOf(options));
+  const starter = await createStarter();
+  const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
   const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql), ...keyOption });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
@@ -94,23 +125,66 @@ async function startBase(options: EngineOptions, { db, databaseUrl, sealer, encr
   const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log });
   const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
-  const { auth } = connected;
-  const resolveAuth = auth.resolve;
-  const runs = assembleRuns({ sql, node, sandbox, guestFetch, limits, deliverer, opener, resolveAuth, metrics, log });
-  const { dispatcher, runtimes, committer } = runs;
-  metrics.watch({ dispatcher, deliverer, sandbox });
-  const ingest = createIngest({ sql, node, dispatcher, limits });
-  const changes = await followChanges(sql, { runtimes, ingest, limits, auth, log });
+  const environment = createOpenEnvironment({ sql, sealer });
+  const { watches, streams, stopStreams } = assembleStreams(sql, limits, log);
+  return {
+    sql,
+    sealer,
+    limits,
+    egress,
+    guestFetch,
+    starter,
+    sandbox,
+    node,
+    retryPolicy,
+    metrics,
+    deliverer,
+    opener,
+    connected,
+    environment,
+    watches,
+    streams,
+    stopStreams,
+    log,
+  };
+}
+
+/** What runs components and delivers, and what that needs. */
+async function startBase(options: EngineOptions, parts: EngineParts) {
+  const ground = await startGround(options, parts);
+  const { sql, node, limits, starter, sandbox, deliverer, metrics, guestFetch, streams, environment, log } = ground;
+  const { auth } = ground.connected;
+  const runs = assembleRuns({
+    ...ground,
+    openEnvironment: environment.open,
+    publicUrl: options.publicUrl,
+    resolveAuth: auth.resolve,
+  });
+  const { dispatcher, runtimes, committer, turns } = runs;
+  const { sends, sendRunner } = assembleSends(ground, options);
+  const waiting = () => countWaitingExecutions(sql);
+  metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
+  const acceptInTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
+  const ingest = createIngest({ sql, node, dispatcher, limits, acceptInTurn });
+  const stopListening = await turns.listen();
+  const workflows = runs.executions.runtimes.state;
+  const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
   const stops = [
+    ground.stopStreams,
+    async () => turns.clients.stop(),
+    stopListening,
     dispatcher.stop,
+    turns.turns.settled,
     committer.drain,
     deliverer.stop,
+    sendRunner.stop,
     sandbox.stop,
+    starter.stop,
     guestFetch.stop,
     changes.stop,
     node.stop,
   ];
-  return { limits, guestFetch, sandbox, node, metrics, deliverer, opener, connected, runs, ingest, changes, stops };
+  return { ...ground, sends, sendRunner, runs, ingest, changes, stops };
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>;
@@ -118,9 +192,9 @@ type Base = Awaited<ReturnType<typeof startBase>>;
 /** Saved code, and the sources made of it. */
 function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const { log, role } = options;
-  const { limits, guestFetch, sandbox, opener: sealer, connected, runs, changes, node } = base;
+  const { limits, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
   const fetch = fetchCode(guestFetch, limits);
-  const shared = assembleRegistry({ db, sandbox, builder: builderOf(options), limits, fetch, log, role });
+  const shared = assembleRegistry({ db, sandbox, builder: builderOf(options, starter), limits, fetch, log, role });
   const { components, registry, imports } = shared;
   const resolveAuth = connected.auth.resolve;
   const componentProps = createComponentProps({
@@ -144,18 +218,41 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   };
   const stopRecovery = startChangeRecovery({ ...sourceParts, commit: runs.context.commit });
   const stop = () => stopInOrder([stopRecovery, shared.stop]);
-  return { components, registry, imports, componentProps, sourceParts, stop };
+  const sources = createSources(sourceParts);
+  return { components, registry, imports, componentProps, sourceParts, sources, stop };
 }
 
 /** What is done beside requests: nothing on a node of the role `api`. */
 async function startJobs(options: EngineOptions, { db, databaseUrl }: EngineParts, base: Base) {
   const { log, role } = options;
   if (role === 'api') return async () => undefined;
-  const { node, deliverer, runs } = base;
-  const { dispatcher } = runs;
-  const lanes = await startLanes({ databaseUrl, sql: db.sql, node, dispatcher, deliverer, log });
+  const { node, deliverer, sendRunner, runs } = base;
+  const { dispatcher, turns } = runs;
+  const lanes = await startLanes({
+    databaseUrl,
+    sql: db.sql,
+    node,
+    dispatcher,
+    turns: turns.turns,
+    deliverer,
+    sends: sendRunner,
+    log,
+  });
   const stopRetention = startRetention(retentionOf(options, db.sql));
   return () => stopInOrder([lanes.stop, async () => stopRetention()]);
+}
+
+function assembleStreams(sql: Sql, limits: LimitsCache, log: EngineOptions['log']) {
+  const watches = createWatches({
+    readLast: (ids) => readLastPositions(sql, ids),
+    onError: (err) => log.warn({ err }, 'what streams follow could not be looked at'),
+  });
+  const streams = createStreams({ sql, limits, watches });
+  const stopStreams = async () => {
+    streams.end();
+    await watches.stop();
+  };
+  return { watches, streams, stopStreams };
 }
 
 async function answers(sql: Sql): Promise<boolean> {

@@ -2,17 +2,21 @@ import type { LimitsCache } from './accounts/limits-cache.ts';
 import type { Log } from './log.ts';
 import type { SourceRuntimes } from './run/source-runtime.ts';
 import type { Sql } from './store/database.ts';
+import type { RecentReads } from './workflows/run/recent-reads.ts';
 import {
   ACCOUNT_CHANGED_CHANNEL,
   CONNECTED_ACCOUNT_CHANGED_CHANNEL,
+  ENVIRONMENT_CHANGED_CHANNEL,
   SOURCE_CHANGED_CHANNEL,
 } from './store/notify-changed.ts';
 
 export interface CachingParts {
-  runtimes: SourceRuntimes;
+  runtimes: Pick<SourceRuntimes, 'forget' | 'forgetAll'>;
+  workflows: Pick<RecentReads<unknown>, 'forget' | 'forgetAll'>;
   ingest: { forgetSource(sourceId: string): void; forgetAll(): void };
   limits: LimitsCache;
   auth: { forget(id: string): void; forgetAll(): void };
+  environment: { forget(accountId: string): void; forgetAll(): void };
   log: Log;
 }
 
@@ -22,15 +26,18 @@ export interface Changes {
   stop: () => Promise<void>;
 }
 
-/** Drops sources, routes, limits and tokens from memory when any node has changed them. */
-export async function followChanges(sql: Sql, { runtimes, ingest, limits, auth, log }: CachingParts): Promise<Changes> {
+/** Drops sources, workflows, routes, limits, variables and tokens from memory when any node has changed them. */
+export async function followChanges(sql: Sql, parts: CachingParts): Promise<Changes> {
+  const { runtimes, workflows, ingest, limits, auth, environment, log } = parts;
   const forget = (sourceId: string) => {
     runtimes.forget(sourceId);
+    workflows.forget(sourceId);
     ingest.forgetSource(sourceId);
   };
   // After every (re)connection of the listener: changes may have been missed while it was away.
   const forgetAll = () => {
     runtimes.forgetAll();
+    workflows.forgetAll();
     ingest.forgetAll();
   };
   const refreshLimits = (accountId: string) => {
@@ -38,11 +45,13 @@ export async function followChanges(sql: Sql, { runtimes, ingest, limits, auth, 
   };
   const sources = await sql.listen(SOURCE_CHANGED_CHANNEL, forget, forgetAll);
   const accounts = await sql.listen(ACCOUNT_CHANGED_CHANNEL, refreshLimits, limits.forgetAll);
+  const variables = await sql.listen(ENVIRONMENT_CHANGED_CHANNEL, environment.forget, environment.forgetAll);
   const connected = await sql.listen(CONNECTED_ACCOUNT_CHANGED_CHANNEL, auth.forget, auth.forgetAll);
   return {
     forget,
     async stop() {
       await connected.unlisten();
+      await variables.unlisten();
       await accounts.unlisten();
       await sources.unlisten();
     },

@@ -42,7 +42,37 @@ export type {
 } from './contract-apps.ts';
 export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
+export type { EventStreamRequest, Stream, Streams } from './contract-streams.ts';
+export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract-traces.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract-props.ts';
+export type { S3SettingsInput, S3SettingsRecord, SendRecord, Sends } from './contract-sends.ts';
+export type {
+  TestedFlow,
+  TestedStep,
+  WorkflowTest,
+  WorkflowTestRecord,
+  WorkflowTests,
+} from './contract-workflow-tests.ts';
+export type {
+  DeploymentRecord,
+  EnvironmentVariable,
+  ExecutionError,
+  ExecutionRecord,
+  ExecutionStepRecord,
+  SettingsInput,
+  ShownJson,
+  StepInputRecord,
+  StepRecord,
+  TriggerInput,
+  TriggerRecord,
+  WorkflowInput,
+  WorkflowRecord,
+  WorkflowSettings,
+  WorkflowSummary,
+} from './contract-workflows.ts';
+export { type MigratedDatabase, migrateDatabase } from './database/migrate-database.ts';
+export type { DoctorCheck, DoctorOptions, DoctorReport } from './doctor/report.ts';
+export { runDoctor } from './doctor/run-doctor.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';

@@ -1,10 +1,11 @@
-import { HeadwaterError, newId } from '@headwater/shared';
+import { HeadwaterError } from '@headwater/shared';
 import type { LimitsCache } from './accounts/limits-cache.ts';
 import type { EndpointRoute, Ingest, RunResponse } from './contract.ts';
 import { createEndpointRoutes } from './endpoint-routes.ts';
 import type { NodeLease } from './nodes/node-lease.ts';
 import { createRequestRate } from './request-rate.ts';
 import type { Dispatcher } from './run/dispatcher.ts';
+import { newInvocationId } from './run/invocation.ts';
 import { createBatcher } from './store/batcher.ts';
 import type { Sql } from './store/database.ts';
 import { insertInvocations, type NewInvocation } from './store/insert-invocations.ts';
@@ -15,6 +16,8 @@ export interface IngestOptions {
   node: NodeLease;
   dispatcher: Dispatcher;
   limits: Pick<LimitsCache, 'known' | 'get'>;
+  /** What is sent to a workflow whose settings say when its executions start. */
+  acceptInTurn: Ingest['accept'];
 }
 
 export interface IngestCache {
@@ -23,8 +26,11 @@ export interface IngestCache {
 }
 
 const MAX_BATCH = 256;
-/** A client waits for its answer meanwhile. */
+/** Characters of the events in one insert, unless a single one has more: everybody else's wait for it. */
+const MAX_BATCH_CHARS = 1_000_000;
+/** A client waits for its answer meanwhile: with few clients there is little to share, and the wait is shorter. */
 const MIN_INTERVAL_MS = 4;
+const REQUESTS_PER_MS = 8;
 /** What a client is told to wait that found no room; by then some hundred runs have ended. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -38,7 +44,8 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const rate = createRequestRate(() => performance.now());
   const batcher = createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
-    minIntervalMs: MIN_INTERVAL_MS,
+    minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
+    share: { tenantOf: (row) => row.accountId, weightOf: (row) => row.event.length, maxWeight: MAX_BATCH_CHARS },
     commit: async (rows) => {
       await insertInvocations(sql, rows);
       return rows.map(() => undefined);
@@ -46,6 +53,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   });
 
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
+    if (route.inTurn !== undefined) return options.acceptInTurn(route, event);
     const { accountId, sourceId } = route;
     const hasRoom = options.dispatcher.capacity(accountId) > batcher.size();
     if (route.customResponse && !hasRoom) {
@@ -53,7 +61,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    const id = newId('invocation');
+    const id = newInvocationId(sourceId);
     const leasedBy = options.node.id();
     await batcher.add({ id, accountId, sourceId, kind: 'http', event, ...(hasRoom ? { leasedBy } : {}) });
     if (!hasRoom) return { invocationId: id };

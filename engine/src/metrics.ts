@@ -5,12 +5,19 @@ import type { CommittedRun } from './store/commit-runs.ts';
 interface WatchedParts {
   dispatcher: { stats(): { waiting: number; running: number; committing: number } };
   deliverer: { stats(): { held: number; inFlight: number } };
+  sends: { stats(): { held: number; inFlight: number } };
+  streams: { open(): number };
+  /** Executions that wait, of all nodes. */
+  waiting: () => Promise<number>;
   sandbox: { stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number } };
 }
 
 export interface EngineMetrics {
   runCommitted(run: RunCommit, committed: CommittedRun): void;
+  /** Of executions: how they ended, or that they wait. */
+  executionCommitted(status: string): void;
   attemptEnded(outcome: 'delivered' | 'retried' | 'failed', durationMs: number): void;
+  sendAttempted(kind: string, outcome: 'delivered' | 'retried' | 'failed'): void;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;
 }
@@ -21,30 +28,35 @@ const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 export function createEngineMetrics(): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { runs, limited, events, attempts } = createCounters(registers);
+  const { runs, executions, limited, events, attempts, sends } = createCounters(registers);
 
-  function gauge(name: string, help: string, read: () => number): void {
+  function gauge(name: string, help: string, read: () => number | Promise<number>): void {
     // prom-client keeps it in the registry and calls collect when the text is read.
     void new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        // A figure that cannot be read takes none of the others with it.
+        this.set(await Promise.resolve(read()).catch(() => Number.NaN));
       },
     });
   }
 
   return {
     runCommitted(run, committed) {
-      runs.inc({ outcome: outcomeOf(run, committed) });
+      if (run.execution === undefined) runs.inc({ outcome: outcomeOf(run, committed) });
       const limit = committed.record?.errorLimit;
       if (limit !== undefined) limited.inc({ limit: limit.name });
       events.inc({ stage: 'emitted' }, run.emits.length);
       events.inc({ stage: 'stored' }, committed.events);
     },
+    executionCommitted: (status) => executions.inc({ status }),
     attemptEnded: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1000),
-    watch({ dispatcher, deliverer, sandbox }) {
+    sendAttempted: (kind, outcome) => sends.inc({ kind, outcome }),
+    watch({ dispatcher, deliverer, sends: sender, sandbox, streams, waiting }) {
+      gauge('headwater_executions_waiting', 'Executions of workflows that wait, on all nodes together.', waiting);
+      gauge('headwater_streams_open', 'Streams of events and log lines that are open.', () => streams.open());
       gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
       gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
       gauge(
@@ -54,6 +66,8 @@ export function createEngineMetrics(): EngineMetrics {
       );
       gauge('headwater_deliveries_held', 'Deliveries held but not started.', () => deliverer.stats().held);
       gauge('headwater_deliveries_in_flight', 'Delivery attempts under way.', () => deliverer.stats().inFlight);
+      gauge('headwater_sends_held', 'Sends held but not started.', () => sender.stats().held);
+      gauge('headwater_sends_in_flight', 'Attempts of sends under way.', () => sender.stats().inFlight);
       gauge('headwater_sandbox_processes', 'Sandbox processes.', () => sandbox.stats().processes);
       gauge('headwater_sandbox_crashes', 'Sandbox processes that ended unexpectedly.', () => sandbox.stats().crashes);
     },
@@ -74,6 +88,12 @@ function createCounters(registers: Registry[]) {
     labelNames: ['outcome'],
     registers,
   });
+  const executions = new Counter({
+    name: 'headwater_executions_total',
+    help: 'Executions of workflows that ended on this node, by how, and those that began to wait.',
+    labelNames: ['status'],
+    registers,
+  });
   const limited = new Counter({
     name: 'headwater_runs_over_limit_total',
     help: 'Runs that a limit of their account ended, by the name of the limit.',
@@ -86,6 +106,12 @@ function createCounters(registers: Registry[]) {
     labelNames: ['stage'],
     registers,
   });
+  const sends = new Counter({
+    name: 'headwater_send_attempts_total',
+    help: 'Attempts of what executions sent, by kind and by what became of them.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
   const attempts = new Histogram({
     name: 'headwater_delivery_attempt_duration_seconds',
     help: 'Delivery attempts, by what became of them.',
@@ -93,5 +119,5 @@ function createCounters(registers: Registry[]) {
     buckets: ATTEMPT_BUCKETS_SECONDS,
     registers,
   });
-  return { runs, limited, events, attempts };
+  return { runs, executions, limited, events, attempts, sends };
 }

@@ -1,5 +1,11 @@
 import path from 'node:path';
-import { type Builder, createBuilder, type FetchRequest, type SandboxOptions } from '@headwater/sandbox-runtime';
+import {
+  type Builder,
+  createBuilder,
+  type FetchRequest,
+  type ProcessStarter,
+  type SandboxOptions,
+} from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
 import { createLimitsCache, type LimitsCache } from './accounts/limits-cache.ts';
 import type { Principal } from './contract.ts';
@@ -17,8 +23,12 @@ export function fetchCode(guestFetch: GuestFetch, limits: LimitsCache) {
     guestFetch.fetch({ id, limits: await limits.get(id) }, request, signal);
 }
 
-export function builderOf({ dataDir, npmRegistry, networkEnvironment, log }: EngineOptions): Builder {
+export function builderOf(
+  { dataDir, npmRegistry, networkEnvironment, log }: EngineOptions,
+  starter: ProcessStarter,
+): Builder {
   return createBuilder({
+    starter,
     cacheDir: path.join(dataDir, 'package-cache'),
     ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
     ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
@@ -43,8 +53,9 @@ export function retryOptionsOf({ retryScheduleSeconds }: EngineOptions): { sched
   return retryScheduleSeconds === undefined ? {} : { scheduleSeconds: retryScheduleSeconds };
 }
 
-export function sandboxOptionsOf(options: EngineOptions): SandboxOptions {
+export function sandboxOptionsOf(options: EngineOptions, starter: ProcessStarter): SandboxOptions {
   return {
+    starter,
     // The dispatcher keeps to what each account may run.
     maxRunsPerProcess: ACCOUNT_LIMITS.maxRunsPerAccount.max,
     ...options.sandbox,

@@ -8,9 +8,9 @@ export interface ActionRun {
 }
 
 export interface ActionContext {
-  /** Makes `steps.<step>.<name>`; `$summary` is shown where the step has succeeded. */
+  /** Makes `steps.<step>.<name>`, also where the step fails later; `$summary` is shown where it has succeeded. JSON only. */
   export(name: string, value: unknown): void;
-  /** Answers the request that started the workflow; with `immediate` before the workflow goes on. */
+  /** Answers the request that started the workflow: at its end, with `immediate` at once. */
   respond(answer: HttpAnswer & { immediate?: boolean }): Promise<void>;
   flow: Flow;
   send: Send;
@@ -28,12 +28,13 @@ export interface ResumeLinks {
   cancel_url: string;
 }
 
+/** Takes effect at the end of the step: what was called last, and `exit` before all. Times are at most a year. */
 export interface Flow {
   /** Ends the whole workflow. */
   exit(reason?: string): FlowEnd;
   /** Waits for a request to `resume_url` at the end of the step. Default 24 hours. */
   suspend(ms?: number): ResumeLinks;
-  /** Goes on after so many milliseconds. */
+  /** Goes on after so many milliseconds, or a request to `resume_url`. */
   delay(ms: number): ResumeLinks;
   /** Runs this step again; `$.context.run.context` is then `context`. At most `maxRetries` times, 10 where not given. */
   rerun(ms?: number, context?: unknown, maxRetries?: number): ResumeLinks;
@@ -53,9 +54,19 @@ export interface Send {
   http(request: SentRequest): void;
   /** To the account's own address. */
   email(email: { subject: string; text?: string; html?: string }): void;
-  s3(object: { bucket: string; prefix: string; payload: unknown }): void;
-  emit(event: unknown): void;
+  s3(object: { bucket: string; prefix?: string; payload: unknown }): void;
+  /** An event of the workflow, on its default channel where none is named. */
+  emit(event: unknown, channel?: string): void;
   sse(message: { channel: string; payload: unknown }): void;
+}
+
+export interface StepRuns {
+  /** Counts from 1. */
+  runs: number;
+  /** What `$.flow.rerun` was given. */
+  context?: any;
+  /** Of a step that was run again by a request to `resume_url`: what that brought. */
+  callback_request?: { body: any };
 }
 
 export interface RunContext {
@@ -75,7 +86,6 @@ export interface RunContext {
   deadline: number;
   /** True where the step is being tested. */
   JIT: boolean;
-  run: { runs: number; context?: any };
-  resume?: any;
+  run: StepRuns;
   [extra: string]: unknown;
 }

@@ -5,6 +5,21 @@ import { bodyText } from './body-text.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import { countUpTo, multipartJson } from './multipart.ts';
 
+/** What workflows are told of a request besides. */
+export interface ClientFacts {
+  /** Of the connection: where a proxy is in front, its address. */
+  clientIp: string | undefined;
+  /** As the client wrote it, as far as that can be seen here. */
+  url: string;
+}
+
+/** Behind a proxy that ends TLS the scheme is what it says it is. */
+export function clientFactsOf(request: IncomingMessage): ClientFacts {
+  const scheme = request.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  const path = request.url?.startsWith('/') === true ? request.url : '/';
+  return { clientIp: request.socket.remoteAddress, url: `${scheme}://${request.headers.host ?? ''}${path}` };
+}
+
 /**
  * JSON text of the HttpEvent that `run` gets. It is put together from text: a JSON body is checked but not serialised
  * again, which saves a pass and keeps every digit of its numbers.
@@ -13,10 +28,15 @@ export function httpEventJson(
   request: IncomingMessage,
   address: EndpointAddress,
   bytes: Buffer,
+  client?: ClientFacts,
 ): string | Promise<string> {
+  const facts =
+    client === undefined
+      ? ''
+      : `,"client_ip":${JSON.stringify(client.clientIp ?? null)},"url":${JSON.stringify(client.url)}`;
   const head =
     `{"method":${JSON.stringify(request.method)},"path":${JSON.stringify(address.path)}` +
-    `,"query":${pairsJson(address.query)},"headers":${headersJson(request.headers)}`;
+    `,"query":${pairsJson(address.query)},"headers":${headersJson(request.headers)}${facts}`;
   if (bytes.length === 0) return `${head},"bodyRaw":"","body":null}`;
   const contentType = request.headers['content-type'];
   const { text: raw, isBase64 } = bodyText(bytes, contentType);

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { HeadwaterError, ID_PREFIXES, LIMITS } from '@headwater/shared';
+import { announcedBytes, type BodyTurns } from '../body-turns.ts';
 import type { Log } from '../log.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
-import { httpEventJson } from './http-event.ts';
+import { clientFactsOf, httpEventJson } from './http-event.ts';
 import { readRequestBody } from './read-request-body.ts';
 import { writeAccepted, writeProblem, writeRunResponse } from './write-answer.ts';
 
@@ -14,6 +15,7 @@ export interface IngestOptions {
   engine: Pick<Engine, 'ingest'>;
   log: Log;
   metrics: HttpMetrics;
+  bodies: BodyTurns;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
@@ -61,7 +63,7 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine }: IngestOptions,
+  { engine, bodies }: IngestOptions,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -69,10 +71,14 @@ async function takeRequest(
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   engine.ingest.admit(route);
+  const announced = announcedBytes(request);
+  if (announced <= LIMITS.maxHttpBodyBytes) await bodies.take(route.accountId, announced);
   const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes);
   if (body.kind === 'aborted') return CLIENT_GONE_STATUS;
   if (body.kind === 'too-large') throw bodyTooLarge();
-  const accepted = await engine.ingest.accept(route, await httpEventJson(request, address, body.bytes));
+  if (announced === 0) bodies.count(route.accountId, body.bytes.length);
+  const client = route.sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
+  const accepted = await engine.ingest.accept(route, await httpEventJson(request, address, body.bytes, client));
   if (accepted.response === undefined) {
     writeAccepted(request, response);
     return 200;

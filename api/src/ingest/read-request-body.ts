@@ -9,6 +9,8 @@ export function readRequestBody(request: IncomingMessage, maxBytes: number): Bod
   const announced = request.headers['content-length'];
   if (announced === undefined && request.headers['transfer-encoding'] === undefined) return EMPTY;
   if (Number(announced ?? 0) > maxBytes) return { kind: 'too-large' };
+  // Its sender left while it waited for its turn: nothing more is heard of it.
+  if (request.destroyed) return { kind: 'aborted' };
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { registerOAuth } from '../routes/oauth.ts';
+import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
 import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
@@ -42,6 +43,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
   }
   registerEndpointsOfSources(registry);
   registerOAuth(registry);
+  registerWaitUrls(registry);
   registerProbes(registry);
   registerDelivery(registry);
   return app.getOpenAPI31Document({
@@ -77,10 +79,21 @@ const pageInfoSchema = z
   .openapi('PageInfo');
 
 function describeSuccess(endpoint: Endpoint) {
-  const { status, list } = endpoint.success;
+  const { status, list, messages } = endpoint.success;
+  if (messages === true) return { [status]: describeMessages(endpoint) };
   if (endpoint.schema === undefined) return { [status]: { description: 'Done.' } };
   const schema = list
     ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema) })
     : z.object({ data: endpoint.schema });
   return { [status]: { description: 'Done.', content: { 'application/json': { schema } } } };
+}
+
+/** OpenAPI 3.1 has no words for the messages of a stream: their schema is named, and listed among the others. */
+function describeMessages({ schema }: Endpoint) {
+  const messages = schema?.openapi({ description: 'The data of one message.' });
+  const text = z.string().openapi({ description: 'Messages with `id`, `event` and `data`; `data` is JSON.' });
+  return {
+    description: 'Messages, without end.',
+    content: { 'text/event-stream': { schema: messages === undefined ? text : z.union([text, messages]) } },
+  };
 }

@@ -43,7 +43,8 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
     if (endpoint.access === 'admin') codes.push('FORBIDDEN');
     if (endpoint.pathId !== undefined || endpoint.tag === 'Subscriptions') codes.push('NOT_FOUND');
     if (endpoint.method !== 'get') codes.push('PAYLOAD_TOO_LARGE', 'CONFLICT');
-    if (endpoint.tag === 'Sources' && endpoint.method !== 'get') codes.push('HOOK_FAILED');
+    if ((endpoint.tag === 'Sources' || endpoint.tag === 'Workflows') && endpoint.method !== 'get')
+      codes.push('HOOK_FAILED');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     return Object.fromEntries(codes.map((code) => [ERRORS[code].status, describeProblem(ERRORS[code].title)]));
   };

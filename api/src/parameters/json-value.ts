@@ -12,6 +12,27 @@ interface Visit {
  * reason; reports the first finding.
  */
 export function findJsonDefect(value: unknown, path: string, storable: boolean): FieldError | undefined {
+  return isFit(value, storable) ? undefined : locateDefect(value, path, storable);
+}
+
+/** The same without saying where: what everybody sends, and what may have a hundred thousand members, costs no paths. */
+function isFit(root: unknown, storable: boolean): boolean {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > LIMITS.maxJsonDepth) return false;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value === 'object' && value !== null) {
+        if (storable && !Array.isArray(value) && !Object.keys(value).every(isStorableText)) return false;
+        for (const child of Object.values(value)) next.push(child);
+      } else if (storable && typeof value === 'string' && !isStorableText(value)) return false;
+    }
+    level = next;
+  }
+  return true;
+}
+
+function locateDefect(value: unknown, path: string, storable: boolean): FieldError | undefined {
   const stack: Visit[] = [{ value, path, depth: 0 }];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     if (visit.depth > LIMITS.maxJsonDepth) {

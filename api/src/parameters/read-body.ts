@@ -1,15 +1,15 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
 /** The body as text; PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. */
-export async function readBodyText(request: Request): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > LIMITS.maxApiBodyBytes) throw bodyTooLarge();
+export async function readBodyText(request: Request, maxBytes: number = LIMITS.maxApiBodyBytes): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   for await (const chunk of chunksOf(request.body)) {
     bytes += chunk.byteLength;
-    if (bytes > LIMITS.maxApiBodyBytes) throw bodyTooLarge();
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -33,6 +33,6 @@ function throwCutShort(cause: unknown): never {
   throw new HeadwaterError('INVALID_REQUEST', 'The request body ended before it was complete', { cause });
 }
 
-function bodyTooLarge(): HeadwaterError {
-  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${LIMITS.maxApiBodyBytes} bytes`);
+function bodyTooLarge(maxBytes: number): HeadwaterError {
+  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`);
 }

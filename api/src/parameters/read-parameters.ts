@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
-import { type FieldError, HeadwaterError } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { countUpTo } from '../ingest/multipart.ts';
 import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 import { readBodyText } from './read-body.ts';
@@ -54,6 +55,8 @@ export async function readParameters(
   if (text.trim() === '') return given;
   const contentType = request.headers.get('content-type')?.toLowerCase() ?? '';
   if (isForm(contentType, text)) {
+    if (countUpTo(text, '&', LIMITS.maxFormFields) >= LIMITS.maxFormFields)
+      throw invalid([{ path: 'body', message: `has more than ${LIMITS.maxFormFields} fields` }]);
     const form = new URLSearchParams(text);
     takeText(given, form, kindsFor(form.keys()));
   } else {
@@ -73,10 +76,16 @@ function isForm(contentType: string, text: string): boolean {
 }
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
-  for (const [name, kind] of kinds) {
-    const values = from.getAll(name);
-    if (values.length === 0) continue;
-    into[name] = values.length === 1 ? fromText(name, values[0] as string, kind) : values;
+  const given = new Map<string, string[]>();
+  // Once over what was sent, which may be much more than there are names.
+  for (const [name, value] of from) {
+    if (!kinds.has(name)) continue;
+    const values = given.get(name);
+    if (values === undefined) given.set(name, [value]);
+    else values.push(value);
+  }
+  for (const [name, values] of given) {
+    into[name] = values.length === 1 ? fromText(name, values[0] as string, kinds.get(name) ?? 'text') : values;
   }
 }
 
@@ -111,10 +120,18 @@ function objectOf(body: unknown): object {
 }
 
 function takeJson(into: Record<string, unknown>, body: object, kinds: ParameterKinds): void {
-  for (const name of kinds.keys()) {
+  for (const [name, kind] of kinds) {
     if (!Object.hasOwn(body, name)) continue;
-    into[name] = checkDepth((body as Record<string, unknown>)[name], name);
+    const value = (body as Record<string, unknown>)[name];
+    if (kind === 'object') checkSize(value, name);
+    into[name] = checkDepth(value, name);
   }
+}
+
+/** Nothing here has that many members; a schema takes its time to look at each. */
+function checkSize(value: unknown, name: string): void {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length <= LIMITS.maxFormFields) return;
+  throw invalid([{ path: name, message: `has more than ${LIMITS.maxFormFields} members` }]);
 }
 
 function checkDepth(value: unknown, name: string): unknown {

@@ -11,6 +11,10 @@ export const newAccountSchema = z
   })
   .openapi('NewAccount');
 
+export const accountEmailSchema = z
+  .object({ id: z.string(), name: z.string(), email: z.string().nullable() })
+  .openapi('AccountEmail');
+
 export const accountSummarySchema = z
   .object({
     id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
@@ -35,7 +39,12 @@ export const userSchema = z
     id: z.string().openapi({ example: 'u_1vZ8kQ0aB3xYpL9mWc2T' }),
     username: z.string(),
     email: z.string().nullable(),
-    quotas: z.object({ sources: quotaSchema, webhooks: quotaSchema, subscriptions: quotaSchema }),
+    quotas: z.object({
+      sources: quotaSchema,
+      workflows: quotaSchema,
+      webhooks: quotaSchema,
+      subscriptions: quotaSchema,
+    }),
     orgs: z
       .array(z.object({ id: z.string(), name: z.string() }))
       .openapi({ description: 'The accounts of this user.' }),
@@ -49,6 +58,7 @@ export function presentUser(user: UserRecord): z.output<typeof userSchema> {
     email: user.email ?? null,
     quotas: {
       sources: { used: user.usage.sources, limit: null },
+      workflows: { used: user.usage.workflows, limit: null },
       webhooks: { used: user.usage.webhooks, limit: null },
       subscriptions: { used: user.usage.subscriptions, limit: null },
     },

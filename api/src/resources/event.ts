@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { EventRecord, LogLineRecord } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
+import { given } from '../parameters/given.ts';
 import { RawJson } from '../raw-json.ts';
 
 export const eventSummarySchema = z
@@ -50,12 +51,12 @@ export function presentEvent(event: EventRecord): z.output<typeof eventSummarySc
 /** A log line as an event of the channel `$logs`. */
 export function presentLogLine(
   sourceId: string,
-  { runId, index, atMs, level, message }: LogLineRecord,
+  { id, runId, index, atMs, level, message, namespace, code }: LogLineRecord,
 ): z.output<typeof eventSummarySchema> {
   return {
-    id: `${atMs}-${index}`,
+    id,
     indexed_at_ms: atMs,
-    event: { level, message, ts: atMs, run: runId },
+    event: { level, message, ts: atMs, run: runId, ...given({ step: namespace, code }) },
     event_truncated: false,
     metadata: {
       emit_id: `${runId}-${index}`,

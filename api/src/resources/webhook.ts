@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { DeliveryRecord, WebhookRecord } from '@headwater/engine';
+import type { AttemptRecord, DeliveryRecord, WebhookRecord } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const webhookSummarySchema = z
@@ -45,6 +45,28 @@ export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookS
   return { ...presentWebhookSummary(webhook), secret: webhook.secret };
 }
 
+export const attemptsSchema = z
+  .array(
+    z.object({
+      at: z.string().openapi({ description: 'ISO 8601.' }),
+      status_code: z.int().nullable(),
+      error: z.string().nullable(),
+      duration_ms: z.number(),
+      response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
+    }),
+  )
+  .openapi({ description: 'Oldest first.' });
+
+export function presentAttempts(attempts: readonly AttemptRecord[]): z.output<typeof attemptsSchema> {
+  return attempts.map((attempt) => ({
+    at: attempt.at,
+    status_code: attempt.status_code ?? null,
+    error: attempt.error ?? null,
+    duration_ms: attempt.duration_ms,
+    response: attempt.response ?? null,
+  }));
+}
+
 export const deliverySchema = z
   .object({
     id: z.string().openapi({ example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
@@ -52,17 +74,7 @@ export const deliverySchema = z
     emitter_id: z.string(),
     event_id: z.string(),
     status: z.enum(['pending', 'delivered', 'failed', 'cancelled']),
-    attempts: z
-      .array(
-        z.object({
-          at: z.string().openapi({ description: 'ISO 8601.' }),
-          status_code: z.int().nullable(),
-          error: z.string().nullable(),
-          duration_ms: z.number(),
-          response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
-        }),
-      )
-      .openapi({ description: 'Oldest first.' }),
+    attempts: attemptsSchema,
     next_attempt_at: secondsField('When it is tried next; null when it is done.').nullable(),
     created_at: secondsField('When the event was emitted.'),
   })
@@ -75,13 +87,7 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
     emitter_id: delivery.emitterId,
     event_id: delivery.eventId,
     status: delivery.status,
-    attempts: delivery.attempts.map((attempt) => ({
-      at: attempt.at,
-      status_code: attempt.status_code ?? null,
-      error: attempt.error ?? null,
-      duration_ms: attempt.duration_ms,
-      response: attempt.response ?? null,
-    })),
+    attempts: presentAttempts(delivery.attempts),
     next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
     created_at: epochSeconds(delivery.createdAt),
   };

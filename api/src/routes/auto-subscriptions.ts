@@ -10,7 +10,7 @@ const tag = 'Subscriptions';
 const path = '/v1/auto_subscriptions';
 
 const parameters = z.object({
-  listener_id: idParameter('What listens: a webhook (`wh_…`) or a source (`dc_…`).'),
+  listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
   event_name: textParameter(LIMITS.maxChannelChars)
     .optional()
     .openapi({ description: 'The channel. Absent or empty: the default channel.' }),
@@ -27,9 +27,9 @@ export function autoSubscriptionEndpoints(): Endpoint[] {
       path,
       name: 'createAutoSubscription',
       tag,
-      summary: 'Subscribe a listener to every source that is made from now on',
+      summary: 'Subscribe a listener to every source and workflow that is made from now on',
       description:
-        'Each new source gets a subscription of its own, before its first hook runs. The same values again answer the same auto subscription.',
+        'Each new source or workflow gets a subscription of its own, a source before its first hook runs. The same values again answer the same auto subscription.',
       parameters,
       schema: autoSubscriptionSchema,
       handle: async ({ engine, who, input }) =>

@@ -3,11 +3,11 @@ import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
 import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 
 const tag = 'Events';
-const pathId = 'The id of the source (`dc_…`).';
 
 function eventIdParameter(description: string) {
   return z
@@ -36,105 +36,121 @@ const channelParameter = textParameter(LIMITS.maxChannelChars).optional().openap
 const isExpanded = (expand: string | undefined) => expand?.split(',').includes('event') ?? false;
 
 export function eventEndpoints(): Endpoint[] {
-  return [recentEvents, recentErrors, recentLogs, history, deleteEvents];
+  return [...endpointsOf(SOURCE_ROUTE, ''), ...endpointsOf(WORKFLOW_ROUTE, 'Workflow')];
 }
 
-const recentEvents = listEndpoint({
-  method: 'get',
-  path: '/v1/sources/{id}/event_summaries',
-  name: 'listEvents',
-  tag,
-  summary: 'The newest events of a source, newest first',
-  description: `At most the last ${LIMITS.recentEvents}; \`GET /v1/sources/{id}/events\` has all that are kept.`,
-  pathId,
-  parameters: z.object({ ...recentParameters, event_name: channelParameter }),
-  schema: eventSummarySchema,
-  handle: async ({ engine, who, id, input }) => {
-    const options = given({ limit: input.limit, expand: isExpanded(input.expand), channel: input.event_name });
-    const events = await engine.events.recent(who, id, options);
-    return mapPage(
-      wholePage(events, (event) => event.id),
-      presentEvent,
-    );
-  },
-});
+/** `named`: goes into the names of the operations. */
+function endpointsOf(emitter: EmitterRoute, named: string): Endpoint[] {
+  return [recentEvents, recentErrors, recentLogs, history, deleteEvents].map((make) => make(emitter, named));
+}
 
-const recentErrors = listEndpoint({
-  method: 'get',
-  path: '/v1/sources/{id}/$errors/event_summaries',
-  name: 'listErrors',
-  tag,
-  summary: 'The newest events of the channel $errors of a source, newest first',
-  description: 'One for each run that failed: `{ error, original_event, original_context }`.',
-  pathId,
-  parameters: z.object(recentParameters),
-  schema: eventSummarySchema,
-  handle: async ({ engine, who, id, input }) => {
-    const options = { limit: input.limit, expand: isExpanded(input.expand), channel: '$errors' };
-    const events = await engine.events.recent(who, id, options);
-    return mapPage(
-      wholePage(events, (event) => event.id),
-      presentEvent,
-    );
-  },
-});
+const recentEvents = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =>
+  listEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/event_summaries`,
+    name: `list${named}Events`,
+    tag,
+    summary: `The newest events of a ${noun}, newest first`,
+    description: `At most the last ${LIMITS.recentEvents}; \`GET /v1/${path}/{id}/events\` has all that are kept.`,
+    pathId,
+    parameters: z.object({ ...recentParameters, event_name: channelParameter }),
+    schema: eventSummarySchema,
+    handle: async ({ engine, who, id, input }) => {
+      checkId(id);
+      const options = given({ limit: input.limit, expand: isExpanded(input.expand), channel: input.event_name });
+      const events = await engine.events.recent(who, id, options);
+      return mapPage(
+        wholePage(events, (event) => event.id),
+        presentEvent,
+      );
+    },
+  });
 
-const recentLogs = listEndpoint({
-  method: 'get',
-  path: '/v1/sources/{id}/$logs/event_summaries',
-  name: 'listLogs',
-  tag,
-  summary: 'The newest lines that runs of a source logged, newest first',
-  description:
-    'As `{ level, message, ts, run }`, made from the records of the runs: they are here whether anybody is subscribed to `$logs` or not.',
-  pathId,
-  parameters: z.object({ limit: recentParameters.limit }),
-  schema: eventSummarySchema,
-  handle: async ({ engine, who, id, input }) => {
-    const lines = await engine.events.logLines(who, id, input.limit);
-    return wholePage(
-      lines.map((line) => presentLogLine(id, line)),
-      (event) => event.id,
-    );
-  },
-});
+const recentErrors = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =>
+  listEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/$errors/event_summaries`,
+    name: `list${named}Errors`,
+    tag,
+    summary: `The newest events of the channel $errors of a ${noun}, newest first`,
+    description: 'One for each run that failed: `{ error, original_event, original_context }`.',
+    pathId,
+    parameters: z.object(recentParameters),
+    schema: eventSummarySchema,
+    handle: async ({ engine, who, id, input }) => {
+      checkId(id);
+      const options = { limit: input.limit, expand: isExpanded(input.expand), channel: '$errors' };
+      const events = await engine.events.recent(who, id, options);
+      return mapPage(
+        wholePage(events, (event) => event.id),
+        presentEvent,
+      );
+    },
+  });
 
-const history = listEndpoint({
-  method: 'get',
-  path: '/v1/sources/{id}/events',
-  name: 'listEventHistory',
-  tag,
-  summary: 'All events of a source that are kept, newest first, in pages',
-  description: `Cursors are event ids: \`after\` goes on to older events, \`before=<the last id seen>\` answers what came next. \`total_count\` is at most ${LIMITS.maxCountedEvents}. Lines of \`$logs\` are here only from times when a listener was subscribed to them.`,
-  pathId,
-  parameters: z.object({
-    ...pageParameters,
-    expand: recentParameters.expand,
-    event_name: channelParameter,
-    start_id: eventIdParameter('The oldest event to show.'),
-    end_id: eventIdParameter('The newest event to show.'),
-  }),
-  schema: eventSummarySchema,
-  handle: async ({ engine, who, id, input }) => {
-    const range = given({ channel: input.event_name, startId: input.start_id, endId: input.end_id });
-    const request = { ...pageOf(input), expand: isExpanded(input.expand), ...range };
-    return mapPage(await engine.events.history(who, id, request), presentEvent);
-  },
-});
+const recentLogs = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =>
+  listEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/$logs/event_summaries`,
+    name: `list${named}Logs`,
+    tag,
+    summary: `The newest lines that runs of a ${noun} logged, newest first`,
+    description:
+      'As `{ level, message, ts, run }`, made from the records of the runs: they are here whether anybody is subscribed to `$logs` or not.',
+    pathId,
+    parameters: z.object({ limit: recentParameters.limit }),
+    schema: eventSummarySchema,
+    handle: async ({ engine, who, id, input }) => {
+      checkId(id);
+      const lines = await engine.events.logLines(who, id, input.limit);
+      return wholePage(
+        lines.map((line) => presentLogLine(id, line)),
+        (event) => event.id,
+      );
+    },
+  });
 
-const deleteEvents = emptyEndpoint({
-  method: 'delete',
-  path: '/v1/sources/{id}/events',
-  name: 'deleteEvents',
-  tag,
-  summary: 'Delete events of a source',
-  description: 'Both ends are included; without one it is open, without both all events go.',
-  pathId,
-  parameters: z.object({
-    start_id: eventIdParameter('The first event to delete.'),
-    end_id: eventIdParameter('The last event to delete.'),
-  }),
-  status: 202,
-  handle: async ({ engine, who, id, input }) =>
-    engine.events.delete(who, id, given({ startId: input.start_id, endId: input.end_id })),
-});
+const history = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =>
+  listEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/events`,
+    name: `list${named}EventHistory`,
+    tag,
+    summary: `All events of a ${noun} that are kept, newest first, in pages`,
+    description: `Cursors are event ids: \`after\` goes on to older events, \`before=<the last id seen>\` answers what came next. \`total_count\` is at most ${LIMITS.maxCountedEvents}. Lines of \`$logs\` are here only from times when a listener was subscribed to them.`,
+    pathId,
+    parameters: z.object({
+      ...pageParameters,
+      expand: recentParameters.expand,
+      event_name: channelParameter,
+      start_id: eventIdParameter('The oldest event to show.'),
+      end_id: eventIdParameter('The newest event to show.'),
+    }),
+    schema: eventSummarySchema,
+    handle: async ({ engine, who, id, input }) => {
+      checkId(id);
+      const range = given({ channel: input.event_name, startId: input.start_id, endId: input.end_id });
+      const request = { ...pageOf(input), expand: isExpanded(input.expand), ...range };
+      return mapPage(await engine.events.history(who, id, request), presentEvent);
+    },
+  });
+
+const deleteEvents = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =>
+  emptyEndpoint({
+    method: 'delete',
+    path: `/v1/${path}/{id}/events`,
+    name: `delete${named}Events`,
+    tag,
+    summary: `Delete events of a ${noun}`,
+    description: 'Both ends are included; without one it is open, without both all events go.',
+    pathId,
+    parameters: z.object({
+      start_id: eventIdParameter('The first event to delete.'),
+      end_id: eventIdParameter('The last event to delete.'),
+    }),
+    status: 202,
+    handle: async ({ engine, who, id, input }) => {
+      checkId(id);
+      await engine.events.delete(who, id, given({ startId: input.start_id, endId: input.end_id }));
+    },
+  });

@@ -8,9 +8,10 @@ import { mapPage } from '../resources/page.ts';
 import { presentSource, sourceSchema } from '../resources/source.ts';
 import { presentSubscription, subscriptionSchema } from '../resources/subscription.ts';
 import { presentWebhookSummary, webhookSummarySchema } from '../resources/webhook.ts';
+import { presentWorkflowSummary, workflowSummarySchema } from '../resources/workflow.ts';
 
 interface Listing {
-  noun: 'sources' | 'webhooks' | 'subscriptions';
+  noun: 'sources' | 'workflows' | 'webhooks' | 'subscriptions';
   tag: string;
   schema: z.ZodObject;
   list(engine: Engine, who: Principal, page: PageRequest): Promise<Page<Record<string, unknown>>>;
@@ -30,6 +31,12 @@ const listings: Listing[] = [
     tag: 'Sources',
     schema: sourceSchema,
     list: async (engine, who, page) => mapPage(await engine.sources.list(who, page), presentSource),
+  },
+  {
+    noun: 'workflows',
+    tag: 'Workflows',
+    schema: workflowSummarySchema,
+    list: async (engine, who, page) => mapPage(await engine.workflows.list(who, page), presentWorkflowSummary),
   },
   {
     noun: 'webhooks',
@@ -54,7 +61,7 @@ const places: Place[] = [
   { prefix: '/v1/orgs/{id}', suffix: 'OfOrg', pathId, what: 'org' },
 ];
 
-/** The same three lists in every place where people look for them. */
+/** The same lists in every place where people look for them. */
 export function listEndpoints(): Endpoint[] {
   return places.flatMap((place) => listings.map((listing) => listAt(place, listing)));
 }

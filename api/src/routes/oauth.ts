@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Engine, OAuthCallback } from '@headwater/engine';
 import type { App } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
+import { PAGE_HEADERS } from '../html-page.ts';
 import { oauthPage } from '../oauth-page.ts';
 
 export const OAUTH_CALLBACK_PATH = '/oauth/callback';
@@ -21,13 +22,11 @@ export function mountOAuth(app: App, engine: Engine): void {
 
 async function finish(c: ApiContext, engine: Engine): Promise<Response> {
   const outcome = await engine.connectedAccounts.finishOAuth(callbackOf(new URL(c.req.url).searchParams));
-  const headers = {
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-  };
-  if (outcome.redirect !== undefined) return c.body(null, 303, { ...headers, location: outcome.redirect });
-  return c.body(oauthPage(outcome), outcome.ok ? 200 : 400, { ...headers, 'content-type': 'text/html; charset=utf-8' });
+  if (outcome.redirect !== undefined) return c.body(null, 303, { ...PAGE_HEADERS, location: outcome.redirect });
+  return c.body(oauthPage(outcome), outcome.ok ? 200 : 400, {
+    ...PAGE_HEADERS,
+    'content-type': 'text/html; charset=utf-8',
+  });
 }
 
 /** What is there twice is not there: of two, the provider and we might believe different ones. */

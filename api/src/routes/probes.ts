@@ -1,10 +1,15 @@
-import { LIMITS } from '@headwater/shared';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Anybody may ask for some hundred kilobytes, as often as they like. */
+const DOCUMENT_EVERY_MS = 20;
+const MAX_DOCUMENT_WAIT_MS = 10_000;
 
 const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
 
@@ -21,10 +26,13 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
       c.set('route', path);
       return handle(c);
     });
-  let documentJson: string | undefined;
+  let documentJson: Uint8Array<ArrayBuffer> | undefined;
   at('/', (c) => c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }));
-  at('/openapi.json', (c) => {
-    documentJson ??= JSON.stringify(openApiDocument(app, endpoints, publicUrl));
+  const turn = createPace(DOCUMENT_EVERY_MS, MAX_DOCUMENT_WAIT_MS);
+  at('/openapi.json', async (c) => {
+    await turn();
+    // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.
+    documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
   });
   at('/healthz', async (c) => {
@@ -36,6 +44,18 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
     return c.body(`${ofEngine.trimEnd()}\n${ofHttp}`, 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
+}
+
+/** Resolves for one after the other, so many milliseconds apart. Throws RATE_LIMITED for one that would wait too long. */
+function createPace(everyMs: number, maxWaitMs: number): () => Promise<void> {
+  let nextAtMs = 0;
+  return async () => {
+    const nowMs = performance.now();
+    const waitMs = Math.max(0, nextAtMs - nowMs);
+    if (waitMs > maxWaitMs) throw new HeadwaterError('RATE_LIMITED', 'Too many ask for this; try again later');
+    nextAtMs = nowMs + waitMs + everyMs;
+    if (waitMs > 0) await sleep(waitMs);
+  };
 }
 
 /** A database that hangs is as bad as one that is gone. */

@@ -1,14 +1,15 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
-import { given } from '../parameters/given.ts';
 import {
-  codeParameter,
-  httpUrlParameter,
-  idParameter,
-  jsonObjectParameter,
-  textParameter,
-} from '../parameters/schemas.ts';
+  choiceIsClear,
+  choiceOf,
+  componentParameters,
+  hasChoice,
+  unclearChoice,
+} from '../parameters/component-choice.ts';
+import { given } from '../parameters/given.ts';
+import { idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
 
@@ -16,17 +17,7 @@ const tag = 'Sources';
 const pathId = 'The id of the source (`dc_…`).';
 
 const sourceParameters = {
-  component_id: idParameter('A saved component (`sc_…`).').optional(),
-  component_key: textParameter(LIMITS.maxNameChars, 1)
-    .optional()
-    .openapi({ description: "The key of a component: the account's own, else that of the registry." }),
-  component_version: textParameter(LIMITS.maxNameChars, 1)
-    .optional()
-    .openapi({ description: 'With a key. Default: the newest.' }),
-  component_code: codeParameter().optional(),
-  component_url: httpUrlParameter()
-    .optional()
-    .openapi({ description: 'Where the code is. With code beside it, the code wins.' }),
+  ...componentParameters,
   name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: "Default: the component's name." }),
   configured_props: jsonObjectParameter().optional().openapi({
     description:
@@ -41,30 +32,11 @@ type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
 
 function toChange(input: SourceInput) {
   return given({
-    componentId: input.component_id,
-    componentKey: input.component_key,
-    componentVersion: input.component_version,
-    componentCode: input.component_code,
-    componentUrl: input.component_url,
+    ...choiceOf(input),
     name: input.name,
     configuredProps: input.configured_props,
     dynamicPropsId: input.dynamic_props_id,
   });
-}
-
-function choiceIsClear(input: SourceInput): boolean {
-  const { component_id, component_key, component_code, component_url } = input;
-  return [component_id, component_key, component_code ?? component_url].filter((way) => way !== undefined).length <= 1;
-}
-
-const unclearChoice = {
-  path: ['component_id'],
-  message: 'names a component in one way, and so do component_key, component_code and component_url: give one of them',
-};
-
-function hasChoice(input: SourceInput): boolean {
-  const { component_id, component_key, component_code, component_url } = input;
-  return (component_id ?? component_key ?? component_code ?? component_url) !== undefined;
 }
 
 export function sourceEndpoints(): Endpoint[] {

@@ -9,9 +9,9 @@ const tag = 'Subscriptions';
 
 const parameters = z.object({
   emitter_id: idParameter(
-    'What emits: a source (`dc_…`), or `dc_*` for every source of the account, also those to come.',
+    'What emits: a source (`dc_…`) or a workflow (`p_…`); `dc_*` and `p_*` are every source and every workflow of the account, also those to come.',
   ),
-  listener_id: idParameter('What listens: a webhook (`wh_…`) or a source (`dc_…`).'),
+  listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
   event_name: textParameter(LIMITS.maxChannelChars)
     .optional()
     .openapi({ description: 'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in.' }),
@@ -28,9 +28,9 @@ export function subscriptionEndpoints(): Endpoint[] {
       path: '/v1/subscriptions',
       name: 'createSubscription',
       tag,
-      summary: 'Subscribe a webhook or source to what a source emits',
+      summary: 'Subscribe a webhook, source or workflow to what a source or workflow emits',
       description:
-        'A source that listens is run for each event, with what was emitted as its event, while it is active. The same values again answer the same subscription.',
+        'A source or workflow that listens is run for each event, with what was emitted as its event, while it is active. It does not hear itself through a pattern. The same values again answer the same subscription.',
       parameters,
       schema: subscriptionSchema,
       handle: async ({ engine, who, input }) =>

@@ -9,11 +9,12 @@ import { readPage } from '../store/paging.ts';
 import { readAccounts } from '../store/read-accounts.ts';
 import { readUser } from '../store/read-user.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
+import { setAccountEmail } from '../store/set-account-email.ts';
 import { createAccountLimits } from './account-limits.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { LimitsCache } from './limits-cache.ts';
-import { validateAccount, validateKeyName } from './validate-account.ts';
+import { validateAccount, validateEmail, validateKeyName } from './validate-account.ts';
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;
@@ -54,6 +55,12 @@ export function createAccounts(options: { db: Database; limits: LimitsCache }): 
         case 'revoked':
           cache.forget(outcome.keyHash);
       }
+    },
+    async setEmail(accountId, email) {
+      if (email !== null) validateEmail(email);
+      const name = accountId.includes('\0') ? undefined : await setAccountEmail(sql, accountId, email);
+      if (name === undefined) throw notFound('account', accountId);
+      return { id: accountId, name, ...(email !== null && { email }) };
     },
     async list(request) {
       const { ids, ...page } = await readPage(

@@ -5,6 +5,10 @@ export function validateAccount(input: { name: string; email?: string }): void {
   reject([...nameErrors('name', input.name), ...emailErrors(input.email)], 'The account is not valid');
 }
 
+export function validateEmail(email: string): void {
+  reject(emailErrors(email), 'The email address is not valid');
+}
+
 export function validateKeyName(name: string): void {
   reject(nameErrors('name', name), 'The API key is not valid');
 }

@@ -2,7 +2,7 @@ import { HeadwaterError, ID_PREFIXES, notFound } from '@headwater/shared';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentRecord, Components } from '../contract-components.ts';
 import { findInRegistry } from '../registry/registry.ts';
-import { deleteComponent } from '../store/delete-component.ts';
+import { type ComponentUse, deleteComponent } from '../store/delete-component.ts';
 import { listComponents } from '../store/list-components.ts';
 import { publishComponent, unpublishComponent } from '../store/publish-component.ts';
 import { copyFromRegistry } from '../store/publish-to-registry.ts';
@@ -43,10 +43,8 @@ export function createComponents(options: ComponentsOptions): Components & Saver
     list: (who, request) => listComponents(sql, who.accountId, request),
     async delete(who, idOrKey, version) {
       const { id } = await own(who, idOrKey, version);
-      const { usedBy } = await deleteComponent(sql, who.accountId, id);
-      if (usedBy === 0) return;
-      const sources = usedBy === 1 ? 'a source uses it' : `${usedBy} sources use it`;
-      throw new HeadwaterError('CONFLICT', `Component ${id} cannot be deleted: ${sources}`);
+      const users = usersOf(await deleteComponent(sql, who.accountId, id));
+      if (users !== undefined) throw new HeadwaterError('CONFLICT', `Component ${id} cannot be deleted: ${users}`);
     },
     async publish(who, idOrKey) {
       const { id, key, version } = await own(who, idOrKey);
@@ -63,6 +61,15 @@ export function createComponents(options: ComponentsOptions): Components & Saver
       return own(who, id);
     },
   };
+}
+
+function usersOf({ sources, workflows }: ComponentUse): string | undefined {
+  const users = [
+    ...(sources === 0 ? [] : [sources === 1 ? 'a source' : `${sources} sources`]),
+    ...(workflows === 0 ? [] : [workflows === 1 ? 'a workflow' : `${workflows} workflows`]),
+  ];
+  if (users.length === 0) return undefined;
+  return `${users.join(' and ')} ${sources + workflows === 1 ? 'uses' : 'use'} it`;
 }
 
 const isId = (idOrKey: string) => idOrKey.startsWith(ID_PREFIXES.savedComponent);

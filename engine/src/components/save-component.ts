@@ -44,18 +44,18 @@ const BUNDLE_FORMAT = 1;
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
   return {
-    save: async (who, choice) => saveCode(options, who, await codeOf(options, who, choice)),
+    save: async (who, choice, stepName) => saveCode(options, who, await codeOf(options, who, choice), stepName),
     saveFiles: (who, component) => saveCode(options, who, { text: component.files[component.entry] ?? '', component }),
   };
 }
 
-async function saveCode(options: SaveOptions, who: Principal, code: Code): Promise<ComponentRecord> {
+async function saveCode(options: SaveOptions, who: Principal, code: Code, stepName?: string): Promise<ComponentRecord> {
   const { db, limits, sandbox } = options;
   checkCode(code.component);
   const codeHash = hashOf(code.component);
   const built = await buildCode(options, who, code, codeHash);
   checkBundle(built.bundle, (await limits.get(who.accountId)).maxBundleBytes);
-  const { description } = accept(await sandbox.describe(who.accountId, built.bundle));
+  const { description } = accept(await sandbox.describe(who.accountId, built.bundle, stepName));
   const url = code.url === undefined ? {} : { codeUrl: code.url };
   const { key, version } = description;
   const wanted = { version, codeHash, bundleHash: built.bundle.hash, ...url };

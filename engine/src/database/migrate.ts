@@ -48,6 +48,11 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
+/** Names of the migrations of this code, in their order. */
+export async function listMigrations(): Promise<string[]> {
+  return (await readMigrations(MIGRATIONS_DIR)).map(({ name }) => name);
+}
+
 async function readMigrations(dir: string): Promise<Migration[]> {
   const names = (await readdir(dir)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
   const numbers = new Set(names.map((name) => name.slice(0, 4)));

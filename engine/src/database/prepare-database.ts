@@ -20,7 +20,7 @@ export interface PreparedDatabase {
 }
 
 export const DATABASE_NAME = 'headwater';
-const MIN_SERVER_VERSION = 140_000;
+export const MIN_SERVER_VERSION = 140_000;
 const REACH_ATTEMPTS = 10;
 const REACH_RETRY_MS = 1_000;
 const CONNECT_TIMEOUT_S = 5;
@@ -94,7 +94,7 @@ function checkVersion(version: { number: number; text: string }, where: string):
 }
 
 /** Host, port and database alone: the rest of the URL holds the password. */
-function describeUrl(url: string): string {
+export function describeUrl(url: string): string {
   try {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}`;

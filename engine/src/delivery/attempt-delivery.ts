@@ -5,6 +5,7 @@ import type { Egress } from '../egress/egress.ts';
 import { startExchange, type Exchange, type ExchangeOutcome } from '../egress/exchange.ts';
 import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
+import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
 import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -22,20 +23,13 @@ export interface AttemptContext {
   timeoutMs: number;
 }
 
-/** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
-export type AttemptEnd = { kind: 'made'; result: AttemptResult; timedOut: boolean } | { kind: 'cut-off' };
-
-export interface Attempt {
-  /** Never rejects. */
-  done: Promise<AttemptEnd>;
-  abort(): void;
-}
+export type DeliveryEnd = AttemptEnd<AttemptResult>;
 
 /**
  * Signs and sends one delivery. Only a 2xx status is success; redirects are not followed (the signed body goes where the
  * owner said and nowhere else). Once a status has come the attempt is decided, whatever becomes of the body.
  */
-export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt {
+export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt<AttemptResult> {
   const startedAtMs = Date.now();
   let exchange: Exchange;
   try {
@@ -84,7 +78,7 @@ function endOf(
   delivery: DueDelivery,
   startedAtMs: number,
   outcome: ExchangeOutcome,
-): AttemptEnd {
+): DeliveryEnd {
   switch (outcome.kind) {
     case 'aborted':
       return { kind: 'cut-off' };
@@ -112,7 +106,7 @@ function endWith(
   delivery: DueDelivery,
   startedAtMs: number,
   response: Extract<ExchangeOutcome, { kind: 'response' }>,
-): AttemptEnd {
+): DeliveryEnd {
   const text = responseText(response.body);
   const attempt: AttemptRecord = {
     at: new Date(startedAtMs).toISOString(),
@@ -134,7 +128,7 @@ function endWithout(
   startedAtMs: number,
   error: string,
   timedOut: boolean,
-): AttemptEnd {
+): DeliveryEnd {
   const attempt = { at: new Date(startedAtMs).toISOString(), error, duration_ms: Date.now() - startedAtMs };
   const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
   return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt) }, timedOut };

@@ -7,7 +7,7 @@ import { inPageOrder, readPage } from '../store/paging.ts';
 import { type AutoSubscriptionRow, readAutoSubscriptions } from '../store/read-auto-subscriptions.ts';
 import { checkListenerKey, unknownListener } from './subscriptions.ts';
 
-/** What every source that is made from now on is subscribed by, from before its first hook. */
+/** What every source and workflow that is made from now on is subscribed by, from before its first hook. */
 export function createAutoSubscriptions({ db }: { db: Database }): AutoSubscriptions {
   return {
     async create({ accountId }, key) {

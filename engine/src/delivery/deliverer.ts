@@ -11,14 +11,15 @@ import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
 import { readWebhookAccount } from '../store/read-webhook-account.ts';
 import { releaseDeliveries } from '../store/release-deliveries.ts';
-import type { AttemptEnd } from './attempt-delivery.ts';
+import { createHeldItems } from '../outgoing/held-items.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
+import { createSender, type Sender } from '../outgoing/sender.ts';
+import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
+import { attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
-import { createHeldDeliveries } from './held-deliveries.ts';
-import { createOutcomeRecorder, type OutcomeRecorder } from './record-outcomes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
-import { createSender, type Sender } from './send-deliveries.ts';
 
 export interface DelivererOptions {
   db: Database;
@@ -90,10 +91,10 @@ class NodeDeliverer implements Deliverer {
   readonly #options: DelivererOptions;
   readonly #limits: DelivererLimits;
   readonly #connections: TenantConnections;
-  readonly #sender: Sender;
-  readonly #recorder: OutcomeRecorder;
+  readonly #sender: Sender<DueDelivery>;
+  readonly #recorder: OutcomeRecorder<AttemptResult>;
   #claiming = 0;
-  readonly #held = createHeldDeliveries();
+  readonly #held = createHeldItems<DueDelivery>(({ data }) => data.length);
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #stopping: Promise<void> | undefined;
 
@@ -102,13 +103,25 @@ class NodeDeliverer implements Deliverer {
     this.#options = options;
     this.#limits = completeLimits(options.limits);
     this.#connections = createTenantConnections({ egress });
-    this.#recorder = createOutcomeRecorder({ sql: db.sql, nodeId, log });
-    const { timeoutMs, maxPerTenant } = this.#limits;
+    this.#recorder = createOutcomeRecorder({
+      record: (results) => recordAttempts(db.sql, nodeId(), results),
+      withoutTexts,
+      describe: ({ deliveryId }) => ({ delivery: deliveryId }),
+      log,
+    });
+    const { timeoutMs, maxPerTenant, maxInFlight } = this.#limits;
     const secretKeys = createSecretKeys(options.sealer);
     const connections = this.#connections;
+    const context = { connections, maxPerTenant, egress, secretKeys, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
-      context: { connections, maxPerTenant, egress, secretKeys, retryPolicy, log, timeoutMs },
-      limits: this.#limits,
+      attempt: (delivery) => attemptDelivery(context, delivery),
+      laneIdOf: ({ webhookId }) => webhookId,
+      limits: {
+        maxPerLane: this.#limits.maxPerWebhook,
+        maxHeldPerLane: this.#limits.maxHeldPerWebhook,
+        maxPerTenant,
+        maxInFlight,
+      },
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#giveBack(deliveries),
     });
@@ -166,7 +179,7 @@ class NodeDeliverer implements Deliverer {
     await releaseDeliveries(db.sql, nodeId());
   }
 
-  async #settle(delivery: DueDelivery, end: AttemptEnd): Promise<void> {
+  async #settle(delivery: DueDelivery, end: DeliveryEnd): Promise<void> {
     if (end.kind === 'made') {
       const { status, attempt } = end.result;
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
@@ -187,4 +200,9 @@ class NodeDeliverer implements Deliverer {
       log.error({ count: ids.length, err: error }, 'deliveries could not be released');
     }
   }
+}
+
+function withoutTexts(result: AttemptResult): AttemptResult {
+  const { at, duration_ms, status_code } = result.attempt;
+  return { ...result, attempt: { at, duration_ms, ...(status_code === undefined ? {} : { status_code }) } };
 }

@@ -11,8 +11,9 @@ import { findTextFault, throwFields } from './validate-webhook.ts';
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 
 /**
- * Subscriptions as the API sees them: an emitter (a source of the account, `dc_*` or `p_*`), a listener (a webhook or source
- * of the account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any other.
+ * Subscriptions as the API sees them: an emitter (a source or workflow of the account, `dc_*` or `p_*`), a listener (a webhook,
+ * source or workflow of the account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any
+ * other.
  */
 export function createSubscriptions(options: { db: Database }): Subscriptions {
   const { db } = options;
@@ -27,7 +28,7 @@ export function createSubscriptions(options: { db: Database }): Subscriptions {
       );
       switch (outcome.kind) {
         case 'unknown-emitter':
-          throw unknown('emitter_id', 'source', emitterId);
+          throw unknown('emitter_id', kindOf(emitterId), emitterId);
         case 'unknown-listener':
           throw unknownListener(listenerId);
         case 'subscribed':
@@ -76,13 +77,18 @@ function findIdFault(id: string): string | undefined {
 }
 
 function findListenerFault(id: string): string | undefined {
-  if (GLOBS.has(id)) return 'must be one webhook (wh_…) or source (dc_…): a pattern cannot listen';
-  return id.startsWith('p_') ? 'must be a webhook (wh_…) or source (dc_…): workflows cannot listen yet' : undefined;
+  return GLOBS.has(id)
+    ? 'must be one webhook (wh_…), source (dc_…) or workflow (p_…): a pattern cannot listen'
+    : undefined;
 }
 
-/** NOT_FOUND for a webhook or source that the account does not have. */
+/** NOT_FOUND for a webhook, source or workflow that the account does not have. */
 export function unknownListener(id: string): HeadwaterError {
-  return unknown('listener_id', id.startsWith(ID_PREFIXES.source) ? 'source' : 'webhook', id);
+  return unknown('listener_id', id.startsWith(ID_PREFIXES.webhook) ? 'webhook' : kindOf(id), id);
+}
+
+function kindOf(emitterId: string): string {
+  return emitterId.startsWith(ID_PREFIXES.workflow) ? 'workflow' : 'source';
 }
 
 function unknown(path: string, what: string, id: string): HeadwaterError {

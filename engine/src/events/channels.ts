@@ -3,3 +3,5 @@ export const DEFAULT_CHANNEL = '';
 export const ERRORS_CHANNEL = '$errors';
 /** What runs log, line by line; stored as events only where somebody is subscribed. */
 export const LOGS_CHANNEL = '$logs';
+/** What workflows send with `$.send.sse`. */
+export const SSE_CHANNEL = '$sse';

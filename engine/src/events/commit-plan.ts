@@ -5,7 +5,12 @@ import { type DedupeState, decideDedupe } from './dedupe.ts';
 import { emitIdOf, type EventPosition, nextPosition } from './event-id.ts';
 import { type DbSize, fitDbWrites } from './fit-db-writes.ts';
 import { type HeardBy, indexListeners, type Listener, type WebhookListener } from './listeners.ts';
+import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from './missed.ts';
 import { orderEvents } from './order-events.ts';
+import { type RunTimes, timesOf } from './run-times.ts';
+import { newInvocationId } from '../run/invocation.ts';
+import type { NewSend } from '../sends/new-send.ts';
+import type { ExecutionCommit, ExecutionEnd } from '../workflows/run/execution-rows.ts';
 import { storableText } from './storable-text.ts';
 
 /** What one run (or a whole part of a long one) brings to its commit. */
@@ -16,6 +21,8 @@ export interface RunCommit {
   invocation?: { id: string; leasedBy: string; cause?: EventCause | undefined };
   /** False for a part: the invocation goes on. */
   final: boolean;
+  /** When the run began, and when it had come to what it brings; absent where nothing ran. */
+  ran?: { fromMs: number; toMs: number };
   dedupe: DedupeStrategy | undefined;
   emits: readonly EmittedEvent[];
   /** `$.service.db`: key → JSON text; empty where the key is deleted. */
@@ -28,6 +35,10 @@ export interface RunCommit {
   recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
   record?: RunRow;
+  /** Of a workflow: its steps and its end. The record is part of them then, and none of `runs`. */
+  execution?: ExecutionCommit & { end: ExecutionEnd };
+  /** What the execution sends with `$.send`. */
+  sends?: readonly NewSend[];
 }
 
 export interface RunRow {
@@ -57,6 +68,7 @@ interface EventRow {
   position: EventPosition;
   invocationId: string | null;
   cause: EventCause | undefined;
+  times: RunTimes | undefined;
   channel: string;
   emitId: string | null;
   summary: string | null;
@@ -70,12 +82,14 @@ export interface DeliveryRow {
   listener: WebhookListener;
 }
 
-/** An event on its way to a source that listens. */
+/** An event on its way to a source or workflow that listens. */
 export interface InvocationRow {
   id: string;
   sourceId: string;
   event: EventRow;
   cause: EventCause;
+  /** No node leases it now: its executions start by the rules of its settings. */
+  inTurn?: true;
 }
 
 export interface CommitPlan {
@@ -83,6 +97,7 @@ export interface CommitPlan {
   deliveries: DeliveryRow[];
   /** In the order of their events, and so are their ids. */
   invocations: InvocationRow[];
+  missed: MissedRow[];
   /** States that changed, by emitter. */
   states: Map<string, EmitterState>;
   /** What is left of the runs, which were decided in this order. */
@@ -93,6 +108,8 @@ interface PlannedRun {
   dbWrites: RunCommit['dbWrites'];
   record: RunRow | undefined;
   exceeded: ExceededLimit | undefined;
+  /** The place of the record; absent without one. */
+  recordedAt: EventPosition | undefined;
 }
 
 /**
@@ -106,7 +123,15 @@ export function planCommit(
   nowMs: number,
 ): CommitPlan {
   const hears = indexListeners(listeners);
-  const plan: CommitPlan = { events: [], deliveries: [], invocations: [], states: new Map(), runs: new Map() };
+  const plan: CommitPlan = {
+    events: [],
+    deliveries: [],
+    invocations: [],
+    missed: [],
+    states: new Map(),
+    runs: new Map(),
+  };
+  const missed = collectMissed();
   const sizes = new Map<string, DbSize>();
   for (const run of runs) {
     const state = plan.states.get(run.sourceId) ?? states.get(run.sourceId);
@@ -116,19 +141,28 @@ export function planCommit(
     sizes.set(run.sourceId, size);
     const fitted = fitDbWrites(run.dbWrites, size, run.maxDbBytes ?? Number.POSITIVE_INFINITY);
     const emitted = planEvents(run, state, fitted.exceeded, hears, nowMs);
-    plan.runs.set(run, { dbWrites: fitted.kept, record: emitted.record, exceeded: emitted.exceeded });
-    if (emitted.rows.length > 0 || run.emits.length > 0 || size.bytes !== state.db.bytes)
-      plan.states.set(run.sourceId, { last: emitted.last, dedupe: emitted.dedupe, db: size });
-    for (const event of emitted.rows) addListeners(plan, run, event, hears, nowMs);
+    const { record, exceeded, recordedAt, last, dedupe } = emitted;
+    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt });
+    if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
+      plan.states.set(run.sourceId, { last, dedupe, db: size });
+    missed.deduped(missedRunOf(run), emitted.dedupedIds);
+    for (const event of emitted.rows) addListeners(plan, run, event, hears, missed);
   }
-  // Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up.
-  const ids = plan.invocations.map((invocation) => invocation.id).sort();
-  plan.invocations.forEach((invocation, i) => Object.assign(invocation, { id: ids[i] }));
+  placeMissed(plan, missed, states, nowMs);
+  for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);
   return plan;
+}
+
+/** Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up. */
+function putInOrder(invocations: readonly InvocationRow[]): void {
+  const ids = invocations.map(({ id }) => id).sort();
+  invocations.forEach((invocation, i) => Object.assign(invocation, { id: ids[i] }));
 }
 
 interface PlannedEvents {
   rows: EventRow[];
+  dedupedIds: string[];
+  recordedAt: EventPosition | undefined;
   last: EventPosition;
   dedupe: DedupeState | undefined;
   record: RunRow | undefined;
@@ -147,6 +181,7 @@ function planEvents(
     run.emits.length === 0
       ? { accepted: [], state: state.dedupe }
       : decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
+  const dedupedIds = idsOfOthers(run.emits, accepted);
   const logs = logEvents(run, hears);
   const exceeded = overDb ?? findTooManyHops(run, [...accepted, ...logs], hears);
   const record = recordOf(run, exceeded);
@@ -157,7 +192,31 @@ function planEvents(
     last = nextPosition(last, nowMs);
     return eventRow(run, last, event);
   });
-  return { rows, last, dedupe, record, exceeded };
+  const recordedAt = record === undefined ? undefined : nextPosition(last, nowMs);
+  return { rows, dedupedIds, recordedAt, last: recordedAt ?? last, dedupe, record, exceeded };
+}
+
+const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? run.invocation?.id;
+
+function missedRunOf(run: RunCommit) {
+  const { accountId, sourceId: emitterId } = run;
+  return { accountId, emitterId, invocationId: run.invocation?.id, traceId: traceIdOf(run) };
+}
+
+/** After all events of their emitters, whose numbers they go on with. */
+function placeMissed(
+  plan: CommitPlan,
+  missed: MissedEvents,
+  states: ReadonlyMap<string, EmitterState>,
+  nowMs: number,
+): void {
+  for (const emitterId of missed.emitters()) {
+    const state = plan.states.get(emitterId) ?? states.get(emitterId);
+    if (state === undefined) continue;
+    const { rows, last } = missed.rows(emitterId, state.last, nowMs);
+    plan.missed.push(...rows);
+    plan.states.set(emitterId, { ...state, last });
+  }
 }
 
 /** A run that had not failed before ends with the limit; one that had keeps its own reason. */
@@ -194,22 +253,29 @@ function hopsAfter(run: RunCommit): number {
   return (run.invocation?.cause?.hops ?? 0) + 1;
 }
 
-function addListeners(plan: CommitPlan, run: RunCommit, event: EventRow, hears: HeardBy, nowMs: number): void {
+/** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
+function addListeners(plan: CommitPlan, run: RunCommit, event: EventRow, hears: HeardBy, missed: MissedEvents): void {
   plan.events.push(event);
-  const { webhooks, sources } = hears(event);
-  for (const listener of webhooks) plan.deliveries.push({ id: newId('delivery', nowMs), event, listener });
+  const { webhooks, sources, paused } = hears(event);
+  const { ms } = event.position;
+  for (const listener of webhooks) plan.deliveries.push({ id: newId('delivery', ms), event, listener });
+  for (const { listenerId } of paused) missed.paused(event, listenerId);
   const hops = hopsAfter(run);
   // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
   const maxHops = (run.maxEventHops ?? Number.POSITIVE_INFINITY) + (event.channel === ERRORS_CHANNEL ? 1 : 0);
-  if (hops > maxHops) return;
-  const traceId = run.invocation?.cause?.traceId ?? run.invocation?.id;
+  const traceId = traceIdOf(run);
+  if (hops > maxHops) {
+    for (const { sourceId } of sources) missed.tooManyHops(event, sourceId, traceId);
+    return;
+  }
   const cause: EventCause = {
     event: emitIdOf(event.emitterId, event.position),
     hops,
     ...(traceId === undefined ? {} : { traceId }),
   };
-  for (const { sourceId } of sources) {
-    plan.invocations.push({ id: newId('invocation', nowMs), sourceId, event, cause });
+  for (const { sourceId, inTurn } of sources) {
+    const id = newInvocationId(sourceId, ms);
+    plan.invocations.push({ id, sourceId, event, cause, ...(inTurn ? { inTurn } : {}) });
   }
 }
 
@@ -222,6 +288,7 @@ function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent):
     position,
     invocationId: run.invocation?.id ?? null,
     cause: run.invocation?.cause,
+    times: timesOf(run),
     channel: channelOf(event),
     emitId: event.id === undefined ? null : storableText(String(event.id)),
     summary: event.summary === undefined ? null : storableText(event.summary),

@@ -12,6 +12,11 @@ export function nextPosition(last: EventPosition, nowMs: number): EventPosition 
   return nowMs > last.ms ? { ms: nowMs, seq: 0 } : { ms: last.ms, seq: last.seq + 1 };
 }
 
+/** Above 0 where `a` is the later one. */
+export function comparePositions(a: EventPosition, b: EventPosition): number {
+  return a.ms - b.ms || a.seq - b.seq;
+}
+
 /** `1606511826306-0` */
 export function formatEventId(position: EventPosition): string {
   return `${position.ms}-${position.seq}`;

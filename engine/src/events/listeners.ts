@@ -1,6 +1,8 @@
+import { isWorkflow } from '../run/invocation.ts';
+
 interface Subscribed {
   accountId: string;
-  /** May be the glob `dc_*`. */
+  /** May be the glob `dc_*` or `p_*`. */
   emitterId: string;
   channel: string;
 }
@@ -14,23 +16,33 @@ export interface WebhookListener extends Subscribed {
   format: 'raw' | 'envelope';
 }
 
-/** A subscription of an active source. */
+/** A subscription of an active source or workflow. */
 interface SourceListener extends Subscribed {
   kind: 'source';
   sourceId: string;
+  /** Its executions start by the rules of its settings. */
+  inTurn?: true;
 }
 
-export type Listener = WebhookListener | SourceListener;
+/** A subscription of a webhook, source or workflow that is stopped. */
+interface PausedListener extends Subscribed {
+  kind: 'paused';
+  listenerId: string;
+}
+
+export type Listener = WebhookListener | SourceListener | PausedListener;
 
 interface Heard {
   webhooks: WebhookListener[];
   sources: SourceListener[];
+  paused: PausedListener[];
 }
 
 /** Who hears what one account's emitter puts on a channel. */
 export type HeardBy = (event: { accountId: string; emitterId: string; channel: string }) => Heard;
 
-const GLOB = 'dc_*';
+/** Every source, and every workflow. */
+const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 
 /**
  * Each listener once, also when both the emitter's id and the glob match. A source does not hear itself through the glob:
@@ -40,14 +52,21 @@ export function indexListeners(listeners: readonly Listener[]): HeardBy {
   const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
   return ({ accountId, emitterId, channel }) => {
     const own = byEmitter.get(`${accountId} ${emitterId}`) ?? [];
-    const all = byEmitter.get(`${accountId} ${GLOB}`) ?? [];
+    const all = byEmitter.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'}`) ?? [];
     const webhooks = new Map<string, WebhookListener>();
     const sources = new Map<string, SourceListener>();
+    const paused = new Map<string, PausedListener>();
     for (const listener of [...own, ...all]) {
       if (listener.channel !== channel) continue;
-      if (listener.kind === 'webhook') webhooks.set(listener.webhookId, listener);
-      else if (listener.emitterId !== GLOB || listener.sourceId !== emitterId) sources.set(listener.sourceId, listener);
+      if (listener.kind === 'webhook') {
+        webhooks.set(listener.webhookId, listener);
+        continue;
+      }
+      const listenerId = listener.kind === 'source' ? listener.sourceId : listener.listenerId;
+      if (GLOBS.has(listener.emitterId) && listenerId === emitterId) continue;
+      if (listener.kind === 'source') sources.set(listenerId, listener);
+      else paused.set(listenerId, listener);
     }
-    return { webhooks: [...webhooks.values()], sources: [...sources.values()] };
+    return { webhooks: [...webhooks.values()], sources: [...sources.values()], paused: [...paused.values()] };
   };
 }

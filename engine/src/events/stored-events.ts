@@ -3,17 +3,18 @@ import type { EventHistoryRequest, Events, Principal } from '../contract.ts';
 import type { Database } from '../store/database.ts';
 import { deleteEvents } from '../store/delete-events.ts';
 import { countEvents, type EventRange, readEvents } from '../store/read-events.ts';
-import { readLogLines } from '../store/read-log-lines.ts';
-import { sourceExists } from '../store/source-exists.ts';
+import { emitterExists } from '../store/emitter-exists.ts';
+import { isWorkflow } from '../run/invocation.ts';
 import { type EventPosition, parseEventId } from './event-id.ts';
+import { readNewestLines } from './read-newest-lines.ts';
 
-/** What sources have emitted, as the API sees it. Every method answers NOT_FOUND for a source of another account. */
+/** What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for one of another account. */
 export function createEvents({ db }: { db: Database }): Events {
   const { sql } = db;
 
   async function check({ accountId }: Principal, emitterId: string): Promise<void> {
-    const isKnown = !emitterId.includes('\0') && (await sourceExists(sql, accountId, emitterId));
-    if (!isKnown) throw notFound('source', emitterId);
+    const isKnown = !emitterId.includes('\0') && (await emitterExists(sql, accountId, emitterId));
+    if (!isKnown) throw notFound(isWorkflow(emitterId) ? 'workflow' : 'source', emitterId);
   }
 
   return {
@@ -35,7 +36,7 @@ export function createEvents({ db }: { db: Database }): Events {
     },
     async logLines(who, emitterId, limit) {
       await check(who, emitterId);
-      return readLogLines(sql, who.accountId, emitterId, limit);
+      return readNewestLines(sql, who.accountId, emitterId, limit);
     },
     async delete(who, emitterId, range) {
       await check(who, emitterId);

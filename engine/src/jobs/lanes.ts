@@ -2,20 +2,32 @@ import type { Deliverer } from '../delivery/deliverer.ts';
 import type { Log } from '../log.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Dispatcher } from '../run/dispatcher.ts';
+import type { SendRunner } from '../sends/send-runner.ts';
 import type { Sql } from '../store/database.ts';
+import type { Turns } from '../workflows/controls/turns.ts';
 import { recordJobPool } from '../store/register-node.ts';
 import { createTicker } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
+import { createWaker } from './wake-execution.ts';
 import { createPostponedLanes } from './postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
-import { type DeliverWebhookPayload, type FireTimerPayload, type RunSourcePayload, TASKS } from './tasks.ts';
+import {
+  type DeliverWebhookPayload,
+  type FireTimerPayload,
+  type RunSourcePayload,
+  type SendPayload,
+  TASKS,
+  type WakeExecutionPayload,
+} from './tasks.ts';
 
 export interface LanesOptions {
   databaseUrl: string;
   sql: Sql;
   node: NodeLease;
   dispatcher: Dispatcher;
+  turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
+  sends: Pick<SendRunner, 'runLane'>;
   log: Log;
 }
 
@@ -25,8 +37,9 @@ const RETRY_MS = 500;
 /** Starts working on the lanes of all sources, webhooks and timers, beside every other node that does. */
 export function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
-  const runOptions = { sql, dispatcher, postponed: createPostponedLanes(RETRY_MS) };
+  const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS) };
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher });
+  const wake = createWaker(sql);
   return startJobRunner({
     databaseUrl: options.databaseUrl,
     log,
@@ -38,7 +51,9 @@ export function startLanes(options: LanesOptions): Promise<JobRunner> {
     tasks: {
       [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id(), payload as RunSourcePayload),
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
+      [TASKS.send]: (payload) => options.sends.runLane(payload as SendPayload),
       [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),
+      [TASKS.wakeExecution]: (payload) => wake(payload as WakeExecutionPayload),
     },
   });
 }

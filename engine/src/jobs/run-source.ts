@@ -4,6 +4,7 @@ import type { Sql } from '../store/database.ts';
 import { deleteOrphanedInvocations } from '../store/delete-orphaned-invocations.ts';
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readSourceAccount } from '../store/read-source-account.ts';
+import type { Turns } from '../workflows/controls/turns.ts';
 import type { PostponedLanes } from './postponed-lanes.ts';
 import type { RunSourcePayload } from './tasks.ts';
 
@@ -17,16 +18,19 @@ interface RunSourceOptions {
   sql: Sql;
   dispatcher: Dispatcher;
   postponed: PostponedLanes;
+  turns: Pick<Turns, 'runLane'>;
 }
 
 /** Hands waiting invocations of one source to this node; what is left goes to the back of the queue. */
 export async function runSourceLane(
-  { sql, dispatcher, postponed }: RunSourceOptions,
+  { sql, dispatcher, postponed, turns }: RunSourceOptions,
   nodeId: string,
   payload: RunSourcePayload,
 ): Promise<void> {
-  const accountId = await readSourceAccount(sql, payload.sourceId);
-  if (accountId === undefined) return dropOrphans(sql, payload.sourceId);
+  const emitter = await readSourceAccount(sql, payload.sourceId);
+  if (emitter === undefined) return dropOrphans(sql, payload.sourceId);
+  const { accountId, inTurn } = emitter;
+  if (inTurn) return turns.runLane({ accountId, workflowId: payload.sourceId }, () => postponed.nextTryMs(accountId));
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
   if (limit <= 0) {
     await addRunLanes(sql, [payload.sourceId], postponed.nextTryMs(accountId));

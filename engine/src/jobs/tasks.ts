@@ -9,14 +9,26 @@ export const TASKS = {
   deliverWebhook: 'deliver-webhook',
   /** One tick of one timer. */
   fireTimer: 'fire-timer',
+  /** An execution whose wait is over. */
+  wakeExecution: 'wake-execution',
+  /** Due sends of one account. */
+  send: 'send',
 } as const;
 
 export interface RunSourcePayload {
   sourceId: string;
 }
 
+export interface WakeExecutionPayload {
+  executionId: string;
+}
+
 export interface DeliverWebhookPayload {
   webhookId: string;
+}
+
+export interface SendPayload {
+  accountId: string;
 }
 
 export interface FireTimerPayload {

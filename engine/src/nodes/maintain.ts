@@ -1,9 +1,12 @@
 import type { Sql } from '../store/database.ts';
+import { deleteOldEmailCounts } from '../store/count-email.ts';
 import { deleteExpiredRecords } from '../store/delete-expired-records.ts';
 import { deleteExpiredDynamicProps } from '../store/dynamic-props.ts';
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readStalledLanes } from '../store/read-stalled-lanes.ts';
+import { requeueStalledSends } from '../store/release-sends.ts';
 import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
+import { requeueOverdueWaits } from '../store/wake-executions.ts';
 
 /** How long an invocation or a due delivery may wait for its lane before one is queued anew. */
 const STALLED_AFTER_MS = 30_000;
@@ -12,6 +15,9 @@ const STALLED_AFTER_MS = 30_000;
 export async function maintain(sql: Sql): Promise<void> {
   await addRunLanes(sql, await readStalledLanes(sql, STALLED_AFTER_MS));
   await requeueStalledDeliveries(sql, STALLED_AFTER_MS);
+  await requeueStalledSends(sql, STALLED_AFTER_MS);
+  await deleteOldEmailCounts(sql);
+  await requeueOverdueWaits(sql, STALLED_AFTER_MS);
   await deleteExpiredRecords(sql);
   await deleteExpiredDynamicProps(sql);
 }

@@ -1,13 +1,17 @@
+import { LIMITS } from '@headwater/shared';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
 import {
   deleteExpiredDeliveries,
   deleteExpiredEvents,
+  deleteExpiredExecutions,
+  deleteExpiredMissed,
   deleteExpiredRuns,
+  deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
-import { type KeptDays, readSourcesKeptDays, readWebhooksKeptDays } from '../store/read-kept-days.ts';
+import { type KeptDays, readEmittersKeptDays, readWebhooksKeptDays } from '../store/read-kept-days.ts';
 
 export interface RetentionOptions {
   sql: Sql;
@@ -17,7 +21,7 @@ export interface RetentionOptions {
   log: Log;
 }
 
-/** Sources (and webhooks) that one turn looks at, and rows of each kind that it deletes. */
+/** Emitters (and webhooks) that one turn looks at, and rows of each kind that it deletes. */
 const TURN_EMITTERS = 200;
 const TURN_ROWS = 1_000;
 const PAUSE_MS = 10_000;
@@ -26,8 +30,8 @@ const MAX_TURNS = 40;
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs source
- * by source, deliveries webhook by webhook. Answers a stop that waits for the turn under way.
+ * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs and
+ * executions emitter by emitter, deliveries webhook by webhook. Answers a stop that waits for the turn under way.
  */
 export function startRetention(options: RetentionOptions): () => Promise<void> {
   const turn = createRetention(options);
@@ -47,20 +51,24 @@ export function startRetention(options: RetentionOptions): () => Promise<void> {
 
 /** Answers one turn; each goes on where the one before ended. True: there was more than one turn deletes. */
 export function createRetention({ sql, defaultDays, nowMs }: Omit<RetentionOptions, 'log'>): () => Promise<boolean> {
-  const sources = createRound((after) => readSourcesKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
+  const emitters = createRound((after) => readEmittersKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
   const webhooks = createRound((after) => readWebhooksKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
   const isFull = (count: number) => count >= TURN_ROWS;
 
   return async () => {
-    const busySources = await sources(async (kept) => {
+    const busyEmitters = await emitters(async (kept) => {
       const expiries = expiriesOf(kept, nowMs());
       const events = await deleteExpiredEvents(sql, expiries, TURN_ROWS);
-      return isFull(events) || isFull(await deleteExpiredRuns(sql, expiries, TURN_ROWS));
+      const runs = await deleteExpiredRuns(sql, expiries, TURN_ROWS);
+      const sends = await deleteExpiredSends(sql, expiries, TURN_ROWS);
+      const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
+      const missed = await deleteExpiredMissed(sql, missedExpiries(kept, nowMs()), TURN_ROWS);
+      return [events, runs, sends, executions, missed].some(isFull);
     });
     const busyWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),
     );
-    return busySources || busyWebhooks;
+    return busyEmitters || busyWebhooks;
   };
 }
 
@@ -73,6 +81,13 @@ function createRound(read: (after: string) => Promise<KeptDays[]>) {
     if (!isBusy) after = kept.length < TURN_EMITTERS ? '' : (kept.at(-1)?.id ?? '');
     return isBusy;
   };
+}
+
+/** Notes of what was missed: also where everything else is kept for ever. */
+function missedExpiries(kept: readonly KeptDays[], nowMs: number): Expiry[] {
+  const most = LIMITS.missedEventDays;
+  const days = kept.map(({ id, days: all }) => ({ id, days: all > 0 ? Math.min(all, most) : most }));
+  return expiriesOf(days, nowMs);
 }
 
 function expiriesOf(kept: readonly KeptDays[], nowMs: number): Expiry[] {

@@ -7,16 +7,21 @@ import type { GuestFetch } from '../egress/guest-fetch.ts';
 import type { Log } from '../log.ts';
 import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
+import type { Sealer } from '../secrets/seal.ts';
 import type { PropOpener } from '../sources/run-props.ts';
+import type { Watches } from '../streams/watches.ts';
 import type { Sql } from '../store/database.ts';
+import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemble-executions.ts';
+import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
+import { thenNext } from '../workflows/controls/turns.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
 import { createDbOverlay } from './db-overlay.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
-import type { HeldInvocation } from './invocation.ts';
+import { type HeldInvocation, isWorkflow } from './invocation.ts';
 import { createInvocationRunner } from './invocation-runner.ts';
 import { createRunPreparer } from './prepare-run.ts';
-import { createRunCommitter, type RunCommitter } from './run-committer.ts';
+import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from './run-committer.ts';
 import type { RunContext } from './run-invocation.ts';
 import { createSourceRuntimes, type SourceRuntimes } from './source-runtime.ts';
 
@@ -28,8 +33,12 @@ export interface RunParts {
   limits: LimitsCache;
   deliverer: Deliverer;
   opener: PropOpener;
+  sealer: Pick<Sealer, 'seal' | 'mac'>;
+  openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
+  publicUrl: string;
   resolveAuth: AuthCache['resolve'];
   metrics: EngineMetrics;
+  watches: Pick<Watches, 'committed'>;
   log: Log;
 }
 
@@ -37,22 +46,35 @@ export interface Runs {
   runtimes: SourceRuntimes;
   context: RunContext;
   dispatcher: Dispatcher;
-  committer: RunCommitter;
+  committer: Pick<RunCommitter, 'drain'>;
+  executions: ExecutionParts;
+  turns: TurnParts;
 }
+
+/** Between commits of executions: of some of them a client waits for the end. */
+const EXECUTIONS_INTERVAL_MS = 3;
 
 /** Everything from a held invocation to its commit. */
 export function assembleRuns(parts: RunParts): Runs {
   const { sql, node, log } = parts;
   const nowMs = () => Date.now();
   const runtimes = createSourceRuntimes(sql, parts.opener);
-  const committer = createRunCommitter({
+  const committing: RunCommitterOptions = {
     sql,
     nodeId: node.id,
     deliverer: parts.deliverer,
     dispatcher: () => dispatcher,
-    onCommitted: parts.metrics.runCommitted,
+    onCommitted(run, committed) {
+      parts.metrics.runCommitted(run, committed);
+      parts.watches.committed(run.sourceId, committed.last);
+    },
     nowMs,
     log,
+  };
+  const committer = createRunCommitter(committing);
+  const executionCommitter = createRunCommitter({
+    ...committing,
+    minIntervalMs: (lastBatch) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0),
   });
   const context: RunContext = {
     sandbox: parts.sandbox,
@@ -65,9 +87,17 @@ export function assembleRuns(parts: RunParts): Runs {
     nowMs,
   };
   const release: DispatcherOptions['release'] = (invocations, how) => releaseHeld(sql, invocations, how);
-  const run = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
-  const dispatcher = createDispatcher({ run, release, limits: parts.limits, log });
-  return { runtimes, context, committer, dispatcher };
+  const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
+  const executions = assembleExecutions(parts, context, { committer: executionCommitter, release });
+  const run: DispatcherOptions['run'] = (invocation, ran, again) =>
+    isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again) : runSource(invocation, ran);
+  const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, log });
+  const dispatcher = createDispatcher({ run: thenNext(turns.turns, run), release, limits: parts.limits, log });
+  const drain = async () => {
+    await committer.drain();
+    await executions.drain();
+  };
+  return { runtimes, context, committer: { drain }, executions, dispatcher, turns };
 }
 
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */

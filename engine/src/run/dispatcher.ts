@@ -4,14 +4,16 @@ import { createFairQueue } from './fair-queue.ts';
 import type { HeldInvocation } from './invocation.ts';
 import { createKnownLimits } from './known-limits.ts';
 import { createHeldCount, createRunningCounts } from './run-counts.ts';
+import { createRunSlots } from './run-slots.ts';
 
 export interface DispatcherOptions {
   /**
    * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran` is called when the
    * sandbox is done with it: the next may start while this one waits for its commit, so commits can be larger than what
-   * runs at the same time.
+   * runs at the same time. `again` is for one that goes on after that: it has its turn before others of the same emitter, and
+   * resolves with false where the node stops, and the invocation is to be given back.
    */
-  run: (invocation: HeldInvocation, ran: () => void) => Promise<void>;
+  run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>) => Promise<void>;
   /** Gives back invocations that were held. `tried`: they were started, which counts as an attempt. */
   release: (invocations: readonly HeldInvocation[], how: { tried: boolean }) => Promise<void>;
   /** How much each tenant may run at the same time. */
@@ -40,6 +42,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const queue = createFairQueue<HeldInvocation>();
   const running = createRunningCounts();
   const held = createHeldCount();
+  const slots = createRunSlots({
+    running,
+    queueFirst: (invocation) => queue.pushFirst(invocation.accountId, invocation.sourceId, invocation),
+    onChange: startWhatMayRun,
+  });
   const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
   let stopping: Promise<void> | undefined;
 
@@ -56,28 +63,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     while (stopping === undefined) {
       const invocation = queue.next(mayStart, mayTenantStart);
       if (invocation === undefined) return;
-      void start(invocation);
+      if (!slots.resume(invocation)) void start(invocation);
     }
   }
 
   async function start(invocation: HeldInvocation): Promise<void> {
-    const freeSlot = running.start(invocation);
-    const ran = () => {
-      if (freeSlot()) startWhatMayRun();
-    };
+    const slot = slots.start(invocation);
     try {
-      await options.run(invocation, ran);
+      await options.run(invocation, slot.free, slot.again);
     } catch (error) {
       const { id } = invocation;
       options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
       await giveBack(options, [invocation], { tried: true });
     }
     held.remove([invocation]);
-    ran();
+    slot.free();
   }
 
   async function drain(): Promise<void> {
-    const waiting = queue.clear();
+    const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
+    slots.stop();
     await giveBack(options, waiting, { tried: false });
     held.remove(waiting);
     await held.none();
@@ -95,10 +100,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const waiting = queue.size();
       return { waiting, running: running.total(), committing: held.size() - waiting - running.total() };
     },
-    stop() {
-      stopping ??= drain();
-      return stopping;
-    },
+    stop: () => (stopping ??= drain()),
   };
 }
 

@@ -4,6 +4,8 @@
  */
 export interface FairQueue<T> {
   push(tenant: string, lane: string, item: T): void;
+  /** As push, but before everything that waits in the lane. */
+  pushFirst(tenant: string, lane: string, item: T): void;
   /** The next item whose tenant and lane may run now, or undefined. */
   next(mayRun: (tenant: string, lane: string) => boolean, mayTenantRun?: (tenant: string) => boolean): T | undefined;
   size(): number;
@@ -26,15 +28,18 @@ export function createFairQueue<T>(): FairQueue<T> {
     return item;
   }
 
+  function laneOf(tenant: string, lane: string): T[] {
+    const lanes = tenants.get(tenant) ?? new Map<string, T[]>();
+    const items = lanes.get(lane) ?? [];
+    lanes.set(lane, items);
+    if (!tenants.has(tenant)) tenants.set(tenant, lanes);
+    size++;
+    return items;
+  }
+
   return {
-    push(tenant, lane, item) {
-      const lanes = tenants.get(tenant) ?? new Map<string, T[]>();
-      const items = lanes.get(lane);
-      if (items === undefined) lanes.set(lane, [item]);
-      else items.push(item);
-      if (!tenants.has(tenant)) tenants.set(tenant, lanes);
-      size++;
-    },
+    push: (tenant, lane, item) => void laneOf(tenant, lane).push(item),
+    pushFirst: (tenant, lane, item) => void laneOf(tenant, lane).unshift(item),
     next(mayRun, mayTenantRun = () => true) {
       for (const [tenant, lanes] of tenants) {
         // A tenant at its limit may have thousands of lanes: they are not looked at.

@@ -1,7 +1,17 @@
+import { ID_PREFIXES, newId } from '@headwater/shared';
 import type { RunResponse } from '../contract.ts';
 import type { EventCause } from '../events/cause.ts';
 
 export type InvocationKind = 'http' | 'timer' | 'manual' | 'event';
+
+/** Of a source it is an invocation, `inv_…`; of a workflow the execution that it becomes, `exec_…`. */
+export function newInvocationId(targetId: string, nowMs?: number): string {
+  return newId(isWorkflow(targetId) ? 'execution' : 'invocation', nowMs);
+}
+
+export function isWorkflow(id: string): boolean {
+  return id.startsWith(ID_PREFIXES.workflow);
+}
 
 /** An invocation that this node holds: its row is leased by `leasedBy`, and only this node's commit can end it. */
 export interface HeldInvocation {
@@ -13,9 +23,14 @@ export interface HeldInvocation {
   event: string;
   /** Where the event comes from; of the kind `event`. */
   cause?: EventCause | undefined;
-  /** Times it was taken by a node, this one included. */
+  /**
+   * Times it was taken by a node, this one included. An execution of a workflow may have completed steps from its second time
+   * on, and only then: a row of one that has begun is never left with less than 1 when it is given back or waits.
+   */
   attempts: number;
   leasedBy: string;
+  /** It was started by the rules of its workflow: its end lets the next one start. */
+  inTurn?: true;
   /** Where a client waits for the component's own answer. Called at most once. */
   respond?: (response: RunResponse) => void;
 }

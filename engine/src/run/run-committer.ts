@@ -4,7 +4,7 @@ import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
 import type { HeldInvocation } from './invocation.ts';
-import { createBatcher, isDataError } from '../store/batcher.ts';
+import { type BatcherOptions, createBatcher, isDataError } from '../store/batcher.ts';
 import { type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 
@@ -16,6 +16,8 @@ export interface RunCommitterOptions {
   dispatcher: () => { capacity(accountId: string): number; take(invocations: readonly HeldInvocation[]): void };
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   nowMs: () => number;
+  /** Default MIN_INTERVAL_MS. */
+  minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
   log: Log;
 }
 
@@ -25,6 +27,9 @@ export interface RunCommitter {
 }
 
 const MAX_BATCH = 256;
+/** Rows, and as many again for each 8 KB in them: some tens of milliseconds of the database, for which everybody else waits. */
+const MAX_WEIGHT = 400;
+const ROW_BYTES = 8_192;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
@@ -35,8 +40,9 @@ const FIRST_PAUSE_MS = 100;
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
-    minIntervalMs: MIN_INTERVAL_MS,
+    minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
     isItemsFault: isDataError,
+    share: { tenantOf: (run) => run.accountId, weightOf, maxWeight: MAX_WEIGHT },
     commit: (runs) =>
       commitRuns(options.sql, runs, {
         nodeId: options.nodeId(),
@@ -59,6 +65,8 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       try {
         return await batcher.add(run);
       } catch (error) {
+        // Of an execution, its runner decides.
+        if (isDataError(error) && run.execution !== undefined) throw error;
         if (isDataError(error) && run.final) return batcher.add(withoutItsData(run, error, options));
         // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
         // run has no such mark and is not tried again.
@@ -70,6 +78,13 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   }
 
   return { commit, drain: () => batcher.drain() };
+}
+
+function weightOf({ emits, dbWrites, record }: RunCommit): number {
+  let bytes = record?.logs.length ?? 0;
+  for (const { data } of emits) bytes += data.length;
+  for (const value of dbWrites.values()) bytes += value.length;
+  return 1 + emits.length + dbWrites.size + bytes / ROW_BYTES;
 }
 
 /** What the run brought cannot be stored: the invocation ends as failed instead of coming back for ever. */

@@ -48,7 +48,10 @@ export interface RunTask {
   ran?: () => void;
 }
 
-export type RunResult = { ok: true } | { ok: false; code: string; message: string; logs: string[] };
+export type RunResult =
+  | { ok: true }
+  /** `stack`: the author's own frames. */
+  | { ok: false; code: string; message: string; logs: string[]; stack?: string };
 
 /**
  * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox died through no fault of its
@@ -64,7 +67,7 @@ export async function runTask(context: RunContext, task: RunTask): Promise<RunRe
 async function runOnce(context: RunContext, task: RunTask, attempt: number): Promise<RunResult | 'repeat'> {
   const runId = task.invocation?.id ?? newId('invocation');
   const startedAtMs = context.nowMs();
-  const progress: RunProgress = { parts: 0, exceeded: undefined };
+  const progress: RunProgress = { startedAtMs, parts: 0, exceeded: undefined };
   const { sourceId } = task.runtime;
   context.overlay.begin(sourceId);
   try {
@@ -108,10 +111,12 @@ function requestOf(task: RunTask, props: Record<string, RunProp>, runId: string,
 function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
   if (outcome.ok) return { ok: true };
   const logs = outputs.logs.map((line) => line.message);
-  return { ok: false, code: outcome.fault.code, message: outcome.fault.message, logs };
+  const { code, message, stack } = outcome.fault;
+  return { ok: false, code, message, logs, ...(stack === undefined ? {} : { stack }) };
 }
 
 interface RunProgress {
+  startedAtMs: number;
   /** Commits that were begun before the run's end. */
   parts: number;
   /** What one of them found to be too much. */
@@ -133,7 +138,12 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
         ? undefined
         : async (part) => {
             progress.parts++;
-            const { committed, exceeded } = await context.commit(commitOf(task, current(part), { final: false }));
+            const { committed, exceeded } = await context.commit(
+              commitOf(task, current(part), {
+                final: false,
+                ran: { fromMs: progress.startedAtMs, toMs: context.nowMs() },
+              }),
+            );
             progress.exceeded ??= exceeded;
             if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
           },
@@ -174,9 +184,10 @@ async function commitEnd(
   const recordOver = (limit: ExceededLimit | undefined) =>
     recordOf(task, outputs, { ...ended, outcome: overLimit(outcome, limit) }, context.nowMs());
   const record = recordOver(undefined);
+  const ran = { fromMs: ended.startedAtMs, toMs: context.nowMs() };
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
   const { exceeded } = await context.commit({
-    ...commitOf(task, part, { final: true, ...(record === undefined ? {} : { record }) }),
+    ...commitOf(task, part, { final: true, ran, ...(record === undefined ? {} : { record }) }),
     recordOverLimit: recordOver,
   });
   return overLimit(outcome, exceeded);
@@ -195,7 +206,11 @@ function withoutSuperseded(context: RunContext, sourceId: string, runId: string,
   return { ...part, dbWrites: new Map(kept) };
 }
 
-function commitOf(task: RunTask, part: OutputPart, end: { final: boolean; record?: RunRow }): RunCommit {
+function commitOf(
+  task: RunTask,
+  part: OutputPart,
+  end: Required<Pick<RunCommit, 'final' | 'ran'>> & { record?: RunRow },
+): RunCommit {
   const { invocation, runtime } = task;
   return {
     accountId: runtime.accountId,

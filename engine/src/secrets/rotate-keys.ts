@@ -76,15 +76,27 @@ async function rewrapAll(options: RotateKeysOptions, before: number): Promise<Pa
 type Rewrapped = { ok: true; value: SealedValue; sealed: string } | { ok: false; why: string };
 
 function rewrapOne({ rewrap, open }: Pick<Sealer, 'rewrap' | 'open'>, value: SealedValue): Rewrapped {
-  const { kind, id, prop, accountId } = value;
+  const { accountId } = value;
   try {
     const sealed = rewrap(accountId, value.sealed);
     // The inner layer too: a secret that does not open is found now, while the old key is still there.
     open(accountId, sealed);
     return { ok: true, value, sealed };
   } catch (error) {
-    const where = kind === 'source' ? `source ${id}, prop ${prop}` : `${kind.replace('-', ' ')} ${id}`;
     const [, keyId = ''] = value.sealed.split('.', 2);
-    return { ok: false, why: `${where}, key ${keyId}: ${(error as Error).message}` };
+    return { ok: false, why: `${placeOf(value)}, key ${keyId}: ${(error as Error).message}` };
+  }
+}
+
+function placeOf({ kind, id, prop }: SealedValue): string {
+  switch (kind) {
+    case 'source':
+      return `source ${id}, prop ${prop}`;
+    case 'deployment':
+      return `deployment ${id}, step and prop ${prop}`;
+    case 'environment':
+      return `environment of ${id}, variable ${prop}`;
+    default:
+      return `${kind.replace('-', ' ')} ${id}`;
   }
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { HeadwaterError } from '@headwater/shared';
 import type { MasterKeys } from './master-key.ts';
 
@@ -12,6 +12,8 @@ export interface Sealer {
    * where the form allows. Throws SealError.
    */
   rewrap(accountId: string, sealed: string): string;
+  /** 43 characters (base64url) that only who has the key that seals now can make of a text; always the same for one key. */
+  mac(text: string): string;
   /** How texts begin that need no rewrapping: form and key. */
   currentPrefix(): string;
 }
@@ -84,6 +86,7 @@ export function createSealer(keys: MasterKeys): Sealer {
       if (parsed.version !== VERSION) return seal(accountId, open(accountId, sealed));
       return textOf(accountId, dataKeyOf(accountId, parsed), parsed.bytes.subarray(WRAPPED_BYTES));
     },
+    mac: (text) => createHmac('sha256', keys.current().key).update(`mac ${text}`).digest('base64url'),
     currentPrefix: () => `${VERSION}.${keys.current().id}.`,
   };
 }

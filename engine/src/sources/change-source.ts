@@ -1,4 +1,5 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
+import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal, SourceUpdate } from '../contract.ts';
 import { type ChangeLease, putSourceChange, type SourceChange } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
@@ -9,13 +10,11 @@ import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
   beginChange,
-  chooseComponent,
   deactivate,
   endChange,
   isLeftToRecovery,
   hookFailed,
   type LifecycleContext,
-  namesComponent,
   readRuntime,
   runHook,
 } from './lifecycle.ts';
@@ -70,7 +69,7 @@ async function planChange(
   row: SourceRow,
   input: SourceUpdate,
 ): Promise<PlannedChange> {
-  const component = namesComponent(input) ? await chooseComponent(context, who, input) : undefined;
+  const component = namesComponent(input) ? await chooseComponent(context.components, who, input, 'source') : undefined;
   const isRedeploy = component !== undefined || (input.configuredProps ?? input.dynamicPropsId) !== undefined;
   const { definitions, dynamicProps, configuredProps } = isRedeploy
     ? await decideProps(context, who, component ?? ownerOf(row), input, row)

@@ -1,11 +1,10 @@
-import type { PropDefinition } from '@headwater/shared';
+import { hasExpression, type PropDefinition } from '@headwater/shared';
 import type { Principal, SourceCreate } from '../contract.ts';
 import type { PropForm } from '../contract-props.ts';
 import type { Sql } from '../store/database.ts';
-import type { SourceRow } from '../store/read-sources.ts';
 import { requireDynamicProps } from './choose-dynamic-props.ts';
 import { mergeDefinitions } from './merge-definitions.ts';
-import { configureProps, type PropSealer } from './seal-props.ts';
+import { configureProps, type ExpressionCheck, openStoredProps, type PropSealer } from './seal-props.ts';
 
 /** The component of a source, as far as its props go. */
 export interface PropsOwner {
@@ -23,6 +22,15 @@ export interface DecideContext {
   additionalProps: (who: Principal, componentId: string, form: PropForm) => Promise<PropDefinition[]>;
 }
 
+/** What is configured already. */
+export interface PropsBefore {
+  /** Of the source; absent for a step of a workflow. */
+  id?: string;
+  component_id: string;
+  configured_props: Record<string, unknown>;
+  dynamic_props: PropDefinition[];
+}
+
 export interface DecidedProps {
   /** All of them. */
   definitions: PropDefinition[];
@@ -33,44 +41,62 @@ export interface DecidedProps {
 }
 
 /**
- * What a source is deployed or changed with: definitions first, then values under them. Dynamic definitions are those that the
- * caller names; else, where a prop with `reloadProps` is set or the code is new, the component is asked; else those that the
- * source has. Throws INVALID_PROPS, INVALID_REQUEST and what `additionalProps` ends with.
+ * What a source, or a step of a workflow, is deployed or changed with: definitions first, then values under them. Dynamic
+ * definitions are those that the caller names; else, where a prop with `reloadProps` is set or the code is new, the component
+ * is asked; else those of before. `expressions`: of a step, whose values may hold some. Throws INVALID_PROPS, INVALID_REQUEST
+ * and what `additionalProps` ends with.
  */
 export async function decideProps(
   context: DecideContext,
   who: Principal,
   owner: PropsOwner,
   input: Pick<SourceCreate, 'configuredProps' | 'dynamicPropsId'>,
-  source?: SourceRow,
+  before?: PropsBefore,
+  expressions?: ExpressionCheck,
 ): Promise<DecidedProps> {
   const { sql } = context.db;
   const given = input.configuredProps ?? {};
   const dynamicProps =
     input.dynamicPropsId === undefined
-      ? await findDynamicProps(context, who, owner, given, source)
+      ? await findDynamicProps(context, who, owner, { given, before, isStep: expressions !== undefined })
       : await requireDynamicProps(sql, who.accountId, input.dynamicPropsId, owner);
   const definitions = mergeDefinitions(owner.configurableProps, dynamicProps);
-  const stored = source?.configured_props ?? {};
+  const stored = before?.configured_props ?? {};
   const scope = { sql, sealer: context.sealer };
-  const configuredProps = await configureProps(scope, who.accountId, { definitions, given, stored });
+  const check = expressions === undefined ? {} : { expressions };
+  // Actions that share their props with a source have interfaces; nothing comes of them.
+  const isOfUse = ({ type }: PropDefinition) => expressions === undefined || !type.startsWith('$.interface.');
+  const form = { definitions: definitions.filter(isOfUse), given, stored, ...check };
+  const configuredProps = await configureProps(scope, who.accountId, form);
   return { definitions, dynamicProps, configuredProps };
+}
+
+interface AskedProps {
+  given: Readonly<Record<string, unknown>>;
+  before: PropsBefore | undefined;
+  isStep: boolean;
 }
 
 async function findDynamicProps(
   context: DecideContext,
   who: Principal,
   owner: PropsOwner,
-  given: Readonly<Record<string, unknown>>,
-  source: SourceRow | undefined,
+  asked: AskedProps,
 ): Promise<PropDefinition[]> {
+  const { given, before } = asked;
   if (!owner.hasAdditionalProps) return [];
-  const isNewCode = source?.component_id !== owner.id;
+  const isNewCode = before?.component_id !== owner.id;
   const reloading = owner.configurableProps.filter((definition) => definition['reloadProps'] === true);
   const isSet = ({ name, default: value }: PropDefinition) =>
-    (Object.hasOwn(given, name) ? given[name] : (source?.configured_props[name] ?? value)) !== undefined;
+    (Object.hasOwn(given, name) ? given[name] : (before?.configured_props[name] ?? value)) !== undefined;
   const mustAsk = isNewCode ? reloading.some(isSet) : reloading.some(({ name }) => Object.hasOwn(given, name));
-  if (!mustAsk) return source?.dynamic_props ?? [];
-  const form = { configuredProps: given, ...(source === undefined ? {} : { sourceId: source.id }) };
-  return context.additionalProps(who, owner.id, form);
+  if (!mustAsk) return before?.dynamic_props ?? [];
+  return context.additionalProps(who, owner.id, formOf(context, who, asked));
+}
+
+/** What a step has is given whole, but for what is not known before it runs. */
+function formOf({ sealer }: DecideContext, { accountId }: Principal, { given, before, isStep }: AskedProps): PropForm {
+  if (!isStep) return { configuredProps: { ...given }, ...(before?.id === undefined ? {} : { sourceId: before.id }) };
+  const all = { ...openStoredProps(sealer, accountId, before?.configured_props ?? {}), ...given };
+  return { configuredProps: Object.fromEntries(Object.entries(all).filter(([, value]) => !hasExpression(value))) };
 }

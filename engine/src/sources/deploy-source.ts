@@ -1,3 +1,4 @@
+import { chooseComponent } from '../components/choose-component.ts';
 import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
 import type { ChangeLease } from '../store/change-source.ts';
 import { createSource } from '../store/create-source.ts';
@@ -6,7 +7,6 @@ import { type DecidedProps, decideProps } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
   changeLeaseSeconds,
-  chooseComponent,
   deactivate,
   endChange,
   hookFailed,
@@ -22,7 +22,7 @@ import { slugOf } from './name-slug.ts';
  * elsewhere is `deactivate`'s to take back.
  */
 export async function deploySource(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
-  const component = await chooseComponent(context, who, input);
+  const component = await chooseComponent(context.components, who, input, 'source');
   const props = await decideProps(context, who, component, input);
   const name = input.name ?? component.name;
   const lease = await insertSource(context, who, component, name, props);

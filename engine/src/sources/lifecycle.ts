@@ -1,6 +1,6 @@
 import { type FieldError, HeadwaterError, type HookName, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { ComponentRecord, Components, Principal, SourceCreate, SourceUpdate } from '../contract.ts';
+import type { Components, Principal } from '../contract.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
 import { runLimits } from '../run/run-limits.ts';
@@ -118,33 +118,12 @@ export function hookFailed(
 
 const SHOWN_LOG_LINES = 5;
 
-function fieldsOf(hook: HookName, { message, logs }: FailedRun): FieldError[] {
+function fieldsOf(hook: HookName, { message, stack, logs }: FailedRun): FieldError[] {
   const shown = logs.slice(-SHOWN_LOG_LINES).join('\n');
   const path = `hooks.${hook}`;
-  return [{ path, message }, ...(shown === '' ? [] : [{ path: `${path}.logs`, message: shown }])];
-}
-
-export function namesComponent(input: SourceCreate | SourceUpdate): boolean {
-  const { componentId, componentKey, componentCode, componentUrl } = input;
-  return (componentId ?? componentKey ?? componentCode ?? componentUrl) !== undefined;
-}
-
-/** The component to deploy: given code is saved first, an id or a key is looked up. Throws INVALID_REQUEST, INVALID_COMPONENT, NOT_FOUND. */
-export async function chooseComponent(
-  { components }: LifecycleContext,
-  who: Principal,
-  input: SourceCreate | SourceUpdate,
-): Promise<ComponentRecord> {
-  if (!namesComponent(input)) {
-    const message = 'Give component_id, component_key, component_code or component_url';
-    throw new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path: 'component_id', message }] });
-  }
-  const { componentCode, componentVersion } = input;
-  const saved = componentCode === undefined ? (input.componentId ?? input.componentKey) : undefined;
-  const component =
-    saved === undefined ? await components.save(who, input) : await components.obtain(who, saved, componentVersion);
-  if (component.type === 'action') {
-    throw new HeadwaterError('INVALID_REQUEST', `${component.id} is an action; only sources can be deployed`);
-  }
-  return component;
+  return [
+    { path, message },
+    ...(stack === undefined ? [] : [{ path: `${path}.stack`, message: stack }]),
+    ...(shown === '' ? [] : [{ path: `${path}.logs`, message: shown }]),
+  ];
 }

@@ -1,7 +1,7 @@
 const MAX_SLUG_CHARS = 100;
 
-/** `HTTP Requests (v2)` → `http-requests-v2`; a name without letters or digits becomes `source`. */
-export function slugOf(name: string): string {
+/** `HTTP Requests (v2)` → `http-requests-v2`; a name without letters or digits becomes `fallback`. */
+export function slugOf(name: string, fallback = 'source'): string {
   const slug = name
     .normalize('NFKD')
     .toLowerCase()
@@ -9,5 +9,5 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, MAX_SLUG_CHARS);
-  return slug === '' ? 'source' : slug;
+  return slug === '' ? fallback : slug;
 }

@@ -2,7 +2,9 @@ import { LIMITS, type PropDefinition } from '@headwater/shared';
 import type { Sql } from '../store/database.ts';
 import { readPropReferences } from './prop-references.ts';
 import { isSealed, isUnopened, type PropOpener } from './run-props.ts';
-import { type Completeness, invalidProps, validateProps } from './validate-props.ts';
+import { type Completeness, type ExpressionCheck, invalidProps, validateProps } from './validate-props.ts';
+
+export type { ExpressionCheck } from './validate-props.ts';
 
 export interface PropSealer extends PropOpener {
   seal(accountId: string, plaintext: string): string;
@@ -20,6 +22,8 @@ export interface GivenProps {
   stored?: Readonly<Record<string, unknown>>;
   /** Default: complete. */
   completeness?: Completeness;
+  /** Of a step. Absent: `{{…}}` is text like any other. */
+  expressions?: ExpressionCheck;
 }
 
 /**
@@ -30,13 +34,12 @@ export interface GivenProps {
 export async function configureProps(
   { sql, sealer }: PropContext,
   accountId: string,
-  { definitions, given, stored = {}, completeness = 'complete' }: GivenProps,
+  { definitions, given, stored = {}, completeness = 'complete', expressions }: GivenProps,
 ): Promise<Record<string, unknown>> {
   const kept = Object.entries(stored).filter(([name]) => !Object.hasOwn(given, name));
-  const opened = kept.map(([name, value]): [string, unknown] => [name, openStored(sealer, accountId, name, value)]);
-  const all = { ...Object.fromEntries(opened), ...given };
+  const all = { ...openStoredProps(sealer, accountId, Object.fromEntries(kept)), ...given };
   const references = await readPropReferences(sql, accountId, definitions, all);
-  const values = validateProps(definitions, all, references, completeness);
+  const values = validateProps(definitions, all, references, { completeness, expressions });
   const keptSecrets = kept.filter(([, value]) => isSealed(value)).map(([name]) => name);
   return sealSecrets(sealer, accountId, values, [
     ...definitions.filter(isSecret).map(({ name }) => name),
@@ -68,6 +71,17 @@ function sealSecrets(
     throw invalidProps([{ path: 'configured_props', message }]);
   }
   return Object.fromEntries(stored);
+}
+
+/** Throws INVALID_PROPS for a secret that does not open any more. */
+export function openStoredProps(
+  sealer: PropSealer,
+  accountId: string,
+  stored: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [name, openStored(sealer, accountId, name, value)]),
+  );
 }
 
 function openStored(sealer: PropSealer, accountId: string, name: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import { type FieldError, HeadwaterError, LIMITS, type PropDefinition } from '@headwater/shared';
+import { type FieldError, hasExpression, HeadwaterError, LIMITS, type PropDefinition } from '@headwater/shared';
 import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { isSealed } from './run-props.ts';
@@ -6,6 +6,16 @@ import { withoutLabels } from './without-labels.ts';
 
 /** `partial`: values of a form that is still being filled in; what is missing is not complained about. */
 export type Completeness = 'complete' | 'partial';
+
+/** What is wrong with the expressions in a value; undefined where nothing is. */
+export type ExpressionCheck = (value: unknown) => string | undefined;
+
+export interface ValidateOptions {
+  /** Default: complete. */
+  completeness?: Completeness;
+  /** Values that hold expressions are checked with this, and not against their type, which is known when they are worked out. */
+  expressions?: ExpressionCheck | undefined;
+}
 
 /**
  * Checks configured props against their definitions and fills in defaults. Every wrong prop is reported at once. Props
@@ -18,7 +28,7 @@ export function validateProps(
   definitions: readonly PropDefinition[],
   given: Readonly<Record<string, unknown>>,
   references: PropReferences,
-  completeness: Completeness = 'complete',
+  { completeness = 'complete', expressions }: ValidateOptions = {},
 ): Record<string, unknown> {
   const errors: FieldError[] = [];
   const values: Record<string, unknown> = {};
@@ -29,7 +39,7 @@ export function validateProps(
     const isMissing = value === undefined || value === null;
     const message = isMissing
       ? findMissing(definition, references, completeness)
-      : findProblem(definition, value, references);
+      : findProblem(definition, value, references, expressions);
     if (message !== undefined) errors.push({ path: `configured_props.${definition.name}`, message });
     else if (!isMissing)
       Object.defineProperty(values, definition.name, { value: storedForm(definition, value), enumerable: true });
@@ -71,7 +81,12 @@ function findMissing(
   return `A connected account of ${app.name} is required: { "authProvisionId": "apn_…" }`;
 }
 
-function findProblem(definition: PropDefinition, value: unknown, references: PropReferences): string | undefined {
+function findProblem(
+  definition: PropDefinition,
+  value: unknown,
+  references: PropReferences,
+  expressions: ExpressionCheck | undefined,
+): string | undefined {
   if (isUnavailable(definition)) return unavailable(definition);
   // Only we may store this form: it is opened with the account's key when the component runs.
   if (isSealed(value)) return 'The key $sealed is reserved';
@@ -80,7 +95,7 @@ function findProblem(definition: PropDefinition, value: unknown, references: Pro
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > LIMITS.maxPropValueBytes)
     return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
-  return findTypeProblem(definition, value);
+  return expressions !== undefined && hasExpression(value) ? expressions(value) : findTypeProblem(definition, value);
 }
 
 /** Interfaces that belong to one app, such as `$.interface.apphook`. */

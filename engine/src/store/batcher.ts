@@ -1,3 +1,5 @@
+import { createShares, type Shares } from './shares.ts';
+
 /**
  * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a batch instead of one
  * an item is what makes a durable write cheap (measured in bench/README.md).
@@ -15,9 +17,10 @@ export interface BatcherOptions<T, R> {
   maxBatch: number;
   /**
    * A batch starts at least this long after the one before, unless it is full. An item that comes alone is committed at
-   * once; under load this is what makes batches, and with them commits, few and large.
+   * once; under load this is what makes batches, and with them commits, few and large. A function is given the size of the
+   * batch before: what comes one after the other, with nobody to share with, need not wait at all.
    */
-  minIntervalMs: number;
+  minIntervalMs: number | ((lastBatch: number) => number);
   /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
   commit: (items: readonly T[]) => Promise<readonly R[]>;
   /**
@@ -25,6 +28,12 @@ export interface BatcherOptions<T, R> {
    * so that one tenant's bad row cannot fail its neighbours'. Default: never.
    */
   isItemsFault?: (error: unknown) => boolean;
+  /**
+   * Whose items are whose, and how much work each is: a batch goes round the tenants and ends before it is heavier than
+   * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
+   * come, first served.
+   */
+  share?: { tenantOf: (item: T) => string; weightOf: (item: T) => number; maxWeight: number };
 }
 
 interface Waiting<T, R> {
@@ -33,19 +42,28 @@ interface Waiting<T, R> {
   reject: (error: unknown) => void;
 }
 
+function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, R>> {
+  const { tenantOf, weightOf, maxWeight } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
+  return createShares({ tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item), maxWeight });
+}
+
 /** One batch is committed at a time: two at once would only make each smaller. */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
-  let queue: Waiting<T, R>[] = [];
+  const queue = queueOf<T, R>(options.share);
   let committing = 0;
   let lastStartMs = Number.NEGATIVE_INFINITY;
+  let lastBatch = 0;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let idle: (() => void)[] = [];
 
+  const { minIntervalMs } = options;
+  const intervalMs = () => (typeof minIntervalMs === 'number' ? minIntervalMs : minIntervalMs(lastBatch));
+
   function schedule(): void {
-    if (queue.length === 0 || committing > 0 || immediate !== undefined) return;
-    const waitMs = lastStartMs + options.minIntervalMs - performance.now();
-    if (waitMs > 0 && queue.length < options.maxBatch) {
+    if (queue.size() === 0 || committing > 0 || immediate !== undefined) return;
+    const waitMs = lastStartMs + intervalMs() - performance.now();
+    if (waitMs > 0 && queue.size() < options.maxBatch) {
       timer ??= setTimeout(flush, waitMs);
       return;
     }
@@ -58,29 +76,16 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     timer = undefined;
     immediate = undefined;
     lastStartMs = performance.now();
-    const batch = queue.slice(0, options.maxBatch);
-    queue = queue.slice(batch.length);
+    const batch = queue.take(options.maxBatch);
     committing = batch.length;
-    void commitBatch(batch).then(() => {
+    lastBatch = batch.length;
+    void commitBatch(options, batch).then(() => {
       committing = 0;
       schedule();
-      if (committing > 0 || queue.length > 0) return;
+      if (committing > 0 || queue.size() > 0) return;
       for (const wake of idle) wake();
       idle = [];
     });
-  }
-
-  async function commitBatch(batch: Waiting<T, R>[]): Promise<void> {
-    try {
-      const results = await options.commit(batch.map((waiting) => waiting.item));
-      batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
-    } catch (error) {
-      if (batch.length > 1 && options.isItemsFault?.(error)) {
-        for (const waiting of batch) await commitBatch([waiting]);
-        return;
-      }
-      for (const waiting of batch) waiting.reject(error);
-    }
   }
 
   return {
@@ -90,12 +95,25 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
         schedule();
       });
     },
-    size: () => queue.length + committing,
+    size: () => queue.size() + committing,
     drain() {
-      if (committing === 0 && queue.length === 0) return Promise.resolve();
+      if (committing === 0 && queue.size() === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },
   };
+}
+
+async function commitBatch<T, R>(options: BatcherOptions<T, R>, batch: readonly Waiting<T, R>[]): Promise<void> {
+  try {
+    const results = await options.commit(batch.map((waiting) => waiting.item));
+    batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
+  } catch (error) {
+    if (batch.length > 1 && options.isItemsFault?.(error)) {
+      for (const waiting of batch) await commitBatch(options, [waiting]);
+      return;
+    }
+    for (const waiting of batch) waiting.reject(error);
+  }
 }
 
 /** SQLSTATE classes that blame the data of a statement: data exceptions, constraint violations, too large values. */

@@ -62,7 +62,7 @@ export interface SourceChange {
 export async function putSourceChange(sql: Sql, lease: ChangeLease, change: SourceChange): Promise<void> {
   const { accountId, sourceId, nodeId } = lease;
   await sql.begin(async (tx) => {
-    const nameSlug = await chooseSlug(tx, accountId, change.nameSlug, sourceId);
+    const nameSlug = await chooseSlug(tx, accountId, change.nameSlug, { kind: 'source', id: sourceId });
     const rows = await tx`
       update sources set component_id = ${change.componentId}, name = ${change.name}, name_slug = ${nameSlug},
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,

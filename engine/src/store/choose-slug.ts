@@ -1,16 +1,27 @@
 import type { Transaction } from './database.ts';
 
+interface SlugOwner {
+  kind: 'source' | 'workflow';
+  /** The one that is to have it; absent: it is being made. */
+  id?: string;
+}
+
 /**
- * The first of `slug`, `slug-1`, `slug-2` … that no other live source of the account has. It stays free until the
+ * The first of `slug`, `slug-1`, `slug-2` … that no other live source (or workflow) of the account has. It stays free until the
  * transaction ends: whoever else wants one of these waits.
  */
-export async function chooseSlug(tx: Transaction, accountId: string, slug: string, sourceId?: string): Promise<string> {
+export async function chooseSlug(
+  tx: Transaction,
+  accountId: string,
+  slug: string,
+  { kind, id }: SlugOwner,
+): Promise<string> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`${accountId} ${slug}`}, 0))`;
   const rows = await tx<{ n: number }[]>`
     with taken as (
-      select name_slug from sources
-      where account_id = ${accountId} and deleted_at is null and starts_with(name_slug, ${slug})
-        and id is distinct from ${sourceId ?? null}
+      select name_slug from emitters
+      where account_id = ${accountId} and kind = ${kind} and deleted_at is null and starts_with(name_slug, ${slug})
+        and id is distinct from ${id ?? null}
     ), numbered as (
       select 0 as n from taken where name_slug = ${slug}
       union all

@@ -26,7 +26,7 @@ export async function claimInvocations(
   const rows = await sql<ClaimedRow[]>`
     update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1
     from (
-      select w.id from invocations w join sources s on s.id = w.source_id and s.active and s.deleted_at is null
+      select w.id from invocations w join emitters s on s.id = w.source_id and s.active and s.deleted_at is null
       where w.leased_by is null and w.source_id = ${sourceId}
       -- leased_by is null in all of them: named first, the order is the index's, and no backlog is sorted
       order by w.leased_by, w.source_id, w.id limit ${limit} for update of w skip locked

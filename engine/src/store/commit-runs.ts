@@ -8,6 +8,7 @@ import {
   type RunRow,
 } from '../events/commit-plan.ts';
 import type { DedupeState } from '../events/dedupe.ts';
+import type { EventPosition } from '../events/event-id.ts';
 import type { Listener } from '../events/listeners.ts';
 import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
@@ -36,6 +37,8 @@ export interface CommittedRun {
   invocations: HeldInvocation[];
   /** Values of `$.service.db` did not fit and were left out. */
   exceeded?: ExceededLimit;
+  /** The newest position of its emitter, where it has changed. */
+  last?: EventPosition;
   /** What was written of the run; absent where it left no record. */
   record?: RunRow;
 }
@@ -98,7 +101,8 @@ function chooseInvocations(
 ): Set<InvocationRow> {
   const left = new Map<string, number>();
   return new Set(
-    invocations.filter(({ event: { accountId } }) => {
+    invocations.filter(({ event: { accountId }, inTurn }) => {
+      if (inTurn) return false;
       const leftHere = left.get(accountId) ?? capacity(accountId);
       left.set(accountId, leftHere - 1);
       return leftHere > 0;
@@ -113,8 +117,10 @@ interface Read {
 }
 
 async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise<Read> {
-  const ended = leases(runs.filter((run) => run.final));
-  const going = leases(runs.filter((run) => !run.final));
+  // The end of an execution deletes its invocation when it is written.
+  const isEnded = (run: RunCommit) => run.final && run.execution === undefined;
+  const ended = leases(runs.filter(isEnded));
+  const going = leases(runs.filter((run) => !isEnded(run)));
   const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
@@ -181,12 +187,14 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
   return runs.map((run) => {
     const key = run.invocation?.id ?? run.sourceId;
     const planned = plan.runs.get(run);
+    const last = planned && plan.states.get(run.sourceId)?.last;
     return {
       committed: planned !== undefined,
       events: eventsByRun.get(key)?.length ?? 0,
       deliveries: deliveriesByRun.get(key) ?? [],
       invocations: (invocationsByRun.get(key) ?? []).map(heldInvocation),
       ...(planned?.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
+      ...(last === undefined ? {} : { last }),
       ...(planned?.record === undefined ? {} : { record: planned.record }),
     };
   });

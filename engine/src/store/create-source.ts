@@ -31,7 +31,7 @@ const ENDPOINT_KEY_CHARS = 24;
 export async function createSource(sql: Sql, source: NewSource): Promise<string> {
   const id = newId('source');
   await sql.begin(async (tx) => {
-    const nameSlug = await chooseSlug(tx, source.accountId, source.nameSlug);
+    const nameSlug = await chooseSlug(tx, source.accountId, source.nameSlug, { kind: 'source' });
     await tx`
       insert into sources
         (id, account_id, user_id, component_id, name, name_slug, configured_props, dynamic_props, busy_by, busy_until)

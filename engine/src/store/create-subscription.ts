@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { lockListener, lockSource } from './lock-listener.ts';
+import { lockEmitter, lockListener } from './lock-listener.ts';
 import { type SubscriptionRow, subscriptionByKey } from './read-subscriptions.ts';
 import { subscriptions } from './schema.ts';
 
@@ -27,7 +27,7 @@ export async function createSubscription(
 ): Promise<SubscriptionOutcome> {
   const { accountId, emitterId, listenerId } = subscription;
   return db.orm.transaction(async (tx) => {
-    if (!isGlob && !(await lockSource(tx, accountId, emitterId))) return { kind: 'unknown-emitter' };
+    if (!isGlob && !(await lockEmitter(tx, accountId, emitterId))) return { kind: 'unknown-emitter' };
     if (!(await lockListener(tx, accountId, listenerId))) return { kind: 'unknown-listener' };
     const [made] = await tx.insert(subscriptions).values(subscription).onConflictDoNothing().returning();
     if (made !== undefined) return { kind: 'subscribed', row: made };

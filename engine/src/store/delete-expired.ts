@@ -27,6 +27,20 @@ export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[],
   return rows.count;
 }
 
+/** Notes of what was emitted and not heard, or not stored. */
+export async function deleteExpiredMissed(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from missed_events m using (
+      select old.* from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select emitter_id, ms, seq from missed_events where emitter_id = x.id and ms < x.before_ms
+        order by ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where m.emitter_id = old.emitter_id and m.ms = old.ms and m.seq = old.seq`;
+  return rows.count;
+}
+
 /** The records of runs. */
 export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);
@@ -41,6 +55,43 @@ export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], l
       ) as old limit ${limit}
     ) as old
     where r.id = old.id`;
+  return rows.count;
+}
+
+/** The records of executions, with their steps. */
+export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const [row] = await sql<{ executions: number }[]>`
+    with gone as (
+      delete from executions x using (
+        select old.id from unnest(
+          ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => newId('execution', ms))}::text[]
+        ) as x(id, before_ms, before_id) cross join lateral (
+          select id from executions
+          where workflow_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+          order by id limit ${limit} for update skip locked
+        ) as old limit ${limit}
+      ) as old
+      where x.id = old.id returning x.id
+    ), steps as (
+      delete from execution_steps s using gone where s.execution_id = gone.id
+    )
+    select count(*) as executions from gone`;
+  return row?.executions ?? 0;
+}
+
+/** What executions have sent, as far as it has ended. */
+export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from sends s using (
+      select old.id from unnest(${ids}::text[], ${beforeMs.map((ms) => newId('send', ms))}::text[]) as x(id, before_id)
+      cross join lateral (
+        select id from sends where workflow_id = x.id and id < x.before_id and status <> 'pending'
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where s.id = old.id`;
   return rows.count;
 }
 

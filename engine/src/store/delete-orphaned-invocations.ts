@@ -7,7 +7,7 @@ import type { Sql } from './database.ts';
 export async function deleteOrphanedInvocations(sql: Sql, sourceId: string, limit: number): Promise<number> {
   const rows = await sql`
     delete from invocations i using (
-      select w.id from sources s join invocations w on w.leased_by is null and w.source_id = s.id
+      select w.id from emitters s join invocations w on w.leased_by is null and w.source_id = s.id
       where s.id = ${sourceId} and s.deleted_at is not null limit ${limit} for update of w skip locked
     ) as orphan
     where i.id = orphan.id`;

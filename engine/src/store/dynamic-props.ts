@@ -10,10 +10,11 @@ export async function insertDynamicProps(
 ): Promise<string> {
   const id = newId('dynamicProps');
   await sql.begin(async (tx) => {
+    // What another one is deleting is left to it: two that wait for each other's rows would deadlock.
     await tx`
       delete from dynamic_props where account_id = ${accountId} and id in (
         select id from dynamic_props where account_id = ${accountId}
-        order by created_at desc, id desc offset ${LIMITS.maxDynamicPropsPerAccount - 1})`;
+        order by created_at desc, id desc offset ${LIMITS.maxDynamicPropsPerAccount - 1} for update skip locked)`;
     await tx`
       insert into dynamic_props (id, account_id, component_id, definitions, expires_at)
       values (${id}, ${accountId}, ${componentId}, ${JSON.stringify(definitions)}::text::jsonb,

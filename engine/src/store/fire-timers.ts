@@ -1,10 +1,10 @@
-import { newId } from '@headwater/shared';
+import { ID_PREFIXES } from '@headwater/shared';
 import { type FireTimerPayload, TASKS } from '../jobs/tasks.ts';
-import type { HeldInvocation } from '../run/invocation.ts';
+import { type HeldInvocation, newInvocationId } from '../run/invocation.ts';
 import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
-import { addRunLanes } from './insert-invocations.ts';
+import { addRunLanes, placeOf } from './insert-invocations.ts';
 
 export interface FireTimersOptions {
   nodeId: string;
@@ -28,6 +28,7 @@ interface TimerRow {
   interval_seconds: number | null;
   cron: string | null;
   timezone: string | null;
+  in_turn: boolean;
   anchor_ms: number;
   now_ms: number;
 }
@@ -35,7 +36,8 @@ interface TimerRow {
 /**
  * Ticks that came due together, in one transaction: their invocations, the next ticks and the jobs for those land together,
  * so a timer neither stops nor doubles when a node dies. A timer knows when its next tick is due, and no other tick of it
- * counts: a job that is run a second time does nothing. Runs of one timer never overlap. The clock is the database's, which
+ * counts: a job that is run a second time does nothing. Runs of one timer of a source never overlap; a workflow gets every
+ * tick, because an execution may wait for days, and its settings say how many run at the same time. The clock is the database's, which
  * starts the jobs as well. Answers one outcome a tick, in their order.
  */
 export async function fireTimers(
@@ -61,7 +63,7 @@ export async function fireTimers(
 /** In one order everywhere, so that two nodes never wait for each other's timers. */
 async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): Promise<TimerRow[]> {
   return tx<TimerRow[]>`
-    select t.source_id, t.prop_name, t.account_id, t.interval_seconds, t.cron, t.timezone,
+    select t.source_id, t.prop_name, t.account_id, t.interval_seconds, t.cron, t.timezone, s.in_turn,
       extract(epoch from t.anchor_at)::float8 * 1000 as anchor_ms,
       greatest(extract(epoch from clock_timestamp())::float8 * 1000, tick.due_ms) as now_ms
     from unnest(
@@ -70,7 +72,7 @@ async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): 
     ) as tick(source_id, prop_name, generation, due_ms)
     join timers t on t.source_id = tick.source_id and t.prop_name = tick.prop_name
       and t.generation = tick.generation and coalesce(t.due_ms, tick.due_ms) = tick.due_ms
-    join sources s on s.id = t.source_id and s.active and s.deleted_at is null
+    join emitters s on s.id = t.source_id and s.active and s.deleted_at is null
     order by t.source_id, t.prop_name for update of t`;
 }
 
@@ -90,7 +92,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
     timezone: row.timezone ?? undefined,
   });
   const { account_id: accountId, source_id: sourceId } = row;
-  const id = newId('invocation', nowMs);
+  const id = newInvocationId(sourceId, nowMs);
   const invocation = { id, accountId, sourceId, kind: 'timer' as const, event, attempts: 1, leasedBy: nodeId };
   try {
     return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
@@ -141,7 +143,7 @@ function leaseSome(timers: readonly DueTimer[], capacity: FireTimersOptions['cap
     const { accountId } = timer.invocation;
     const room = left.get(accountId) ?? capacity(accountId);
     left.set(accountId, room - 1);
-    return { ...timer, isHeld: room > 0 };
+    return { ...timer, isHeld: room > 0 && !timer.row.in_turn };
   });
 }
 
@@ -154,14 +156,14 @@ interface MadeRow {
 async function insertTicks(tx: Transaction, timers: readonly (DueTimer & { isHeld: boolean })[]): Promise<MadeRow[]> {
   const invocations = timers.map((timer) => timer.invocation);
   return tx<MadeRow[]>`
-    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts)
-    select tick.*, case when tick.leased_by is null then 0 else 1 end from unnest(
+    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts, place)
+    select tick.*, case when tick.leased_by is null then 0 else 1 end, ${placeOf(tx)} from unnest(
       ${invocations.map(({ id }) => id)}::text[], ${invocations.map(({ accountId }) => accountId)}::text[],
       ${invocations.map(({ sourceId }) => sourceId)}::text[], ${invocations.map(({ kind }) => kind)}::text[],
       ${timers.map(({ row }) => row.prop_name)}::text[], ${invocations.map(({ event }) => event)}::text[],
       ${timers.map(({ isHeld, invocation }) => (isHeld ? invocation.leasedBy : null))}::text[]
     ) as tick(id, account_id, source_id, kind, timer_prop, event, leased_by)
-    where not exists (
+    where starts_with(tick.source_id, ${ID_PREFIXES.workflow}) or not exists (
       select 1 from invocations i where i.source_id = tick.source_id and i.timer_prop = tick.timer_prop
     )
     returning id, source_id, leased_by`;

@@ -1,3 +1,4 @@
+import { ID_PREFIXES } from '@headwater/shared';
 import type { EventCause } from '../events/cause.ts';
 import type { InvocationKind } from '../run/invocation.ts';
 import { TASKS } from '../jobs/tasks.ts';
@@ -15,6 +16,8 @@ export interface NewInvocation {
   cause?: EventCause | undefined;
   /** The node that goes on with it at once; absent: any node, through the source's lane. */
   leasedBy?: string;
+  /** The node that holds the client who waits for the answer; where the workflow takes turns. */
+  wantedBy?: string | undefined;
 }
 
 /** One statement for all of them; rows that no node holds get their lanes in the same transaction. */
@@ -53,12 +56,19 @@ export function runLane(sourceId: string, runAtMs?: number): JobSpec {
 /** The rows alone: what no node holds needs a lane in the same transaction. */
 export async function insertInvocationRows(sql: Sql | Transaction, rows: readonly NewInvocation[]): Promise<void> {
   await sql`
-    insert into invocations (id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, attempts)
-    select r.*, case when r.leased_by is null then 0 else 1 end from unnest(
+    insert into invocations
+      (id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, wanted_by, attempts, place)
+    select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.sourceId)}::text[], ${rows.map((row) => row.kind)}::text[],
       ${rows.map((row) => row.timerProp ?? null)}::text[], ${rows.map((row) => row.event)}::text[],
       ${rows.map((row) => row.cause?.event ?? null)}::text[], ${rows.map((row) => row.cause?.traceId ?? null)}::text[],
-      ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[]
-    ) as r(id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by)`;
+      ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[],
+      ${rows.map((row) => row.wantedBy ?? null)}::text[]
+    ) as r(id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, wanted_by)`;
+}
+
+/** Of rows with a `source_id`: where invocations of workflows stand in the order of their acceptance. */
+export function placeOf(sql: Sql | Transaction) {
+  return sql`case when starts_with(source_id, ${ID_PREFIXES.workflow}) then nextval('invocation_places') end`;
 }

@@ -1,27 +1,18 @@
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { ID_PREFIXES } from '@headwater/shared';
 import type { OrmTransaction } from './database.ts';
-import { sources, webhooks } from './schema.ts';
+import { webhooks } from './schema.ts';
 
-/** Keeps a webhook or source of the account from being deleted until the transaction ends. False: there is none. */
+/** Keeps a webhook, source or workflow of the account from being deleted until the transaction ends. False: there is none. */
 export function lockListener(tx: OrmTransaction, accountId: string, id: string): Promise<boolean> {
-  return id.startsWith(ID_PREFIXES.source) ? lockSource(tx, accountId, id) : lockWebhook(tx, accountId, id);
+  return id.startsWith(ID_PREFIXES.webhook) ? lockWebhook(tx, accountId, id) : lockEmitter(tx, accountId, id);
 }
 
-/** The same for a source alone. One whose deployment has not ended is none yet. */
-export async function lockSource(tx: OrmTransaction, accountId: string, id: string): Promise<boolean> {
-  const rows = await tx
-    .select({ id: sources.id })
-    .from(sources)
-    .where(
-      and(
-        eq(sources.accountId, accountId),
-        eq(sources.id, id),
-        isNull(sources.deletedAt),
-        isNotNull(sources.deployedAt),
-      ),
-    )
-    .for('share');
+/** The same for a source or workflow alone. A source whose deployment has not ended is none yet. */
+export async function lockEmitter(tx: OrmTransaction, accountId: string, id: string): Promise<boolean> {
+  const rows = await tx.execute(sql`
+    select from emitters
+    where account_id = ${accountId} and id = ${id} and deleted_at is null and deployed_at is not null for share`);
   return rows.length > 0;
 }
 

@@ -23,3 +23,11 @@ export const ACCOUNT_CHANGED_CHANNEL = 'headwater_account_changed';
 export async function notifyAccountChanged(tx: Sql | Transaction, accountId: string): Promise<void> {
   await tx`select pg_notify(${ACCOUNT_CHANGED_CHANNEL}, ${accountId})`;
 }
+
+/** As above, for the environment variables of an account; the payload is the account's id. */
+export const ENVIRONMENT_CHANGED_CHANNEL = 'headwater_environment_changed';
+
+/** Sent with the transaction's commit. */
+export async function notifyEnvironmentChanged(tx: Sql | Transaction, accountId: string): Promise<void> {
+  await tx`select pg_notify(${ENVIRONMENT_CHANGED_CHANNEL}, ${accountId})`;
+}

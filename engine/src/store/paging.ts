@@ -19,6 +19,9 @@ export interface PageQuery {
     | 'connected_accounts'
     | 'data_stores'
     | 'deliveries'
+    | 'deployments'
+    | 'emitters'
+    | 'sends'
     | 'sources'
     | 'subscriptions'
     | 'webhooks';

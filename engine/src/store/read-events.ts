@@ -4,7 +4,7 @@ import type { EventRecord } from '../contract.ts';
 import { type EventPosition, formatEventId } from '../events/event-id.ts';
 import type { Sql } from './database.ts';
 
-interface Row {
+export interface EventRow {
   indexed_at_ms: number;
   seq: number;
   channel: string;
@@ -48,7 +48,7 @@ export async function readEvents(
   const wholeBytes = expand ? LIMITS.maxSummariesBytes : 0;
   const isUpward = before !== undefined && after === undefined;
   const order = isUpward ? sql`indexed_at_ms, seq` : sql`indexed_at_ms desc, seq desc`;
-  const rows = await sql<Row[]>`
+  const rows = await sql<EventRow[]>`
     with slice as (
       select indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts, data,
         octet_length(data) as bytes
@@ -61,10 +61,15 @@ export async function readEvents(
         and sum(bytes) over (order by indexed_at_ms desc, seq desc) > ${wholeBytes}::int8 as is_cut from slice
     )
     -- One character is one byte at least: what is left of a cut one is brought to bytes later.
-    select indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts, is_cut,
+    select ${eventColumns(sql)}, is_cut,
       case when is_cut then left(data, ${LIMITS.summaryEventBytes}::int4) else data end as data
     from measured order by indexed_at_ms desc, seq desc`;
-  return rows.map((row) => recordOf(emitterId, row));
+  return rows.map((row) => eventRecord(emitterId, row));
+}
+
+/** All but the data. */
+export function eventColumns(sql: Sql): Fragment {
+  return sql`indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts`;
 }
 
 /** How many there are; stops counting at `max`. */
@@ -95,7 +100,7 @@ function positionOf(sql: Sql, { ms, seq }: EventPosition): Fragment {
   return sql`(${ms}::int8, ${seq}::int4)`;
 }
 
-function recordOf(emitterId: string, row: Row): EventRecord {
+export function eventRecord(emitterId: string, row: EventRow): EventRecord {
   const traceId = row.trace_id ?? row.invocation_id;
   return {
     id: formatEventId({ ms: row.indexed_at_ms, seq: row.seq }),

@@ -14,11 +14,11 @@ interface Turn {
   defaultDays: number;
 }
 
-/** Sources in the order of their ids, deleted ones included: what they emitted is still there. */
-export async function readSourcesKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
+/** Sources and workflows in the order of their ids, deleted ones included: what they emitted is still there. */
+export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
   return sql<KeptDays[]>`
     select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days
-    from sources s join accounts a on a.id = s.account_id
+    from emitters s join accounts a on a.id = s.account_id
     where s.id > ${after} order by s.id limit ${limit}`;
 }
 

@@ -6,15 +6,17 @@ export interface ListenerRow {
   emitter_id: string;
   event_name: string;
   listener_id: string;
-  /** Null where the listener is a source. */
+  /** Null where the listener is a source or a workflow. */
   url: string | null;
   secret: string;
   format: 'raw' | 'envelope';
+  in_turn: boolean | null;
+  active: boolean;
 }
 
 /**
- * Every active webhook and source that is subscribed to one of the emitters, by id or by glob. Answers the query itself:
- * it is sent when it is awaited, in its turn among those of the commit.
+ * Every webhook, source and workflow that is subscribed to one of the emitters, by id or by glob, stopped ones too. Answers the
+ * query itself: it is sent when it is awaited, in its turn among those of the commit.
  */
 export function readListeners(
   connection: Sql,
@@ -22,18 +24,22 @@ export function readListeners(
   emitterIds: readonly string[],
 ): PromiseLike<ListenerRow[]> {
   return connection<ListenerRow[]>`
-    select s.account_id, s.emitter_id, s.event_name, s.listener_id, w.url, w.secret, w.format
+    select s.account_id, s.emitter_id, s.event_name, s.listener_id, w.url, w.secret, w.format, l.in_turn,
+      coalesce(w.active, l.active) as active
     from subscriptions s
-    left join webhooks w on w.id = s.listener_id and w.account_id = s.account_id and w.active
-    left join sources l on l.id = s.listener_id and l.account_id = s.account_id and l.active
+    left join webhooks w on w.id = s.listener_id and w.account_id = s.account_id
+    left join emitters l on l.id = s.listener_id and l.account_id = s.account_id
       and l.deleted_at is null and l.deployed_at is not null
-    where s.account_id = any(${accountIds}::text[]) and s.emitter_id = any(${[...emitterIds, 'dc_*']}::text[])
+    where s.account_id = any(${accountIds}::text[]) and s.emitter_id = any(${[...emitterIds, 'dc_*', 'p_*']}::text[])
       and (w.id is not null or l.id is not null)`;
 }
 
 export function listenerOf(row: ListenerRow): Listener {
   const subscribed = { accountId: row.account_id, emitterId: row.emitter_id, channel: row.event_name };
-  if (row.url === null) return { kind: 'source', ...subscribed, sourceId: row.listener_id };
+  if (!row.active) return { kind: 'paused', ...subscribed, listenerId: row.listener_id };
+  if (row.url === null) {
+    return { kind: 'source', ...subscribed, sourceId: row.listener_id, ...(row.in_turn ? { inTurn: true } : {}) };
+  }
   const { url, secret: sealedSecret, format } = row;
   return { kind: 'webhook', ...subscribed, webhookId: row.listener_id, url, sealedSecret, format };
 }

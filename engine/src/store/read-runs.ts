@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm';
+import { and, desc, eq, isNotNull } from 'drizzle-orm';
 import type { LogLevel } from '@headwater/shared';
 import type { RunRecord } from '../contract.ts';
 import type { Database } from './database.ts';
@@ -9,8 +9,8 @@ export async function readRuns(db: Database, accountId: string, sourceId: string
   const rows = await db.orm
     .select()
     .from(runs)
-    .where(and(eq(runs.accountId, accountId), eq(runs.sourceId, sourceId)))
-    .orderBy(desc(runs.id))
+    .where(and(eq(runs.accountId, accountId), eq(runs.sourceId, sourceId), isNotNull(runs.recordedMs)))
+    .orderBy(desc(runs.recordedMs), desc(runs.recordedSeq))
     .limit(limit);
   return rows.map((row) => ({
     id: row.id,

@@ -2,10 +2,23 @@ import type { Sql } from './database.ts';
 
 /**
  * Where one sealed text is stored: a webhook's secret, a connected account's credentials, a flow's request (`prop` is ''), a prop
- * of a source, or the secret of an app's OAuth client, for whose owner `prop` stands.
+ * of a source, one of a step of a version of a workflow (`prop` is its place, from 0, a dot and the prop), an environment variable
+ * (`id` is its account, `prop` its name), the secret of an S3 server (`id` is its account), what an execution sends, the same in the row
+ * of its step (`id` is the execution and the step's place, `prop` counts from 1), or the secret of an
+ * app's OAuth client, for whose owner `prop` stands.
  */
 export interface SealedValue {
-  kind: 'connected-account' | 'oauth-client' | 'oauth-state' | 'source' | 'webhook';
+  kind:
+    | 'connected-account'
+    | 'deployment'
+    | 'environment'
+    | 'oauth-client'
+    | 'oauth-state'
+    | 's3-settings'
+    | 'send'
+    | 'source'
+    | 'step'
+    | 'webhook';
   id: string;
   prop: string;
   accountId: string;
@@ -24,9 +37,24 @@ const sealedValues = (sql: Sql) => sql`
   select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
   where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'
   union all
+  select 'deployment', d.id, (s.place - 1) || '.' || p.key, d.account_id, p.value ->> '$sealed'
+  from deployments d, jsonb_array_elements(d.steps) with ordinality as s(step, place),
+    jsonb_each(s.step -> 'configuredProps') p
+  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'
+  union all
+  select 'environment', v.account_id, v.name, v.account_id, v.value from environment_variables v
+  union all
   select 'connected-account', a.id, '', a.account_id, a.credentials from connected_accounts a where a.credentials is not null
   union all
   select 'oauth-client', o.app_id, o.owner, o.owner, o.secret from oauth_clients o where o.secret is not null
+  union all
+  select 's3-settings', t.account_id, '', t.account_id, t.secret_access_key from s3_settings t
+  union all
+  select 'send', n.id, '', n.account_id, n.sealed from sends n where n.sealed is not null
+  union all
+  select 'step', x.execution_id || '/' || x.position, found.place::text, x.account_id, found.texts[1]
+  from execution_steps x, regexp_matches(x.sends, '"sealed":"([^"]+)"', 'g') with ordinality as found(texts, place)
+  where position('"sealed":"' in x.sends) > 0
   union all
   select 'oauth-state', encode(f.state_hash, 'hex'), '', f.account_id, f.request from oauth_states f`;
 

@@ -1,8 +1,12 @@
 import type { Sql } from './database.ts';
 
-/** Whose source it is; undefined where it cannot run. */
-export async function readSourceAccount(sql: Sql, sourceId: string): Promise<string | undefined> {
-  const [row] = await sql<{ account_id: string }[]>`
-    select account_id from sources where id = ${sourceId} and active and deleted_at is null`;
-  return row?.account_id;
+/** Whose source or workflow it is; undefined where it cannot run. `inTurn`: its settings say when its executions start. */
+export async function readSourceAccount(
+  sql: Sql,
+  sourceId: string,
+): Promise<{ accountId: string; inTurn: boolean } | undefined> {
+  const [row] = await sql<{ accountId: string; inTurn: boolean }[]>`
+    select account_id as "accountId", in_turn as "inTurn" from emitters
+    where id = ${sourceId} and active and deleted_at is null`;
+  return row;
 }

@@ -1,30 +1,24 @@
 import type { AttemptRecord } from '../contract.ts';
-import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { retryLane } from './deliver-lane.ts';
+import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
 
-/** What an attempt leads to. `nextAttemptAtMs` is in epoch milliseconds. */
+/** What an attempt leads to. */
 export type AttemptResult = {
   webhookId: string;
   deliveryId: string;
   attempt: AttemptRecord;
-} & ({ status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' });
+} & AttemptEnd;
 
 /**
  * Records attempts and gives up their leases in one statement; where there are retries, their jobs are in the same
  * transaction. Answers for each result whether it was recorded: false where this node's lease was lost, and another node
  * has the say. A delivery cancelled meanwhile stays so, unless this attempt delivered it after all.
  */
-export async function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
-  const retries = results.filter((result) => result.status === 'pending');
-  if (retries.length === 0) return update(sql, nodeId, results);
-  return sql.begin(async (tx) => {
-    const recorded = await update(tx, nodeId, results);
-    await addJobs(
-      tx,
-      retries.map((result) => retryLane(result.webhookId, result.nextAttemptAtMs)),
-    );
-    return recorded;
+export function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
+  return recordWithRetries(sql, results, {
+    update: (tx, all) => update(tx, nodeId, all),
+    laneOf: ({ webhookId }, nextAttemptAtMs) => retryLane(webhookId, nextAttemptAtMs),
   });
 }
 

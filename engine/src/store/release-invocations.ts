@@ -14,7 +14,9 @@ export async function releaseInvocations(
   if (ids.length === 0) return;
   await sql.begin(async (tx) => {
     const rows = await tx<{ source_id: string }[]>`
-      update invocations set leased_by = null, attempts = attempts - ${tried ? 0 : 1}
+      update invocations set leased_by = null, attempts =
+        -- of a workflow: see HeldInvocation.attempts
+        case when left(source_id, 2) = 'p_' then greatest(attempts - ${tried ? 0 : 1}, 1) else attempts - ${tried ? 0 : 1} end
       where id = any(${[...ids]}::text[]) and leased_by = ${nodeId}
       returning source_id`;
     await addRunLanes(

@@ -2,12 +2,15 @@ import { TASKS } from '../jobs/tasks.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { addRunLanes } from './insert-invocations.ts';
+import { PARKED } from './park-executions.ts';
+import { releaseSends } from './release-sends.ts';
 import { unlockJobs } from './unlock-jobs.ts';
 
 export interface ReleasedNodes {
   nodes: string[];
   invocations: number;
   deliveries: number;
+  sends: number;
 }
 
 /** One node at a time releases: two would wait for each other's rows. */
@@ -25,7 +28,7 @@ export async function releaseDeadNodes(
   const { deadAfterMs, exceptId } = options;
   return sql.begin(async (tx) => {
     const [lock] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${RELEASE_LOCK}::bigint) as got`;
-    if (!lock?.got) return { nodes: [], invocations: 0, deliveries: 0 };
+    if (!lock?.got) return { nodes: [], invocations: 0, deliveries: 0, sends: 0 };
     // A row that is locked is being renewed at this moment.
     const dead = await tx<{ id: string }[]>`
       select id from nodes
@@ -58,7 +61,10 @@ export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } =
 export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
-    await tx`update invocations set attempts = greatest(attempts - 1, 0) where leased_by = ${id}`;
+    // Of a workflow: see HeldInvocation.attempts.
+    await tx`
+      update invocations set attempts = greatest(attempts - 1, case when left(source_id, 2) = 'p_' then 1 else 0 end)
+      where leased_by = ${id}`;
     const { jobPools, ...released } = await release(tx, [id]);
     await unlockJobs(tx, { pools: jobPools });
     return released;
@@ -77,14 +83,20 @@ async function findStrayedLeases(tx: Transaction, exceptId: string): Promise<str
         union all
         select (select min(leased_by) from invocations where leased_by > runs.id) from runs where runs.id is not null
       ),
-      sends(id) as (
+      delivering(id) as (
         select min(leased_by) from deliveries where status = 'pending'
         union all
-        select (select min(leased_by) from deliveries where status = 'pending' and leased_by > sends.id)
-        from sends where sends.id is not null
+        select (select min(leased_by) from deliveries where status = 'pending' and leased_by > delivering.id)
+        from delivering where delivering.id is not null
+      ),
+      sending(id) as (
+        select min(leased_by) from sends where status = 'pending'
+        union all
+        select (select min(leased_by) from sends where status = 'pending' and leased_by > sending.id)
+        from sending where sending.id is not null
       )
-    select id from (select id from runs union select id from sends) as holder
-    where id is not null and id <> ${exceptId} and not exists (select from nodes where nodes.id = holder.id)`;
+    select id from (select id from runs union select id from delivering union select id from sending) as holder
+    where id is not null and id not in (${exceptId}, ${PARKED}) and not exists (select from nodes where nodes.id = holder.id)`;
   return rows.map((row) => row.id);
 }
 
@@ -95,7 +107,7 @@ async function release(tx: Transaction, ids: readonly string[]): Promise<Release
       update invocations set leased_by = null where leased_by = any(${dead}::text[]) returning source_id
     )
     select source_id, count(*)::int4 as count from freed group by source_id`;
-  const sends = await tx<{ webhook_id: string; count: number }[]>`
+  const deliveries = await tx<{ webhook_id: string; count: number }[]>`
     with freed as (
       update deliveries set leased_by = null
       where leased_by = any(${dead}::text[]) and status = 'pending' returning webhook_id
@@ -103,12 +115,13 @@ async function release(tx: Transaction, ids: readonly string[]): Promise<Release
     select webhook_id, count(*)::int4 as count from freed group by webhook_id`;
   const sourceIds = runs.map((row) => row.source_id);
   await addRunLanes(tx, sourceIds);
-  const webhookIds = sends.map((row) => row.webhook_id);
+  const webhookIds = deliveries.map((row) => row.webhook_id);
   await addDeliveryLanes(tx, webhookIds);
+  const sends = await releaseSends(tx, dead);
   const gone = await tx<{ job_pool: string | null }[]>`
     delete from nodes where id = any(${dead}::text[]) returning job_pool`;
   const jobPools = gone.flatMap((row) => row.job_pool ?? []);
-  return { nodes: dead, invocations: total(runs), deliveries: total(sends), jobPools };
+  return { nodes: dead, invocations: total(runs), deliveries: total(deliveries), sends, jobPools };
 }
 
 const merge = (rows: readonly { id: string }[], ids: readonly string[]) => [

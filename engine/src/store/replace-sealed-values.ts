@@ -32,6 +32,34 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
       return tx`
         update oauth_states set request = ${sealed}
         where state_hash = decode(${value.id}, 'hex') and request = ${value.sealed}`;
+    case 'environment':
+      return tx`
+        update environment_variables set value = ${sealed}
+        where account_id = ${value.accountId} and name = ${value.prop} and value = ${value.sealed}`;
+    case 'deployment': {
+      const dot = value.prop.indexOf('.');
+      const [place, prop] = [value.prop.slice(0, dot), value.prop.slice(dot + 1)];
+      return tx`
+        update deployments
+        set steps = jsonb_set(steps, array[${place}, 'configuredProps', ${prop}, '$sealed']::text[], to_jsonb(${sealed}::text))
+        where account_id = ${value.accountId} and id = ${value.id}
+          and steps -> ${place}::int -> 'configuredProps' -> ${prop}::text ->> '$sealed' = ${value.sealed}`;
+    }
+    case 's3-settings':
+      return tx`
+        update s3_settings set secret_access_key = ${sealed}
+        where account_id = ${value.accountId} and secret_access_key = ${value.sealed}`;
+    case 'send':
+      return tx`
+        update sends set sealed = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and sealed = ${value.sealed}`;
+    case 'step': {
+      const [executionId = '', position = ''] = value.id.split('/');
+      return tx`
+        update execution_steps set sends = replace(sends, ${value.sealed}, ${sealed})
+        where account_id = ${value.accountId} and execution_id = ${executionId} and position = ${Number(position)}
+          and position(${value.sealed} in sends) > 0`;
+    }
     case 'source':
       return tx`
         update sources set configured_props = jsonb_set(configured_props, array[${value.prop}::text, '$sealed'],

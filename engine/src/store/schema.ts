@@ -155,6 +155,8 @@ export const runs = pgTable('runs', {
   startedAt: moment('started_at').notNull(),
   endedAt: moment('ended_at').notNull(),
   errorLimit: jsonb('error_limit').$type<ExceededLimit>(),
+  recordedMs: bigint('recorded_ms', { mode: 'number' }),
+  recordedSeq: integer('recorded_seq'),
 });
 
 export const webhooks = pgTable('webhooks', {

@@ -1,7 +1,12 @@
 import type { CommitPlan, DeliveryRow, InvocationRow, RunCommit } from '../events/commit-plan.ts';
+import { endOverLimit } from '../workflows/run/final-commit.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
+import { commitExecutions } from './commit-executions.ts';
 import type { Sql } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
+import { insertMissed } from './insert-missed.ts';
+import { insertSends, sendLanesOf } from './insert-sends.ts';
+import { insertRunRecords } from './insert-run-records.ts';
 import { insertInvocationRows, runLane } from './insert-invocations.ts';
 
 /** What this node goes on with. */
@@ -20,6 +25,9 @@ export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldR
     updateStates(connection, plan),
     writeDbValues(connection, plan),
     insertRunRecords(connection, plan),
+    insertMissed(connection, plan.missed),
+    endExecutions(connection, plan),
+    insertSends(connection, sendsOf(plan), Date.now()),
   ].filter((statement) => statement !== undefined);
   const lanes = lanesOf(plan, held);
   if (lanes.length > 0) {
@@ -40,19 +48,33 @@ function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
   return [
     ...[...new Set(webhookIds)].map((webhookId) => deliverLane(webhookId, nowMs)),
     ...[...new Set(sourceIds)].map((sourceId) => runLane(sourceId)),
+    ...sendLanesOf(sendsOf(plan), nowMs),
   ].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
+
+function endExecutions(connection: Sql, { runs }: CommitPlan): Promise<unknown> | undefined {
+  const commits = [...runs].flatMap(([{ execution }, { exceeded }]) => {
+    if (execution === undefined) return [];
+    return [exceeded === undefined ? execution : { ...execution, end: endOverLimit(execution.end, exceeded) }];
+  });
+  return commits.length === 0 ? undefined : commitExecutions(connection, commits);
+}
+
+const sendsOf = ({ runs }: CommitPlan) => [...runs.keys()].flatMap(({ sends = [] }) => sends);
 
 function insertEvents(connection: Sql, { events }: CommitPlan) {
   if (events.length === 0) return undefined;
   return connection`
     insert into events
-      (emitter_id, indexed_at_ms, seq, account_id, invocation_id, caused_by, trace_id, channel, emit_id, summary, ts, data)
+      (emitter_id, indexed_at_ms, seq, account_id, invocation_id, caused_by, trace_id, queued_ms, ran_ms, channel, emit_id,
+        summary, ts, data)
     select * from unnest(
       ${events.map((event) => event.emitterId)}::text[], ${events.map((event) => event.position.ms)}::int8[],
       ${events.map((event) => event.position.seq)}::int4[], ${events.map((event) => event.accountId)}::text[],
       ${events.map((event) => event.invocationId)}::text[], ${events.map((event) => event.cause?.event ?? null)}::text[],
-      ${events.map((event) => event.cause?.traceId ?? null)}::text[], ${events.map((event) => event.channel)}::text[],
+      ${events.map((event) => event.cause?.traceId ?? null)}::text[],
+      ${events.map((event) => event.times?.queuedMs ?? null)}::int4[],
+      ${events.map((event) => event.times?.ranMs ?? null)}::int4[], ${events.map((event) => event.channel)}::text[],
       ${events.map((event) => event.emitId)}::text[], ${events.map((event) => event.summary)}::text[],
       ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
 }
@@ -120,25 +142,4 @@ function writeDbValues(connection: Sql, { runs }: CommitPlan) {
     )
     insert into component_db (source_id, key, account_id, value) select * from written where value <> ''
     on conflict (source_id, key) do update set value = excluded.value`;
-}
-
-function insertRunRecords(connection: Sql, { runs }: CommitPlan) {
-  const rows = [...runs].flatMap(([run, { record }]) => (record === undefined ? [] : [{ run, record }]));
-  if (rows.length === 0) return undefined;
-  return connection`
-    insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
-      error_limit, logs, started_at, ended_at)
-    select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
-      error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
-    from unnest(
-      ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
-      ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
-      ${rows.map(({ run }) => run.invocation?.cause?.event ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
-      ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
-      ${rows.map(({ record }) => record.logs)}::text[],
-      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[]
-    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, logs, started, ended)`;
 }

@@ -1,0 +1,152 @@
+import { z } from '@hono/zod-openapi';
+import type { SettingsInput, StepInputRecord, TriggerInput, WorkflowInput } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
+import { choiceIsClear, choiceOf, componentParameters, hasChoice, unclearChoice } from './component-choice.ts';
+import { given } from './given.ts';
+import { idParameter, jsonObjectParameter, textParameter } from './schemas.ts';
+
+const propsParameter = (what: string) => jsonObjectParameter().optional().openapi({ description: what });
+
+const dynamicPropsParameter = idParameter(
+  'Props that `POST /v1/components/{id}/props` has answered (`dyp_…`). Without it the component is asked where a prop with `reloadProps` is set.',
+).optional();
+
+const triggerParameter = z
+  .object({
+    id: idParameter(
+      'In an update: the trigger to keep, with its URL or the phase of its timer. Without it one of the same type is kept.',
+    ).optional(),
+    type: z
+      .enum(['http', 'timer', 'source'])
+      .optional()
+      .openapi({ description: 'May be left out where the other fields tell.' }),
+    custom_response: z.boolean().optional().openapi({
+      description: 'Of `http`: the workflow answers with `$.respond`. Default: 200 once the request is stored.',
+    }),
+    interval_seconds: z.number().optional(),
+    cron: z.string().optional(),
+    timezone: z.string().optional().openapi({ description: 'Of `cron`. Default: UTC.' }),
+    source_id: idParameter('A source (`dc_…`) or workflow (`p_…`) whose events start the workflow.').optional(),
+    event_name: z.string().optional().openapi({ description: 'Its channel. Default: the default channel.' }),
+    ...componentParameters,
+    name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: 'Of a source that is deployed.' }),
+    props: propsParameter('Of a source that is deployed.'),
+    configured_props: propsParameter('The same as `props`.'),
+    dynamic_props_id: dynamicPropsParameter,
+  })
+  .refine((input) => typeOf(input) !== undefined, { path: ['type'], message: 'must be http, timer or source' })
+  .refine((input) => typeOf(input) !== 'source' || input.source_id !== undefined, {
+    path: ['source_id'],
+    message: 'is required, or a component to deploy a source of',
+  })
+  .refine((input) => input.source_id === undefined || !hasChoice(input), {
+    path: ['source_id'],
+    message: 'names a source that is there, and a component one to deploy: give one of them',
+  })
+  .refine(choiceIsClear, unclearChoice);
+
+const stepParameter = z
+  .object({
+    id: idParameter('In an update: the step to keep, under whatever namespace. Default: by its namespace.').optional(),
+    namespace: z
+      .string()
+      .openapi({ description: 'Unique; what the step exports is `steps.<namespace>`.', example: 'fetch_user' }),
+    ...componentParameters,
+    props: propsParameter(
+      'Values by prop name; `{{steps.trigger.event.body.id}}` is worked out when the step runs. In an update what is not named stays, secrets too, and null removes.',
+    ),
+    configured_props: propsParameter('The same as `props`.'),
+    dynamic_props_id: dynamicPropsParameter,
+  })
+  .refine(choiceIsClear, unclearChoice);
+
+const settingsParameter = z.object({
+  timeout_seconds: z
+    .number()
+    .nullish()
+    .openapi({ description: 'Of an execution, or of its part after a wait. Default: 60.' }),
+  memory_mb: z.number().nullish().openapi({ description: "Of each step. Default and most: the account's `memoryMb`." }),
+  concurrency: z.number().nullish().openapi({
+    description:
+      'Executions at the same time; 1: one after the other, in the order of their events. Default: no bound.',
+  }),
+  throttle: z
+    .object({ limit: z.number(), interval_seconds: z.number() })
+    .nullish()
+    .openapi({ description: 'Executions that may start in a window; a limit of 0 pauses the workflow: events wait.' }),
+  queue_limit: z.number().nullish().openapi({
+    description: 'Executions that may wait; a request beyond that is answered with 429. Default: no bound.',
+  }),
+  retries: z.number().nullish().openapi({ description: 'How often a step that fails is tried again. Default: 0.' }),
+  auto_deploy: z.boolean().nullish().openapi({
+    description: 'false: an update saves a version that runs once it is deployed. Default: true.',
+  }),
+});
+
+export const workflowParameters = {
+  name: textParameter(LIMITS.maxNameChars, 1).optional(),
+  triggers: z.array(triggerParameter).optional(),
+  steps: z.array(stepParameter).optional(),
+  settings: settingsParameter.optional(),
+};
+
+type Trigger = z.output<typeof triggerParameter>;
+type Step = z.output<typeof stepParameter>;
+type Settings = z.output<typeof settingsParameter>;
+
+export function workflowInputOf(input: z.output<z.ZodObject<typeof workflowParameters>>): WorkflowInput {
+  return given({
+    name: input.name,
+    triggers: input.triggers?.map(toTrigger),
+    steps: input.steps?.map(toStep),
+    settings: input.settings && toSettings(input.settings),
+  });
+}
+
+type TriggerFields = Parameters<typeof hasChoice>[0] &
+  Partial<Record<'type' | 'source_id' | 'interval_seconds' | 'cron', unknown>>;
+
+function typeOf(input: TriggerFields): TriggerInput['type'] | undefined {
+  if (hasChoice(input)) return 'deploy';
+  if (input.type !== undefined) return input.type as TriggerInput['type'];
+  if (input.source_id !== undefined) return 'source';
+  return (input.interval_seconds ?? input.cron) === undefined ? undefined : 'timer';
+}
+
+function toTrigger(input: Trigger): TriggerInput {
+  const { id, source_id: sourceId = '', event_name: eventName } = input;
+  switch (typeOf(input)) {
+    case 'deploy': {
+      const configuredProps = input.props ?? input.configured_props;
+      const source = { name: input.name, configuredProps, dynamicPropsId: input.dynamic_props_id };
+      return { type: 'deploy', ...given({ ...choiceOf(input), ...source, eventName }) };
+    }
+    case 'source':
+      return { type: 'source', sourceId, ...given({ eventName }) };
+    case 'timer': {
+      const { interval_seconds: intervalSeconds, cron, timezone } = input;
+      return { type: 'timer', ...given({ id }), schedule: given({ intervalSeconds, cron, timezone }) };
+    }
+    default:
+      return { type: 'http', ...given({ id, customResponse: input.custom_response }) };
+  }
+}
+
+function toStep(input: Step): StepInputRecord {
+  const { id, namespace, dynamic_props_id: dynamicPropsId } = input;
+  const configuredProps = input.props ?? input.configured_props;
+  return { namespace, ...given({ id, ...choiceOf(input), configuredProps, dynamicPropsId }) };
+}
+
+function toSettings(input: Settings): SettingsInput {
+  const { throttle } = input;
+  return given({
+    timeoutSeconds: input.timeout_seconds,
+    memoryMb: input.memory_mb,
+    concurrency: input.concurrency,
+    throttle: throttle && { limit: throttle.limit, intervalSeconds: throttle.interval_seconds },
+    queueLimit: input.queue_limit,
+    retries: input.retries,
+    autoDeploy: input.auto_deploy,
+  });
+}

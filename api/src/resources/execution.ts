@@ -1,0 +1,145 @@
+import { z } from '@hono/zod-openapi';
+import type { ExecutionError, ExecutionRecord, ExecutionStepRecord, LogLineRecord, ShownJson } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
+import { RawJson, recordToJson } from '../raw-json.ts';
+
+export const EXECUTION_STATUSES = [
+  'queued',
+  'running',
+  'waiting',
+  'succeeded',
+  'failed',
+  'exited',
+  'cancelled',
+] as const;
+
+export const logLineSchema = z.object({
+  at: z.int().openapi({ description: 'Epoch milliseconds.' }),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  message: z.string(),
+});
+
+export const executionErrorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  stack: z.string().nullable(),
+  namespace: z.string().nullable().openapi({ description: 'The step that failed.' }),
+  limit: z.object({ name: z.string(), value: z.number(), used: z.number() }).nullable(),
+});
+
+const stepSchema = z.object({
+  status: z.enum(['done', 'failed', 'rerun', 'waiting']),
+  runs: z.int().openapi({ description: 'How often it was run.' }),
+  $return_value: z.unknown().optional().openapi({ description: 'Absent where it returned nothing.' }),
+  exports: z.unknown().openapi({ description: 'By name, `$summary` among them.' }),
+  truncated: z
+    .array(z.string())
+    .optional()
+    .openapi({
+      description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole.`,
+    }),
+  logs: z.array(logLineSchema),
+  error: executionErrorSchema.nullable(),
+  started_at: z.int().openapi({ description: 'Epoch milliseconds.' }),
+  ended_at: z.int().openapi({ description: 'Epoch milliseconds.' }),
+});
+
+const summaryFields = {
+  id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }),
+  workflow_id: z.string(),
+  deployment_id: z.string().nullable().openapi({ description: 'Null before it has begun.' }),
+  status: z.enum(EXECUTION_STATUSES),
+  kind: z.string().openapi({ description: 'What started it: `http`, `timer`, `manual`, `event`.' }),
+  trace_id: z.string(),
+  caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
+  replay_of: z.string().nullable(),
+  trigger: z
+    .object({
+      event: z.unknown(),
+      event_truncated: z.boolean().openapi({ description: '`event` is a string: the beginning of its JSON.' }),
+      context: z.unknown().nullable().openapi({ description: 'Null before its first step has ended.' }),
+    })
+    .openapi({ description: 'What steps see as `steps.trigger`.' }),
+  error: executionErrorSchema.nullable(),
+  reason: z.string().nullable().openapi({ description: 'What `$.flow.exit` was given.' }),
+  wait: z
+    .object({ kind: z.enum(['delay', 'suspend', 'rerun', 'retry']), until: z.int() })
+    .nullable()
+    .openapi({ description: 'Why it waits, and until when at most (epoch milliseconds).' }),
+  started_at: z.int().nullable().openapi({ description: 'Epoch milliseconds.' }),
+  ended_at: z.int().nullable().openapi({ description: 'Epoch milliseconds.' }),
+};
+
+export const executionSummarySchema = z.object(summaryFields).openapi('ExecutionSummary');
+
+export const executionSchema = z
+  .object({
+    ...summaryFields,
+    steps: z.record(z.string(), stepSchema).openapi({ description: 'By namespace, in the order of the workflow.' }),
+  })
+  .openapi('Execution');
+
+type Summary = z.output<typeof executionSummarySchema>;
+
+export function presentExecutionSummary(execution: ExecutionRecord): Summary {
+  const { event, context, wait } = execution;
+  const trigger = {
+    event: jsonOf(event),
+    event_truncated: event.isCut === true,
+    context: context === undefined ? null : new RawJson(context),
+  };
+  return {
+    id: execution.id,
+    workflow_id: execution.workflowId,
+    deployment_id: execution.deploymentId ?? null,
+    status: execution.status,
+    kind: execution.kind,
+    trace_id: execution.traceId,
+    caused_by: execution.causedBy ?? null,
+    replay_of: execution.replayOf ?? null,
+    // JSON within JSON is put together as text: values of components are never parsed here.
+    trigger: new RawJson(recordToJson(trigger)) as unknown as Summary['trigger'],
+    error: presentError(execution.error),
+    reason: execution.reason ?? null,
+    wait: wait === undefined ? null : { kind: wait.kind, until: wait.until.getTime() },
+    started_at: execution.startedAt?.getTime() ?? null,
+    ended_at: execution.endedAt?.getTime() ?? null,
+  };
+}
+
+export function presentExecution(execution: ExecutionRecord): z.output<typeof executionSchema> {
+  const steps = execution.steps.map((step) => `${JSON.stringify(step.namespace)}:${recordToJson(presentStep(step))}`);
+  const shown = new RawJson(`{${steps.join(',')}}`) as unknown as z.output<typeof executionSchema>['steps'];
+  return { ...presentExecutionSummary(execution), steps: shown };
+}
+
+function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
+  const { value, exports } = step;
+  const truncated = [
+    ...(value?.isCut === true ? ['$return_value'] : []),
+    ...(exports.isCut === true ? ['exports'] : []),
+  ];
+  return {
+    status: step.status,
+    runs: step.runs,
+    ...(value === undefined ? {} : { $return_value: jsonOf(value) }),
+    exports: jsonOf(exports),
+    ...(truncated.length === 0 ? {} : { truncated }),
+    logs: presentLines(step.logs),
+    error: presentError(step.error),
+    started_at: step.startedAt.getTime(),
+    ended_at: step.endedAt.getTime(),
+  };
+}
+
+export function presentLines(lines: readonly Pick<LogLineRecord, 'atMs' | 'level' | 'message'>[]) {
+  return lines.map(({ atMs, level, message }) => ({ at: atMs, level, message }));
+}
+
+export function presentError(error: ExecutionError | undefined): z.output<typeof executionErrorSchema> | null {
+  if (error === undefined) return null;
+  const { code, message, stack = null, namespace = null, limit = null } = error;
+  return { code, message, stack, namespace, limit };
+}
+
+const jsonOf = ({ text, isCut }: ShownJson) => (isCut === true ? text : new RawJson(text));

@@ -1,0 +1,179 @@
+import { z } from '@hono/zod-openapi';
+import type { TraceEvent, TraceListener, TraceRecord, TraceRun } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
+import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
+
+const moment = (description: string) =>
+  z
+    .int()
+    .nullable()
+    .openapi({ description: `${description} Epoch milliseconds.` });
+
+const attemptSchema = z.object({
+  at: z.string(),
+  status_code: z.int().optional(),
+  error: z.string().optional(),
+  duration_ms: z.number(),
+});
+
+const listenerSchema = z.object({
+  listener_id: z.string().openapi({ description: 'A webhook, source or workflow.' }),
+  listener_name: z.string().nullable(),
+  outcome: z.enum(['delivery', 'run', 'missed']).openapi({
+    description: 'It is delivered to the webhook; the source or workflow runs for it; or it does not get it.',
+  }),
+  delivery: z
+    .object({
+      id: z.string(),
+      status: z.enum(['pending', 'delivered', 'failed', 'cancelled']),
+      next_attempt_at: moment('Of one that is pending.'),
+      attempts: z.array(attemptSchema),
+    })
+    .optional(),
+  run: z.unknown().optional().openapi({ description: 'The run that the event started, as in `runs`.' }),
+  reason: z.enum(['paused', 'too_many_hops', 'no_such_channel', 'filtered']).optional().openapi({
+    description:
+      'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; it was subscribed to other channels only. `filtered` is reserved.',
+  }),
+});
+
+const eventSchema = z.object({
+  id: z.string(),
+  emit_id: z.string(),
+  name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+  summary: z.string().nullable(),
+  component_id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
+  indexed_at_ms: z.int(),
+  bytes: z.int().openapi({ description: 'Of its data, as JSON.' }),
+  listeners: z.array(listenerSchema),
+});
+
+const traceRunSchema = z
+  .object({
+    type: z.enum(['run', 'execution']).openapi({ description: 'Of a source, or of a workflow.' }),
+    id: z.string(),
+    emitter_id: z.string(),
+    emitter_name: z.string().nullable(),
+    kind: z
+      .string()
+      .nullable()
+      .openapi({ description: 'What started it, where it is known: `http`, `timer`, `manual`, `event`.' }),
+    caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
+    status: z.string().openapi({ description: '`ok` and `error` of a run, those of executions, `queued`, `running`.' }),
+    invoked_at: moment('When it was accepted.'),
+    started_at: moment('When it began.'),
+    ended_at: moment('When it ended.'),
+    queued_ms: z.int().nullable().openapi({ description: 'How long it waited to begin.' }),
+    ran_ms: z
+      .int()
+      .nullable()
+      .openapi({ description: 'From its beginning to its end, waits of an execution included.' }),
+    error: executionErrorSchema.nullable(),
+    logs: z.array(logLineSchema),
+    steps: z.array(
+      z.object({
+        namespace: z.string(),
+        status: z.string(),
+        runs: z.int(),
+        started_at: z.int(),
+        ended_at: z.int(),
+        error: executionErrorSchema.nullable(),
+        logs: z.array(logLineSchema),
+      }),
+    ),
+    events: z.array(eventSchema).openapi({ description: 'What it emitted, in the order in which it was stored.' }),
+    deduped: z
+      .object({ count: z.int(), ids: z.array(z.string()) })
+      .nullable()
+      .openapi({
+        description: `So many of the events that it emitted were known already; \`ids\` are the first ${LIMITS.maxMissedIds}. Kept for ${LIMITS.missedEventDays} days at most.`,
+      }),
+    sends: z.array(
+      z.object({ id: z.string(), kind: z.string(), status: z.string(), attempts: z.array(attemptSchema) }),
+    ),
+  })
+  .openapi('TraceRun');
+
+export const traceSchema = z
+  .object({
+    id: z.string(),
+    truncated: z.boolean().openapi({
+      description: `There is more: at most ${LIMITS.maxTraceRows} of runs, executions, steps, events, deliveries and sends each are shown, and ${LIMITS.maxTraceLogBytes} bytes of log lines.`,
+    }),
+    runs: z
+      .array(traceRunSchema)
+      .openapi({ description: 'Those that no event of the trace has started: usually one.' }),
+  })
+  .openapi('Trace');
+
+export function presentTrace({ id, isCut, runs }: TraceRecord): z.output<typeof traceSchema> {
+  return { id, truncated: isCut, runs: runs.map(presentRun) };
+}
+
+/** Goes as deep as a chain of events is long, which maxEventHops bounds. */
+function presentRun(run: TraceRun): z.output<typeof traceRunSchema> {
+  const { invokedAtMs: invoked, startedAtMs: started, endedAtMs: ended } = run;
+  return {
+    type: run.type,
+    id: run.id,
+    emitter_id: run.emitterId,
+    emitter_name: run.emitterName ?? null,
+    kind: run.kind ?? null,
+    caused_by: run.causedBy ?? null,
+    status: run.status,
+    invoked_at: whole(invoked),
+    started_at: whole(started),
+    ended_at: whole(ended),
+    queued_ms: between(invoked, started),
+    ran_ms: between(started, ended),
+    error: presentError(run.error),
+    logs: presentLines(run.logs),
+    steps: run.steps.map((step) => ({
+      namespace: step.namespace,
+      status: step.status,
+      runs: step.runs,
+      started_at: Math.round(step.startedAtMs),
+      ended_at: Math.round(step.endedAtMs),
+      error: presentError(step.error),
+      logs: presentLines(step.logs),
+    })),
+    events: run.events.map(presentEvent),
+    deduped: run.deduped === undefined ? null : { count: run.deduped.count, ids: run.deduped.emitIds },
+    sends: run.sends,
+  };
+}
+
+function presentEvent(event: TraceEvent): z.output<typeof eventSchema> {
+  return {
+    id: event.id,
+    emit_id: `${event.emitterId}-${event.id}`,
+    name: event.channel,
+    summary: event.summary ?? null,
+    component_id: event.emitId ?? null,
+    indexed_at_ms: event.indexedAtMs,
+    bytes: event.bytes,
+    listeners: event.listeners.map(presentListener),
+  };
+}
+
+function presentListener(listener: TraceListener): z.output<typeof listenerSchema> {
+  const { listenerId, listenerName = null, outcome } = listener;
+  const base = { listener_id: listenerId, listener_name: listenerName, outcome };
+  switch (outcome) {
+    case 'delivery': {
+      const { id, status, attempts, nextAttemptAtMs } = listener.delivery;
+      return { ...base, delivery: { id, status, attempts, next_attempt_at: whole(nextAttemptAtMs) } };
+    }
+    case 'run':
+      return { ...base, run: presentRun(listener.run) };
+    case 'missed':
+      return { ...base, reason: listener.reason };
+  }
+}
+
+const whole = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
+
+/** Clocks of nodes differ: nothing takes less than no time. */
+function between(fromMs: number | undefined, toMs: number | undefined): number | null {
+  return fromMs === undefined || toMs === undefined ? null : Math.max(0, Math.round(toMs - fromMs));
+}

@@ -1,0 +1,162 @@
+import { z } from '@hono/zod-openapi';
+import type {
+  DeploymentRecord,
+  StepRecord,
+  TriggerRecord,
+  WorkflowRecord,
+  WorkflowSettings,
+  WorkflowSummary,
+} from '@headwater/engine';
+import { epochSeconds, secondsField } from './time.ts';
+
+const triggerSchema = z
+  .object({
+    id: z.string().openapi({ description: '`hi_…`, `ti_…`, or the id of the source.' }),
+    type: z.enum(['http', 'timer', 'source']),
+    endpoint_url: z.string().nullable().optional().openapi({
+      description: 'Of `http`; null in a version that does not run and has a trigger of its own.',
+    }),
+    custom_response: z.boolean().optional().openapi({ description: 'Of `http`.' }),
+    interval_seconds: z.int().optional().openapi({ description: 'Of `timer`.' }),
+    cron: z.string().optional().openapi({ description: 'Of `timer`.' }),
+    timezone: z.string().optional().openapi({ description: 'Of `timer`.' }),
+    source_id: z.string().optional().openapi({ description: 'Of `source`.' }),
+    event_name: z.string().optional().openapi({ description: "Of `source`: the channel; '' is the default channel." }),
+    deployed: z.boolean().optional().openapi({
+      description: 'Of `source`: it was deployed with the workflow, and is deleted with it.',
+    }),
+  })
+  .openapi('Trigger');
+
+const stepSchema = z
+  .object({
+    id: z.string().openapi({ example: 'c_1vZ8kQ0aB3xYpL9mWc2T' }),
+    namespace: z.string(),
+    component_id: z.string(),
+    props: z.record(z.string(), z.unknown()).openapi({ description: 'Secret values are left out.' }),
+    configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
+      description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
+    }),
+  })
+  .openapi('Step');
+
+const settingsSchema = z
+  .object({
+    auto_deploy: z.boolean(),
+    timeout_seconds: z.int(),
+    memory_mb: z.int(),
+    concurrency: z.int().nullable(),
+    throttle: z.object({ limit: z.int(), interval_seconds: z.int() }).nullable(),
+    queue_limit: z.int().nullable(),
+    retries: z.int(),
+  })
+  .openapi('WorkflowSettings');
+
+export const workflowSummarySchema = z
+  .object({
+    id: z.string().openapi({ example: 'p_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string(),
+    name: z.string(),
+    name_slug: z.string().openapi({ description: 'Unique among the workflows of the account.' }),
+    active: z.boolean(),
+    deployment_id: z
+      .string()
+      .openapi({ description: 'The version that is shown: the current one, unless another was asked for.' }),
+    version: z.int().openapi({ description: 'Its number, from 1.' }),
+    latest_deployment_id: z.string().openapi({ description: 'The version that was saved last.' }),
+    triggers: z.array(triggerSchema),
+    settings: settingsSchema,
+    created_at: secondsField('When it was made.'),
+    updated_at: secondsField('When it last changed.'),
+  })
+  .openapi('WorkflowSummary');
+
+export const workflowSchema = workflowSummarySchema.extend({ steps: z.array(stepSchema) }).openapi('Workflow');
+
+export const startedExecutionSchema = z
+  .object({ execution_id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }) })
+  .openapi('StartedExecution');
+
+export const deploymentSchema = z
+  .object({
+    id: z.string().openapi({ example: 'd_1vZ8kQ0aB3xYpL9mWc2T' }),
+    version: z.int(),
+    is_current: z.boolean().openapi({ description: 'New executions are of this version.' }),
+    created_at: secondsField('When it was saved.'),
+  })
+  .openapi('Deployment');
+
+export function presentWorkflow(workflow: WorkflowRecord): z.output<typeof workflowSchema> {
+  return { ...presentWorkflowSummary(workflow), steps: workflow.steps.map(presentStep) };
+}
+
+export function presentWorkflowSummary(workflow: WorkflowSummary): z.output<typeof workflowSummarySchema> {
+  return {
+    id: workflow.id,
+    user_id: workflow.userId,
+    name: workflow.name,
+    name_slug: workflow.nameSlug,
+    active: workflow.active,
+    deployment_id: workflow.deploymentId,
+    version: workflow.version,
+    latest_deployment_id: workflow.latestDeploymentId,
+    triggers: workflow.triggers.map(presentTrigger),
+    settings: presentSettings(workflow.settings),
+    created_at: epochSeconds(workflow.createdAt),
+    updated_at: epochSeconds(workflow.updatedAt),
+  };
+}
+
+/** Without what is not of its type: what is shown can be given back in an update. */
+function presentTrigger(trigger: TriggerRecord): z.output<typeof triggerSchema> {
+  const { id, type } = trigger;
+  switch (type) {
+    case 'http':
+      return { id, type, endpoint_url: trigger.endpointUrl ?? null, custom_response: trigger.customResponse };
+    case 'timer': {
+      const { intervalSeconds, cron, timezone } = trigger.schedule;
+      if (cron === undefined) return { id, type, interval_seconds: intervalSeconds };
+      return { id, type, cron, ...(timezone === undefined ? {} : { timezone }) };
+    }
+    case 'source':
+      return {
+        id,
+        type,
+        source_id: trigger.sourceId,
+        event_name: trigger.eventName,
+        deployed: trigger.deployed,
+      };
+  }
+}
+
+function presentStep(step: StepRecord): z.output<typeof stepSchema> {
+  return {
+    id: step.id,
+    namespace: step.namespace,
+    component_id: step.componentId,
+    props: step.configuredProps,
+    configurable_props: step.configurableProps,
+  };
+}
+
+function presentSettings(settings: WorkflowSettings): z.output<typeof settingsSchema> {
+  const { throttle } = settings;
+  return {
+    auto_deploy: settings.autoDeploy,
+    timeout_seconds: settings.timeoutSeconds,
+    memory_mb: settings.memoryMb,
+    concurrency: settings.concurrency ?? null,
+    throttle: throttle === undefined ? null : { limit: throttle.limit, interval_seconds: throttle.intervalSeconds },
+    queue_limit: settings.queueLimit ?? null,
+    retries: settings.retries,
+  };
+}
+
+export function presentDeployment(deployment: DeploymentRecord): z.output<typeof deploymentSchema> {
+  return {
+    id: deployment.id,
+    version: deployment.version,
+    is_current: deployment.isCurrent,
+    created_at: epochSeconds(deployment.createdAt),
+  };
+}

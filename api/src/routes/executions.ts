@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters } from '../parameters/schemas.ts';
+import {
+  EXECUTION_STATUSES,
+  executionSchema,
+  executionSummarySchema,
+  presentExecution,
+  presentExecutionSummary,
+} from '../resources/execution.ts';
+import { mapPage } from '../resources/page.ts';
+
+const tag = 'Executions';
+
+export function executionEndpoints(): Endpoint[] {
+  return [listExecutions, getExecution];
+}
+
+const listExecutions = listEndpoint({
+  method: 'get',
+  path: '/v1/workflows/{id}/executions',
+  name: 'listExecutions',
+  tag,
+  summary: 'Executions of a workflow, newest first',
+  description: `Those that are queued, run or wait, and those that have ended and are kept. Events are shown up to ${LIMITS.summaryEventBytes} bytes. \`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
+  pathId: 'The id of the workflow (`p_…`).',
+  parameters: z.object({ ...pageParameters, status: z.enum(EXECUTION_STATUSES).optional() }),
+  schema: executionSummarySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const page = await engine.executions.list(who, id, { ...pageOf(input), ...given({ status: input.status }) });
+    return mapPage(page, presentExecutionSummary);
+  },
+});
+
+const getExecution = itemEndpoint({
+  method: 'get',
+  path: '/v1/executions/{id}',
+  name: 'getExecution',
+  tag,
+  summary: 'An execution with the steps that it has come to',
+  description: `Steps appear as they end. JSON longer than ${LIMITS.shownStepBytes} bytes is cut, and marked, unless it is expanded.`,
+  pathId: 'The id of the execution (`exec_…`).',
+  parameters: z.object({
+    expand: z.string().optional().openapi({
+      description: '`exports`: the event, what steps returned and what they exported are whole.',
+      example: 'exports',
+    }),
+  }),
+  schema: executionSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const expand = input.expand?.split(',').includes('exports') ?? false;
+    return presentExecution(await engine.executions.get(who, id, { expand }));
+  },
+});

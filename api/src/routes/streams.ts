@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi';
+import type { EventRecord, Stream } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
+import { type Endpoint, messagesEndpoint } from '../endpoint.ts';
+import type { Message, MessageSource } from '../event-stream.ts';
+import { given } from '../parameters/given.ts';
+import { textParameter } from '../parameters/schemas.ts';
+import { recordToJson } from '../raw-json.ts';
+import { EMITTERS, type EmitterRoute } from '../resources/emitter-route.ts';
+import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
+
+const tag = 'Streams';
+
+const ABOUT = `Server-sent events, as \`EventSource\` reads them. On connecting, the last ${LIMITS.recentEvents} are sent, oldest first; with \`Last-Event-ID\` (or \`last_event_id\`) everything that is kept after that message, nothing twice. A comment every ${LIMITS.streamHeartbeatMs / 1000} s says that the stream lives.`;
+
+const lastEventId = textParameter(LIMITS.maxIdChars).optional().openapi({
+  description: 'The id of the last message that was seen, for clients that cannot send the header; the header wins.',
+});
+
+export function streamEndpoints(): Endpoint[] {
+  return EMITTERS.flatMap((emitter) => [eventStreamOf(emitter), logStreamOf(emitter)]);
+}
+
+function eventStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): Endpoint {
+  return messagesEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/sse`,
+    name: `stream${Noun}Events`,
+    tag,
+    summary: `The events of a ${noun} as they come`,
+    description: `${ABOUT} \`id\` is that of the event, \`event\` its channel (none for the default channel), \`data\` as in event_summaries. What a workflow has sent with \`$.send.sse\` has its channel as \`event\` and its payload as \`data\`.`,
+    pathId,
+    parameters: z.object({
+      channel: textParameter(LIMITS.maxChannelChars).optional().openapi({
+        description:
+          "Only one channel; '' is the default channel, `$errors` and `$logs` are built in. Absent: all but those two.",
+      }),
+      expand: z.string().optional().openapi({
+        description: '`event`: data is whole; else it is cut as in event_summaries.',
+        example: 'event',
+      }),
+      last_event_id: lastEventId,
+    }),
+    schema: eventSummarySchema,
+    open: async ({ engine, who, id, input, lastEventId: sent }) => {
+      checkId(id);
+      const { channel } = input;
+      const after = sent ?? input.last_event_id;
+      const expand = input.expand?.split(',').includes('event') ?? false;
+      const stream = await engine.streams.events(who, id, { ...given({ channel, after }), expand });
+      return messagesOf(stream, (event) => eventMessage(event, channel));
+    },
+  });
+}
+
+function logStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): Endpoint {
+  return messagesEndpoint({
+    method: 'get',
+    path: `/v1/${path}/{id}/logs`,
+    name: `stream${Noun}Logs`,
+    tag,
+    summary: `What runs of a ${noun} log, as they end`,
+    description: `${ABOUT} \`data\` is as in $logs/event_summaries; the error that a run failed with is its last line.`,
+    pathId,
+    parameters: z.object({ last_event_id: lastEventId }),
+    schema: eventSummarySchema,
+    open: async ({ engine, who, id, input, lastEventId: sent }) => {
+      checkId(id);
+      const stream = await engine.streams.logs(who, id, given({ after: sent ?? input.last_event_id }));
+      return messagesOf(stream, (line) => ({ id: line.id, data: recordToJson(presentLogLine(id, line)) }));
+    },
+  });
+}
+
+function messagesOf<T>(stream: Stream<T>, messageOf: (item: T) => Message | undefined): MessageSource {
+  return {
+    async next(waitMs) {
+      const items = await stream.next(waitMs);
+      return items?.flatMap((item) => messageOf(item) ?? []);
+    },
+    close: stream.close,
+  };
+}
+
+/** Undefined where it was sent to another channel of the stream than the one that is asked for. */
+function eventMessage(event: EventRecord, channel: string | undefined): Message | undefined {
+  const sent = event.channel === SSE_CHANNEL && channel !== SSE_CHANNEL ? readSent(event) : undefined;
+  if (sent !== undefined) {
+    if (channel !== undefined && sent.channel !== channel) return undefined;
+    return { id: event.id, ...nameOf(sent.channel), data: sent.payload };
+  }
+  if (channel !== undefined && event.channel !== channel) return undefined;
+  return { id: event.id, ...nameOf(event.channel), data: recordToJson(presentEvent(event)) };
+}
+
+const SSE_CHANNEL = '$sse';
+const SENT = /^\{"channel":("(?:[^"\\]|\\.)*"),"payload":(.*)\}$/s;
+
+const nameOf = (channel: string) => (channel === '' ? {} : { event: channel });
+
+/** What `$.send.sse` was given, the payload as the text it is. */
+function readSent({ data, isCut }: EventRecord): { channel: string; payload: string } | undefined {
+  const match = isCut === true ? null : SENT.exec(data);
+  return match === null ? undefined : { channel: JSON.parse(match[1] ?? '""') as string, payload: match[2] ?? '' };
+}

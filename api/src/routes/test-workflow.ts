@@ -1,0 +1,50 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { textParameter } from '../parameters/schemas.ts';
+import { presentWorkflowTest, workflowTestSchema } from '../resources/workflow-test.ts';
+
+const namespace = textParameter(LIMITS.maxNamespaceChars).optional();
+
+export function workflowTestEndpoints(): Endpoint[] {
+  return [testWorkflow];
+}
+
+const testWorkflow = itemEndpoint({
+  method: 'post',
+  path: '/v1/workflows/{id}/test',
+  name: 'testWorkflow',
+  tag: 'Workflows',
+  summary: 'Run steps of a workflow without an execution',
+  description: `Steps run as in an execution, with \`$.context.JIT\` true: requests that they make are made, and what they write to data stores is written. Nothing else stays: no execution, no event, no send, and no client gets an answer; all of that is in the answer here. A delay or suspension is over at once, and a step is neither tried nor run again. ${LIMITS.maxWorkflowTestsPerTenant} tests of an account run at a time.`,
+  pathId: 'The id of the workflow (`p_…`).',
+  parameters: z.object({
+    event: z
+      .unknown()
+      .optional()
+      .openapi({ description: 'The event of the trigger. Default: that of `event_id`, or an empty object.' }),
+    event_id: textParameter(LIMITS.maxNameChars).optional().openapi({
+      description:
+        'A past event: an execution of the workflow (`exec_…`), or an event of a source or workflow of the account (`<emitter id>-<event id>`, its `emit_id`).',
+    }),
+    step: namespace.openapi({
+      description: 'Only this step. It finds in `steps` what the execution that `event_id` names has completed.',
+    }),
+    up_to: namespace.openapi({ description: 'The steps to this one, from the first. Default: all steps.' }),
+    deployment_id: textParameter(LIMITS.maxNameChars)
+      .optional()
+      .openapi({ description: 'A version of the workflow. Default: the newest, whether it is deployed or not.' }),
+  }),
+  schema: workflowTestSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const test = given({
+      event: input.event,
+      eventId: input.event_id,
+      step: input.step,
+      upTo: input.up_to,
+      deploymentId: input.deployment_id,
+    });
+    return presentWorkflowTest(await engine.workflowTests.run(who, id, test));
+  },
+});

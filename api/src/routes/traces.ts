@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi';
+import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { presentTrace, traceSchema } from '../resources/trace.ts';
+
+export function traceEndpoints(): Endpoint[] {
+  return [
+    itemEndpoint({
+      method: 'get',
+      path: '/v1/traces/{id}',
+      name: 'getTrace',
+      tag: 'Traces',
+      summary: 'Everything that followed from one request, tick or run by hand',
+      description:
+        'A tree of runs and executions, what they emitted, and who got that: deliveries with their attempts, the runs that it started, and why others did not get it. A run that neither emitted nor logged nor failed, and that no event started, leaves no trace.',
+      pathId:
+        'The `trace_id` of an event or execution; or the id of an execution, or the `emit_id` of an event, that is part of it.',
+      parameters: z.object({}),
+      schema: traceSchema,
+      handle: async ({ engine, who, id }) => presentTrace(await engine.traces.get(who, id)),
+    }),
+  ];
+}

@@ -1,0 +1,97 @@
+import { z } from '@hono/zod-openapi';
+import type { Engine } from '@headwater/engine';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type { App } from '../app-options.ts';
+import type { ApiContext } from '../environment.ts';
+import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
+import { describeProblem } from '../openapi/problems.ts';
+import { readBodyText } from '../parameters/read-body.ts';
+
+/** Patterns of the paths below. */
+export const WAIT_URL_METHODS: [pattern: string, methods: string[]][] = [
+  ['^/(resume|cancel)/[^/]+/[^/]+$', ['GET', 'POST']],
+];
+
+const GONE = 'This execution does not wait for this link any more, or never did.';
+
+/**
+ * The URLs that steps hand to others: `$.flow.suspend()` and `delay()` answer them. There is no key: the token proves that the
+ * step has given it away. GET does what POST does, as links in e-mails need it to.
+ */
+export function mountWaitUrls(app: App, engine: Engine): void {
+  app.on(['GET', 'POST'], '/resume/:id/:token', (c) =>
+    serve(c, 'resume', 'The workflow goes on', async (id, token) =>
+      engine.executions.resume(id, token, await resumeData(c)),
+    ),
+  );
+  app.on(['GET', 'POST'], '/cancel/:id/:token', (c) =>
+    serve(c, 'cancel', 'The execution is cancelled', (id, token) => engine.executions.cancelByToken(id, token)),
+  );
+}
+
+async function serve(
+  c: ApiContext,
+  action: 'resume' | 'cancel',
+  done: string,
+  act: (id: string, token: string) => Promise<boolean>,
+): Promise<Response> {
+  c.set('route', `/${action}/{id}/{token}`);
+  // Programs that look at links before people follow them ask for no more than the head.
+  if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);
+  const [id = '', token = ''] = [c.req.param('id'), c.req.param('token')];
+  const isDone = id.length <= LIMITS.maxIdChars && token.length <= LIMITS.maxIdChars && (await act(id, token));
+  const wantsPage = c.req.header('accept')?.includes('text/html') === true;
+  if (!wantsPage) {
+    if (!isDone) throw new HeadwaterError('NOT_FOUND', GONE);
+    return c.json({ status: action === 'resume' ? 'resumed' : 'cancelled' }, 200, PAGE_HEADERS);
+  }
+  const page = isDone ? htmlPage(done, ['You can close this page.']) : htmlPage('Nothing to do', [GONE]);
+  return c.body(page, isDone ? 200 : 404, { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
+}
+
+/** JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. */
+async function resumeData(c: ApiContext): Promise<string> {
+  const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes);
+  if (text === '') {
+    const query = c.req.query();
+    return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);
+  }
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text); // whoever resumes decides what is sent
+  }
+}
+
+export function registerWaitUrls(registry: App['openAPIRegistry']): void {
+  const params = z.object({ id: z.string(), token: z.string() });
+  const answers = {
+    200: { description: 'Done. A page for browsers, else `{ "status": … }`.' },
+    404: describeProblem(GONE),
+  };
+  for (const method of ['get', 'post'] as const) {
+    registry.registerPath({
+      method,
+      path: '/resume/{id}/{token}',
+      operationId: `${method}ResumeUrl`,
+      tags: ['Executions'],
+      summary: 'Resume an execution that waits',
+      description: `The \`resume_url\` of a step. The body, or without one the query, becomes \`$resume_data\` among the step's exports: JSON where it is JSON, else text; at most ${LIMITS.maxHttpBodyBytes} bytes.`,
+      security: [],
+      request: { params },
+      responses: { ...answers, 413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`) },
+    });
+    registry.registerPath({
+      method,
+      path: '/cancel/{id}/{token}',
+      operationId: `${method}CancelUrl`,
+      tags: ['Executions'],
+      summary: 'Cancel an execution that waits',
+      description: 'The `cancel_url` of a step.',
+      security: [],
+      request: { params },
+      responses: answers,
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import type { LogLine } from '@headwater/shared';
+import type { AttemptRecord, Principal } from './contract-base.ts';
+import type { ExecutionError, ExecutionStatus } from './contract-workflows.ts';
+
+/** Everything that followed from one request, tick, run by hand or hook. */
+export interface TraceRecord {
+  id: string;
+  /** There is more than is shown: of runs, events or log lines. */
+  isCut: boolean;
+  /** Where it began; more than one where what lies between is not shown, or not kept any more. */
+  runs: TraceRun[];
+}
+
+export interface TraceRun {
+  /** Of a source, or of a workflow. */
+  type: 'run' | 'execution';
+  id: string;
+  emitterId: string;
+  emitterName?: string;
+  /** `http`, `timer`, `manual`, `event`; absent where nothing says so any more. */
+  kind?: string;
+  causedBy?: string;
+  status: 'ok' | 'error' | ExecutionStatus;
+  /** When it was accepted; from here to its start it waited. */
+  invokedAtMs?: number;
+  startedAtMs?: number;
+  endedAtMs?: number;
+  error?: ExecutionError;
+  logs: LogLine[];
+  steps: TraceStep[];
+  /** In the order in which they were stored. */
+  events: TraceEvent[];
+  sends: TraceSend[];
+  /** Of what it emitted, so many events were known already; the first of their ids. */
+  deduped?: { count: number; emitIds: string[] };
+}
+
+export interface TraceStep {
+  namespace: string;
+  status: string;
+  runs: number;
+  startedAtMs: number;
+  endedAtMs: number;
+  error?: ExecutionError;
+  logs: LogLine[];
+}
+
+export interface TraceEvent {
+  /** `1606511826306-0` */
+  id: string;
+  emitterId: string;
+  channel: string;
+  emitId?: string;
+  summary?: string;
+  indexedAtMs: number;
+  bytes: number;
+  listeners: TraceListener[];
+}
+
+/**
+ * `no_such_channel`: it was subscribed, but not to this channel. `filtered` is reserved. A listener that was subscribed later is
+ * not among them.
+ */
+export type MissReason = 'paused' | 'too_many_hops' | 'no_such_channel' | 'filtered';
+
+export type TraceListener = { listenerId: string; listenerName?: string } & (
+  | { outcome: 'delivery'; delivery: TraceDelivery }
+  | { outcome: 'run'; run: TraceRun }
+  | { outcome: 'missed'; reason: MissReason }
+);
+
+interface TraceDelivery {
+  id: string;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  attempts: AttemptRecord[];
+  nextAttemptAtMs?: number;
+}
+
+interface TraceSend {
+  id: string;
+  kind: string;
+  status: string;
+  attempts: AttemptRecord[];
+}
+
+export interface Traces {
+  /**
+   * By the id of a trace, or of an execution or event (its `emit_id`) in it. NOT_FOUND as well where nothing of it is kept: a run
+   * that an event did not start, and that neither emitted nor logged nor failed, leaves nothing.
+   */
+  get(who: Principal, id: string): Promise<TraceRecord>;
+}

@@ -1,0 +1,58 @@
+import type { HttpResponse, LogLine } from '@headwater/shared';
+import type { Principal } from './contract-base.ts';
+import type { ExecutionError } from './contract-workflows.ts';
+
+export interface WorkflowTest {
+  /** What triggers it. Default: what `eventId` names, else an empty object. */
+  event?: unknown;
+  /** An execution of the workflow, or an event of the account as `<emitter id>-<event id>`. */
+  eventId?: string;
+  /** Only this step, after the steps that the execution has completed. */
+  step?: string;
+  /** The steps to this one, from the first. Default: all of them. */
+  upTo?: string;
+  /** Default: the newest version, deployed or not. */
+  deploymentId?: string;
+}
+
+/** `context`: JSON text. */
+export type TestedFlow =
+  | { kind: 'exit'; reason?: string }
+  | { kind: 'delay' | 'suspend'; ms: number }
+  | { kind: 'rerun'; ms: number; context?: string };
+
+/** `exports` and `value` are JSON text. What is shown of it nobody else has got. */
+export interface TestedStep {
+  namespace: string;
+  status: 'done' | 'failed';
+  value?: string;
+  exports: string;
+  logs: LogLine[];
+  error?: ExecutionError;
+  /** What it asked for with `$.flow`. */
+  flow?: TestedFlow;
+  /** `payload`: JSON text of the argument. */
+  sends: { kind: string; payload: string }[];
+  responds: { response: HttpResponse; immediate: boolean }[];
+  startedAt: Date;
+  endedAt: Date;
+}
+
+export interface WorkflowTestRecord {
+  deploymentId: string;
+  /** `rerun`: the last step wants to be run again. */
+  status: 'succeeded' | 'failed' | 'exited' | 'rerun';
+  /** JSON text of both. */
+  event: string;
+  context: string;
+  steps: TestedStep[];
+}
+
+export interface WorkflowTests {
+  /**
+   * Runs steps of a workflow with `$.context.JIT` true. They run as they would in an execution, requests and data stores
+   * included, but nothing of it is kept: no execution, no event, no send, no answer to a client. What would wait goes on at
+   * once. Throws INVALID_REQUEST, NOT_FOUND, and RATE_LIMITED where too many tests of the account are under way.
+   */
+  run(who: Principal, workflowId: string, test: WorkflowTest): Promise<WorkflowTestRecord>;
+}

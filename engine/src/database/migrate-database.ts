@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { joinDatabase } from './join-database.ts';
+import { listMigrations, migrate } from './migrate.ts';
+import { prepareDatabase, type PrepareDatabaseOptions } from './prepare-database.ts';
+
+export interface MigratedDatabase {
+  /** Numbers of the last migration before and now; 0: there was none. */
+  from: number;
+  to: number;
+  applied: string[];
+}
+
+/** What the start of a node does to the database, alone. An embedded server that runs is joined, also with its node. */
+export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<MigratedDatabase> {
+  const isThere = options.databaseUrl !== undefined || existsSync(path.join(options.dataDir, 'postgres'));
+  const prepared = isThere ? await joinDatabase(options) : await prepareDatabase(options);
+  try {
+    const applied = await migrate({ url: prepared.url, log: options.log });
+    const all = await listMigrations();
+    const before = all.filter((name) => !applied.includes(name));
+    return { from: numberOf(before.at(-1)), to: numberOf(all.at(-1)), applied };
+  } finally {
+    await prepared.stop();
+  }
+}
+
+function numberOf(name: string | undefined): number {
+  return name === undefined ? 0 : Number(name.slice(0, 4));
+}

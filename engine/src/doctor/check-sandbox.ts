@@ -1,0 +1,33 @@
+import { type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
+import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
+
+/** What each layer is there for; docs/security.md has the attacks. */
+const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
+  network: 'Code that breaks out of its isolate could open connections of its own, past the rules of egress.',
+  user: "Code that breaks out of its isolate could signal this node's processes and those of other tenants.",
+  privileges: 'Code that breaks out of its isolate would have the privileges of this node.',
+  parent: 'A sandbox process may outlive a node that was killed, until it notices.',
+  files: 'Code that breaks out of its isolate could write files and open many, where its user may.',
+  threads: 'Code that breaks out of its isolate could start any number of threads.',
+  memory: 'What grows faster than four looks a second see is ended by the kernel, which may choose another process.',
+  watch: 'A process that grows is not ended by this node, but by the system.',
+  priority: 'A component that computes for long slows this node and its neighbours down.',
+};
+
+/** Boots a sandbox process, and says what the system does around it. */
+export async function checkSandbox({ sandbox: options = {} }: DoctorOptions): Promise<DoctorCheck[]> {
+  try {
+    const sandbox = await startSandbox({ ...options, blankProcesses: 1 });
+    try {
+      return [ok('sandbox', 'processes start'), ...sandbox.layers().map(checkLayer)];
+    } finally {
+      await sandbox.stop();
+    }
+  } catch (error) {
+    return [fail('sandbox', messageOf(error), 'No component can be run on this machine.')];
+  }
+}
+
+function checkLayer({ layer, active, note }: SandboxLayer): DoctorCheck {
+  return active ? ok(`sandbox ${layer}`, note) : warn(`sandbox ${layer}`, note, COSTS[layer]);
+}

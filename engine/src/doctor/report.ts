@@ -1,0 +1,50 @@
+import type { EngineOptions } from '../engine-options.ts';
+
+/** One thing that was looked at. `costs`: what is lost where it is not well, or what to do. */
+export interface DoctorCheck {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  costs?: string;
+}
+
+export interface DoctorReport {
+  /** Nothing fails. */
+  ok: boolean;
+  checks: DoctorCheck[];
+}
+
+/** What of a node's configuration is looked at. */
+export type DoctorOptions = Pick<
+  EngineOptions,
+  | 'databaseUrl'
+  | 'dataDir'
+  | 'encryptionKey'
+  | 'oldEncryptionKeys'
+  | 'egressAllow'
+  | 'egressProxy'
+  | 'sandbox'
+  | 'networkEnvironment'
+  | 'log'
+>;
+
+export const ok = (name: string, detail: string): DoctorCheck => ({ name, status: 'ok', detail });
+export const warn = (name: string, detail: string, costs: string): DoctorCheck => ({
+  name,
+  status: 'warn',
+  detail,
+  costs,
+});
+export const fail = (name: string, detail: string, costs: string): DoctorCheck => ({
+  name,
+  status: 'fail',
+  detail,
+  costs,
+});
+
+export function messageOf(error: unknown): string {
+  const { message, errors } = error as Error & { errors?: Error[] };
+  // Postgres on a name with several addresses: the reasons are in the parts.
+  const parts = errors?.map((part) => part.message).join('; ');
+  return message || parts || String(error);
+}

@@ -1,0 +1,103 @@
+import { type FieldError, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Page, PageRequest, Principal } from '../contract-base.ts';
+import type { Environment, EnvironmentVariable } from '../contract-workflows.ts';
+import { decodeKeyCursor, encodeKeyCursor } from '../data-stores/key-cursor.ts';
+import { overLimit } from '../data-stores/over-limit.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import type { Sql } from '../store/database.ts';
+import {
+  deleteEnvironmentVariable,
+  type EnvironmentRow,
+  listEnvironmentVariables,
+  putEnvironmentVariable,
+  readEnvironmentVariable,
+} from '../store/environment-variables.ts';
+
+interface EnvironmentOptions {
+  sql: Sql;
+  sealer: Pick<Sealer, 'seal'>;
+  limits: Pick<LimitsCache, 'get'>;
+  /** Drops what this node has in memory of the account; other nodes hear of it from the database. */
+  forget: (accountId: string) => void;
+}
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** Environment variables as the API sees them. Their values go in, and come out in steps of workflows alone. */
+export function createEnvironment({ sql, sealer, limits, forget }: EnvironmentOptions): Environment {
+  return {
+    list: (who, request) => list(sql, who, request),
+    async get(who, name) {
+      const row = NAME.test(name) ? await readEnvironmentVariable(sql, who.accountId, name) : undefined;
+      if (row === undefined) throw notFound('environment variable', name);
+      return recordOf(row);
+    },
+    async put(who, name, { value, description }) {
+      checkVariable(name, value);
+      const { accountId } = who;
+      const { maxEnvironmentVariables: max } = await limits.get(accountId);
+      const text = description === undefined ? {} : { description: description || null };
+      const sealed = sealer.seal(accountId, value);
+      const outcome = await putEnvironmentVariable(sql, { accountId, name, ...text, value: sealed }, max);
+      if (outcome.kind === 'full')
+        throw overLimit({ name: 'maxEnvironmentVariables', value: max, used: outcome.variables + 1 });
+      forget(accountId);
+      return recordOf(outcome.row);
+    },
+    async delete(who, name) {
+      const outcome = NAME.test(name)
+        ? await deleteEnvironmentVariable(sql, who.accountId, name)
+        : { kind: 'absent' as const };
+      if (outcome.kind === 'absent') throw notFound('environment variable', name);
+      if (outcome.kind === 'used')
+        throw new HeadwaterError('CONFLICT', `The variable ${name} is used by ${outcome.usedBy.join(', ')}`);
+      forget(who.accountId);
+    },
+  };
+}
+
+async function list(sql: Sql, who: Principal, { limit, ...request }: PageRequest): Promise<Page<EnvironmentVariable>> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.maxPageSize)
+    throw invalid([{ path: 'limit', message: `must be a whole number from 1 to ${LIMITS.maxPageSize}` }]);
+  const cursors = { ...cursorOf('after', request.after), ...cursorOf('before', request.before) };
+  const { rows, total } = await listEnvironmentVariables(sql, who.accountId, { limit, ...cursors });
+  const [first, last] = [rows[0], rows.at(-1)];
+  const ends = first && last ? { startCursor: encodeKeyCursor(first.name), endCursor: encodeKeyCursor(last.name) } : {};
+  return { items: rows.map(recordOf), total, ...ends };
+}
+
+function cursorOf(field: 'after' | 'before', cursor: string | undefined): { after?: string; before?: string } {
+  if (cursor === undefined || cursor === '') return {};
+  const name = decodeKeyCursor(cursor);
+  if (name === undefined) throw invalid([{ path: field, message: 'is not a cursor of this list' }]);
+  return { [field]: name };
+}
+
+function checkVariable(name: string, value: string): void {
+  const errors: FieldError[] = [];
+  if (!NAME.test(name) || name.length > LIMITS.maxEnvironmentNameChars) {
+    const message = `must be letters, digits and _, no digit first, at most ${LIMITS.maxEnvironmentNameChars} characters`;
+    errors.push({ path: 'name', message });
+  }
+  const bytes = Buffer.byteLength(value);
+  if (bytes > LIMITS.maxEnvironmentValueBytes) {
+    const message = `has ${bytes} bytes; at most ${LIMITS.maxEnvironmentValueBytes} are allowed`;
+    errors.push({ path: 'value', message });
+  }
+  if (errors.length > 0) throw invalid(errors);
+}
+
+function invalid(fields: readonly FieldError[]): HeadwaterError {
+  const message = fields.map(({ path, message: what }) => `${path} ${what}`).join('; ');
+  return new HeadwaterError('INVALID_REQUEST', message, { fields });
+}
+
+function recordOf(row: EnvironmentRow): EnvironmentVariable {
+  return {
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+    createdAt: new Date(row.created_ms),
+    updatedAt: new Date(row.updated_ms),
+  };
+}

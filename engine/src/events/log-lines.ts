@@ -1,0 +1,56 @@
+import type { LogLevel } from '@headwater/shared';
+import type { LogLineRecord } from '../contract.ts';
+
+/**
+ * The place of a run among its emitter's records: for a source the parts of an event id, for a workflow the transaction that
+ * ended the execution, and its id.
+ */
+export interface LogPlace {
+  major: number;
+  minor: string;
+}
+
+/** What one run or execution has logged. */
+export interface LoggedRun {
+  id: string;
+  place: LogPlace;
+  endedAtMs: number;
+  /** JSON text, by step where it is an execution. */
+  logs: readonly { namespace?: string; text: string }[];
+  error?: { code: string; message: string; stack?: string | null; namespace?: string };
+}
+
+/** Where a stream of lines is: behind the line `index` of the run at this place. */
+export interface LogCursor extends LogPlace {
+  index: number;
+}
+
+/** Behind every line of a run. */
+export const LAST_LINE = 999_999_999;
+
+/** All lines of a run, in order; what it failed with comes last, so that who reads only logs does not miss it. */
+export function linesOf({ id: runId, place, endedAtMs, logs, error }: LoggedRun): LogLineRecord[] {
+  const lines: Omit<LogLineRecord, 'id' | 'runId' | 'index'>[] = logs.flatMap(({ namespace, text }) => {
+    // In JavaScript: Postgres refuses to take a NUL out of JSON, and a log line may hold one.
+    const parsed = JSON.parse(text) as { at: number; level: LogLevel; message: string }[];
+    return parsed.map(({ at, level, message }) => ({ atMs: at, level, message, ...stepOf(namespace) }));
+  });
+  if (error !== undefined) {
+    const { code, namespace } = error;
+    lines.push({ atMs: endedAtMs, level: 'error', message: messageOf(error), code, ...stepOf(namespace) });
+  }
+  return lines.map((line, index) => ({ ...line, id: `${place.major}-${place.minor}-${index}`, runId, index }));
+}
+
+const stepOf = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
+
+/** V8's stacks begin with the message, after the name of the error. */
+function messageOf({ code, message, stack }: NonNullable<LoggedRun['error']>): string {
+  return stack?.includes(message) === true ? stack : `${code}: ${message}`;
+}
+
+/** Undefined for text that is not the id of a line. */
+export function parseLogCursor(text: string): LogCursor | undefined {
+  const match = /^(\d{1,15})-(\d{1,9}|exec_\w{1,40})-(\d{1,9})$/.exec(text);
+  return match === null ? undefined : { major: Number(match[1]), minor: String(match[2]), index: Number(match[3]) };
+}

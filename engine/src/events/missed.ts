@@ -1,0 +1,131 @@
+import { type EmittedEvent, LIMITS } from '@headwater/shared';
+import { type EventPosition, nextPosition } from './event-id.ts';
+import { storableText } from './storable-text.ts';
+
+/** Why something that was emitted did not get somewhere; as in the table missed_events. */
+type MissedReason = 'paused' | 'too_many_hops' | 'deduped' | 'more';
+
+/** What of one emitter was missed in one commit, for one reason. */
+interface Missed {
+  reason: MissedReason;
+  accountId: string;
+  invocationId: string | null;
+  traceId: string | null;
+  listenerId: string | null;
+  channel: string;
+  fromSeq: number | null;
+  toSeq: number | null;
+  emitIds: string[];
+  count: number;
+}
+
+export interface MissedRow extends Missed {
+  emitterId: string;
+  position: EventPosition;
+}
+
+interface Event {
+  accountId: string;
+  emitterId: string;
+  position: EventPosition;
+  invocationId: string | null;
+  channel: string;
+}
+
+/**
+ * Collects what one commit found to be missed. Events that a stopped listener misses are one row for the whole commit: all
+ * events that an emitter gets in one commit have ids of the same millisecond and follow each other, so a range names them.
+ */
+export interface MissedEvents {
+  paused(event: Event, listenerId: string): void;
+  tooManyHops(event: Event, listenerId: string, traceId: string | undefined): void;
+  deduped(
+    run: { accountId: string; emitterId: string; invocationId: string | undefined; traceId: string | undefined },
+    emitIds: readonly string[],
+  ): void;
+  emitters(): Iterable<string>;
+  /** With positions after `last`, which grows with them. */
+  rows(emitterId: string, last: EventPosition, nowMs: number): { rows: MissedRow[]; last: EventPosition };
+}
+
+export function collectMissed(): MissedEvents {
+  const byEmitter = new Map<string, Map<string, Missed>>();
+
+  function find(emitterId: string, key: string, make: () => Missed): Missed {
+    const ofEmitter = byEmitter.get(emitterId) ?? new Map<string, Missed>();
+    byEmitter.set(emitterId, ofEmitter);
+    const isFull = ofEmitter.size >= LIMITS.maxMissedRows && !ofEmitter.has(key);
+    const found = ofEmitter.get(isFull ? 'more' : key) ?? (isFull ? { ...make(), ...NOBODY } : make());
+    ofEmitter.set(isFull ? 'more' : key, found);
+    found.count++;
+    return found;
+  }
+
+  const unheard = (reason: MissedReason, event: Event, listenerId: string): Missed => ({
+    reason,
+    accountId: event.accountId,
+    invocationId: null,
+    traceId: null,
+    listenerId,
+    channel: event.channel,
+    fromSeq: event.position.seq,
+    toSeq: event.position.seq,
+    emitIds: [],
+    count: 0,
+  });
+
+  return {
+    paused(event, listenerId) {
+      const key = `paused ${listenerId} ${event.channel}`;
+      find(event.emitterId, key, () => unheard('paused', event, listenerId)).toSeq = event.position.seq;
+    },
+    tooManyHops(event, listenerId, traceId) {
+      const { invocationId } = event;
+      find(event.emitterId, `hops ${invocationId} ${listenerId} ${event.channel}`, () => ({
+        ...unheard('too_many_hops', event, listenerId),
+        invocationId,
+        traceId: traceId ?? null,
+      })).toSeq = event.position.seq;
+    },
+    deduped({ accountId, emitterId, invocationId, traceId }, emitIds) {
+      if (emitIds.length === 0) return;
+      const missed = find(emitterId, `deduped ${invocationId ?? ''}`, () => ({
+        ...NOBODY,
+        reason: 'deduped',
+        accountId,
+        invocationId: invocationId ?? null,
+        traceId: traceId ?? null,
+        emitIds: emitIds.slice(0, LIMITS.maxMissedIds).map((id) => id.slice(0, LIMITS.maxMissedIdChars)),
+        count: 0,
+      }));
+      missed.count += emitIds.length - 1;
+    },
+    emitters: () => byEmitter.keys(),
+    rows(emitterId, before, nowMs) {
+      let last = before;
+      const rows = [...(byEmitter.get(emitterId)?.values() ?? [])].map((missed) => {
+        last = nextPosition(last, nowMs);
+        return { ...missed, emitterId, position: last };
+      });
+      return { rows, last };
+    },
+  };
+}
+
+/** Of the events that were not accepted. */
+export function idsOfOthers(emits: readonly EmittedEvent[], accepted: readonly EmittedEvent[]): string[] {
+  if (accepted.length === emits.length) return [];
+  const kept = new Set(accepted);
+  return emits.filter((event) => !kept.has(event)).map(({ id }) => storableText(String(id ?? '')));
+}
+
+const NOBODY = {
+  reason: 'more' as MissedReason,
+  invocationId: null,
+  traceId: null,
+  listenerId: null,
+  channel: '',
+  fromSeq: null,
+  toSeq: null,
+  emitIds: [],
+};

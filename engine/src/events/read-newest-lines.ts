@@ -1,0 +1,25 @@
+import type { LogLineRecord } from '../contract.ts';
+import type { Sql } from '../store/database.ts';
+import { readLoggedRuns } from '../store/read-logs.ts';
+import { linesOf, type LogPlace } from './log-lines.ts';
+
+/** Quiet executions have no lines; after so many of them in a row older lines are not looked for. */
+const MAX_READS = 50;
+
+/** The newest lines of an emitter's runs, newest first: those of the newest runs, each run's from its end. */
+export async function readNewestLines(
+  sql: Sql,
+  accountId: string,
+  emitterId: string,
+  limit: number,
+): Promise<LogLineRecord[]> {
+  const lines: LogLineRecord[] = [];
+  let before: LogPlace | undefined;
+  for (let reads = 0; reads < MAX_READS && lines.length < limit; reads++) {
+    const { runs, through, isFull } = await readLoggedRuns(sql, accountId, emitterId, { before });
+    for (const run of runs) lines.push(...linesOf(run).toReversed());
+    before = through;
+    if (!isFull || before === undefined) break;
+  }
+  return lines.slice(0, limit);
+}

@@ -1,0 +1,57 @@
+import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import type { Executions } from '../contract-workflows.ts';
+import { isWorkflow } from '../run/invocation.ts';
+import type { Sql } from '../store/database.ts';
+import { emitterExists } from '../store/emitter-exists.ts';
+import { inPageOrder } from '../store/paging.ts';
+import { countExecutions, listExecutionIds, readExecutions, readExecutionSteps } from '../store/read-executions.ts';
+
+/** What workflows have done and do, as the API sees it. */
+export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'> {
+  return {
+    async list({ accountId }, workflowId, { limit, after, before, status }) {
+      const isKnown = isWorkflow(workflowId) && (await emitterExists(sql, accountId, workflowId));
+      if (!isKnown) throw notFound('workflow', workflowId);
+      const slice = {
+        limit,
+        ...cursor('after', after),
+        ...cursor('before', before),
+        ...(status === undefined ? {} : { status }),
+      };
+      const [ids, total] = await Promise.all([
+        listExecutionIds(sql, accountId, workflowId, slice),
+        countExecutions(sql, accountId, workflowId, status, LIMITS.maxCountedEvents),
+      ]);
+      const records = await readExecutions(sql, accountId, ids, { maxEventBytes: LIMITS.summaryEventBytes });
+      const items = inPageOrder(ids, records);
+      const [first, last] = [ids[0], ids.at(-1)];
+      return { items, total, ...(first && last ? { startCursor: first, endCursor: last } : {}) };
+    },
+    async get({ accountId }, id, { expand }) {
+      const maxBytes = expand ? null : LIMITS.shownStepBytes;
+      const isKnowable = EXECUTION_ID.test(id);
+      // Before its steps: one that goes on meanwhile shows more of them than its status says, never fewer.
+      const found = isKnowable ? await readExecutions(sql, accountId, [id], { maxEventBytes: maxBytes }) : [];
+      const [record] = found;
+      if (record === undefined) throw notFound('execution', id);
+      const ofExecution = (await readExecutionSteps(sql, accountId, [id], { maxBytes })).get(id);
+      const [firstStep] = ofExecution?.steps ?? [];
+      return {
+        // Of one that has not ended and not waited its steps know the most.
+        ...(ofExecution === undefined ? {} : { deploymentId: ofExecution.deploymentId }),
+        ...(firstStep === undefined ? {} : { startedAt: firstStep.startedAt }),
+        ...record,
+        steps: ofExecution?.steps ?? [],
+      };
+    },
+  };
+}
+
+const EXECUTION_ID = /^exec_\w{1,64}$/;
+
+function cursor<Name extends 'after' | 'before'>(name: Name, text: string | undefined): { [K in Name]?: string } {
+  if (text === undefined || text === '') return {};
+  if (EXECUTION_ID.test(text)) return { [name]: text } as { [K in Name]?: string };
+  const message = 'is not a cursor of this list';
+  throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+}

@@ -1,0 +1,37 @@
+interface Share {
+  count: number;
+  bytes: number;
+}
+
+/** What a node holds of what goes out, from its lease to what was recorded of it: in all, and of each tenant. */
+export interface HeldItems<T> {
+  add(item: T): void;
+  remove(item: T): void;
+  of(accountId: string): Readonly<Share>;
+  bytes(): number;
+}
+
+const NOTHING: Share = { count: 0, bytes: 0 };
+
+export function createHeldItems<T extends { accountId: string }>(bytesOf: (item: T) => number): HeldItems<T> {
+  const shares = new Map<string, Share>();
+  let bytes = 0;
+
+  function count(item: T, by: 1 | -1): void {
+    const { accountId } = item;
+    const itemBytes = bytesOf(item);
+    bytes += by * itemBytes;
+    const share = shares.get(accountId) ?? { count: 0, bytes: 0 };
+    share.count += by;
+    share.bytes += by * itemBytes;
+    if (share.count === 0) shares.delete(accountId);
+    else shares.set(accountId, share);
+  }
+
+  return {
+    add: (item) => count(item, 1),
+    remove: (item) => count(item, -1),
+    of: (accountId) => shares.get(accountId) ?? NOTHING,
+    bytes: () => bytes,
+  };
+}

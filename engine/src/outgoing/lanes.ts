@@ -1,0 +1,172 @@
+export interface LaneLimits {
+  /** Attempts at the same time of one lane, and of one tenant. */
+  maxPerLane: number;
+  maxPerTenant: number;
+  /** Items of one lane that are held, waiting or in flight. */
+  maxHeldPerLane: number;
+}
+
+/**
+ * What goes out waits in lanes, one a receiver (a webhook, a host), and lanes belong to tenants. `next` goes round the tenants that may send and, within
+ * one, round its lanes, so that neither a busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
+ *
+ * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with waiting. So each timeout
+ * halves the lane's window, down to one attempt at a time, and each answer, whatever its status, widens it by one.
+ */
+export interface Lanes<T> {
+  push(item: T): void;
+  /** The next one that may start now; it is in flight until `done`. */
+  next(): T | undefined;
+  /** Answers what the lane, its window smaller now, should not hold any longer; it has left the lane. */
+  done(item: T, outcome: 'answered' | 'timeout'): T[];
+  /** How many more of this lane may be held. Never negative. */
+  room(laneId: string): number;
+  waiting(): number;
+  /** Takes out everything that waits. */
+  clear(): T[];
+}
+
+interface Lane<T> {
+  tenant: Tenant<T>;
+  waiting: T[];
+  inFlight: number;
+  window: number;
+}
+
+interface Tenant<T> {
+  id: string;
+  lanes: number;
+  inFlight: number;
+  /** Lanes that have something to send and room in their window, in turn. */
+  ready: Set<Lane<T>>;
+}
+
+/** A narrowed lane holds a few rounds of its window; the rest waits in the database, where any node can take it. */
+const ROUNDS_HELD = 4;
+
+/** Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten. */
+const MAX_REMEMBERED = 10_000;
+
+const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
+
+/** `laneIdOf`: unique among all tenants. */
+export function createLanes<T extends { accountId: string }>(
+  limits: LaneLimits,
+  laneIdOf: (item: T) => string,
+): Lanes<T> {
+  return new FairLanes(limits, laneIdOf);
+}
+
+class FairLanes<T extends { accountId: string }> implements Lanes<T> {
+  readonly #limits: LaneLimits;
+  readonly #laneIdOf: (item: T) => string;
+  readonly #lanes = new Map<string, Lane<T>>();
+  readonly #tenants = new Map<string, Tenant<T>>();
+  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
+  readonly #readyTenants = new Set<Tenant<T>>();
+  #waiting = 0;
+
+  constructor(limits: LaneLimits, laneIdOf: (item: T) => string) {
+    this.#limits = limits;
+    this.#laneIdOf = laneIdOf;
+  }
+
+  push(item: T): void {
+    const lane = this.#laneOf(item);
+    lane.waiting.push(item);
+    this.#waiting++;
+    this.#settle(lane);
+  }
+
+  next(): T | undefined {
+    const [tenant] = this.#readyTenants;
+    const [lane] = tenant?.ready ?? [];
+    const item = lane?.waiting.shift();
+    if (lane === undefined || item === undefined) return undefined;
+    this.#waiting--;
+    lane.inFlight++;
+    lane.tenant.inFlight++;
+    this.#settle(lane);
+    return item;
+  }
+
+  done(item: T, outcome: 'answered' | 'timeout'): T[] {
+    const lane = this.#laneOf(item);
+    const { maxPerLane } = this.#limits;
+    lane.inFlight--;
+    lane.tenant.inFlight--;
+    lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
+    const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
+    this.#waiting -= shed.length;
+    this.#settle(lane);
+    this.#forget(this.#laneIdOf(item), lane);
+    return shed;
+  }
+
+  room(laneId: string): number {
+    const lane = this.#lanes.get(laneId);
+    if (lane === undefined) return this.#limits.maxHeldPerLane;
+    return Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
+  }
+
+  waiting(): number {
+    return this.#waiting;
+  }
+
+  clear(): T[] {
+    const all: T[] = [];
+    for (const lane of this.#lanes.values()) {
+      all.push(...lane.waiting.splice(0));
+      this.#settle(lane);
+    }
+    this.#waiting = 0;
+    return all;
+  }
+
+  #laneOf(item: T): Lane<T> {
+    const laneId = this.#laneIdOf(item);
+    const known = this.#lanes.get(laneId);
+    if (known !== undefined) return known;
+    const id = item.accountId;
+    const tenant: Tenant<T> = this.#tenants.get(id) ?? { id, lanes: 0, inFlight: 0, ready: new Set() };
+    this.#tenants.set(id, tenant);
+    tenant.lanes++;
+    const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane };
+    this.#lanes.set(laneId, lane);
+    return lane;
+  }
+
+  /** Puts the lane and its tenant where they belong after a change: at the end of the turns, or out of them. */
+  #settle(lane: Lane<T>): void {
+    const { tenant } = lane;
+    tenant.ready.delete(lane);
+    if (lane.waiting.length > 0 && lane.inFlight < lane.window) tenant.ready.add(lane);
+    this.#readyTenants.delete(tenant);
+    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.maxPerTenant) this.#readyTenants.add(tenant);
+  }
+
+  #maxHeld(lane: Lane<T>): number {
+    const { maxPerLane, maxHeldPerLane } = this.#limits;
+    return lane.window === maxPerLane ? maxHeldPerLane : lane.window * ROUNDS_HELD;
+  }
+
+  #forget(laneId: string, lane: Lane<T>): void {
+    if (isBusy(lane)) return;
+    if (lane.window === this.#limits.maxPerLane) this.#drop(laneId, lane);
+    else if (this.#lanes.size > MAX_REMEMBERED) this.#dropOldestIdle();
+  }
+
+  #dropOldestIdle(): void {
+    for (const [laneId, lane] of this.#lanes) {
+      if (isBusy(lane)) continue;
+      this.#drop(laneId, lane);
+      return;
+    }
+  }
+
+  #drop(laneId: string, lane: Lane<T>): void {
+    this.#lanes.delete(laneId);
+    lane.tenant.lanes--;
+    if (lane.tenant.lanes === 0) this.#tenants.delete(lane.tenant.id);
+  }
+}

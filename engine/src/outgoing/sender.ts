@@ -1,0 +1,91 @@
+import { createLanes, type LaneLimits } from './lanes.ts';
+
+/** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
+export type AttemptEnd<R> = { kind: 'made'; result: R; timedOut: boolean } | { kind: 'cut-off' };
+
+export interface Attempt<R> {
+  /** Never rejects. */
+  done: Promise<AttemptEnd<R>>;
+  abort(): void;
+}
+
+export interface SenderOptions<T, R> {
+  attempt: (item: T) => Attempt<R>;
+  laneIdOf: (item: T) => string;
+  limits: LaneLimits & { maxInFlight: number };
+  /** An attempt ended; its slot is free already. Must not throw. */
+  onEnd: (item: T, end: AttemptEnd<R>) => void;
+  /** What left without an attempt: its lane has no room for it now. Must not throw. */
+  onShed: (items: readonly T[]) => void;
+}
+
+/** Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes. Holds all in memory. */
+export interface Sender<T> {
+  push(items: readonly T[]): void;
+  /** How many more of this lane would not be shed at once. */
+  room(laneId: string): number;
+  waiting(): number;
+  inFlight(): number;
+  /**
+   * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when nothing is in flight any
+   * more; after `drainMs` what still is gets cut off.
+   */
+  stop(drainMs: number): Promise<void>;
+}
+
+export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
+  const { limits, onEnd, onShed } = options;
+  const lanes = createLanes(limits, options.laneIdOf);
+  const attempts = new Set<Attempt<R>>();
+  let isStopping = false;
+  let idle: (() => void) | undefined;
+
+  function startWhatMayStart(): void {
+    while (!isStopping && attempts.size < limits.maxInFlight) {
+      const item = lanes.next();
+      if (item === undefined) return;
+      void start(item);
+    }
+  }
+
+  async function start(item: T): Promise<void> {
+    const attempt = options.attempt(item);
+    attempts.add(attempt);
+    const end = await attempt.done;
+    attempts.delete(attempt);
+    const shed = lanes.done(item, end.kind === 'made' && end.timedOut ? 'timeout' : 'answered');
+    if (shed.length > 0) onShed(shed);
+    startWhatMayStart();
+    onEnd(item, end);
+    if (attempts.size === 0) idle?.();
+  }
+
+  async function drain(drainMs: number): Promise<void> {
+    if (attempts.size === 0) return;
+    const cutOff = setTimeout(() => {
+      for (const attempt of attempts) attempt.abort();
+    }, drainMs);
+    await new Promise<void>((resolve) => (idle = resolve));
+    clearTimeout(cutOff);
+  }
+
+  return {
+    push(items) {
+      const shed: T[] = [];
+      for (const item of items) {
+        if (!isStopping && lanes.room(options.laneIdOf(item)) > 0) lanes.push(item);
+        else shed.push(item);
+      }
+      if (shed.length > 0) onShed(shed);
+      startWhatMayStart();
+    },
+    room: (laneId) => lanes.room(laneId),
+    waiting: () => lanes.waiting(),
+    inFlight: () => attempts.size,
+    stop(drainMs) {
+      isStopping = true;
+      lanes.clear();
+      return drain(drainMs);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AttemptRecord } from '../contract.ts';
+import type { RetryPolicy } from '../delivery/retry-policy.ts';
+import type { Log } from '../log.ts';
+import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
+import type { SendResult } from '../store/record-send-attempts.ts';
+import type { DueSend } from './due-send.ts';
+import type { Mailer } from './mailer.ts';
+import type { SendContent } from './new-send.ts';
+import { hostOf } from './http-request.ts';
+import { sendEmail } from './send-email.ts';
+import { again, type SendOutcome } from './send-outcome.ts';
+import { sendRequest } from './send-request.ts';
+import { sendUpload, type UploadParts } from './send-upload.ts';
+
+export interface SendContext extends UploadParts {
+  mailer: Mailer;
+  limits: Pick<LimitsCache, 'get'>;
+  retryPolicy: RetryPolicy;
+  log: Log;
+}
+
+/** Makes one attempt. An e-mail cannot be called back: cut off, it may still arrive. */
+export function attemptSend(context: SendContext, send: DueSend): Attempt<SendResult> {
+  const stop = new AbortController();
+  const cutOff = new Promise<SendOutcome>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve({ kind: 'cut-off' }));
+  });
+  const startedAtMs = Date.now();
+  const made = make(context, send, stop.signal).catch((err: unknown) => {
+    context.log.error({ err, send: send.unitId }, 'a send could not be attempted');
+    return again('It could not be sent; the operator of this server has been told');
+  });
+  const done = Promise.race([made, cutOff]).then((outcome) => endOf(context, send, startedAtMs, outcome));
+  return { done, abort: () => stop.abort() };
+}
+
+async function make(context: SendContext, send: DueSend, signal: AbortSignal): Promise<SendOutcome> {
+  const account = { id: send.accountId, limits: await context.limits.get(send.accountId) };
+  const open = ({ payload, sealed }: SendContent) =>
+    sealed === undefined ? payload : context.sealer.open(send.accountId, sealed);
+  switch (send.kind) {
+    case 'http':
+      return discreet(send.content, open, await sendRequest(context.fetch, account, open(send.content), signal));
+    case 'email':
+      return sendEmail(context, account, send.unitId, open(send.content));
+    case 's3': {
+      const { bucket, objectKey } = send;
+      return sendUpload(context, account, { bucket, objectKey, payloads: send.contents.map(open) }, signal);
+    }
+  }
+}
+
+/**
+ * Of a request with a secret in it nothing is kept that may repeat the secret: not what the receiver answered, nor a host
+ * that is shown nowhere else.
+ */
+function discreet(content: SendContent, open: (content: SendContent) => string, outcome: SendOutcome): SendOutcome {
+  if (content.sealed === undefined) return outcome;
+  const { response: _, error, ...rest } = outcome;
+  if (error === undefined) return rest;
+  return {
+    ...rest,
+    error: hostOf(content.payload) === hostOf(open(content)) ? error : 'The request could not be made',
+  };
+}
+
+function endOf(
+  { retryPolicy }: SendContext,
+  send: DueSend,
+  startedAtMs: number,
+  outcome: SendOutcome,
+): AttemptEnd<SendResult> {
+  const { kind, statusCode, error, response, retryAfter, timedOut = false } = outcome;
+  if (kind === 'cut-off') return { kind };
+  const endedAtMs = Date.now();
+  const attempt: AttemptRecord = {
+    at: new Date(startedAtMs).toISOString(),
+    duration_ms: endedAtMs - startedAtMs,
+    ...(statusCode === undefined ? {} : { status_code: statusCode }),
+    ...(error === undefined ? {} : { error }),
+    ...(response === undefined ? {} : { response }),
+  };
+  const base = { unitId: send.unitId, accountId: send.accountId, attempt };
+  if (kind !== 'again') {
+    return { kind: 'made', timedOut, result: { ...base, status: kind === 'delivered' ? 'delivered' : 'failed' } };
+  }
+  const decision = retryPolicy({
+    number: send.attemptCount + 1,
+    endedAtMs,
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+  if (decision.kind === 'give-up') return { kind: 'made', timedOut, result: { ...base, status: 'failed' } };
+  return { kind: 'made', timedOut, result: { ...base, status: 'pending', nextAttemptAtMs: decision.atMs } };
+}

@@ -1,0 +1,38 @@
+import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import type { S3SettingsInput } from '../contract-sends.ts';
+import type { Egress } from '../egress/egress.ts';
+
+/** What goes into a header, of a length that providers stay far below. */
+const TOKEN = /^[\x21-\x7e]{1,256}$/;
+const REGION = /^[a-z0-9-]{1,64}$/;
+
+/** Throws INVALID_REQUEST with everything that is wrong. */
+export function checkS3Settings(egress: Pick<Egress, 'checkUrl'>, input: S3SettingsInput): void {
+  const { endpoint, region, accessKeyId, secretAccessKey } = input;
+  const fields = [
+    ...(endpoint === undefined ? [] : endpointErrors(egress, endpoint)),
+    ...(REGION.test(region) ? [] : [{ path: 'region', message: 'must be a region such as eu-central-1' }]),
+    ...tokenErrors('access_key_id', accessKeyId),
+    ...tokenErrors('secret_access_key', secretAccessKey),
+  ];
+  if (fields.length > 0) throw new HeadwaterError('INVALID_REQUEST', 'The S3 settings are not valid', { fields });
+}
+
+function endpointErrors(egress: Pick<Egress, 'checkUrl'>, endpoint: string): FieldError[] {
+  const path = 'endpoint';
+  if (endpoint.length > LIMITS.maxUrlChars || !URL.canParse(endpoint)) return [{ path, message: 'must be a URL' }];
+  const url = new URL(endpoint);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return [{ path, message: 'must not have a user name, a query or a fragment' }];
+  }
+  try {
+    egress.checkUrl(url);
+    return [];
+  } catch (error) {
+    return [{ path, message: (error as Error).message }];
+  }
+}
+
+function tokenErrors(path: string, value: string): FieldError[] {
+  return TOKEN.test(value) ? [] : [{ path, message: 'must be 1 to 256 printable ASCII characters without spaces' }];
+}

@@ -1,0 +1,92 @@
+import type { FetchRequest } from '@headwater/sandbox-runtime';
+import { isObject, type Read, readObject } from './read-payload.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/**
+ * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or POST with data), `params`,
+ * `headers`, `data` (a string as it is, everything else as JSON, or as a form where the content type says so), `auth`.
+ * Other names are passed over. What may be in a URL or header is for prepareRequest to judge.
+ */
+export function readHttpRequest(json: string): Read<FetchRequest> {
+  const read = readObject(json);
+  if (!read.ok) return read;
+  const { url, method, params, headers, data, auth } = read.value;
+  const problem = findProblem(read.value);
+  if (problem !== undefined) return { ok: false, message: problem };
+  const given = pairsOf(headers).filter(([name]) => auth === undefined || name.toLowerCase() !== 'authorization');
+  const contentType = given.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const body = bodyOf(data, contentType);
+  const sent = [...given, ...basicAuth(auth)];
+  if (body !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
+  return {
+    ok: true,
+    value: {
+      url: withParams(String(url), params),
+      method: typeof method === 'string' ? method.toUpperCase() : body === undefined ? 'GET' : 'POST',
+      headers: sent,
+      redirect: 'follow',
+      ...(body === undefined ? {} : { body: Buffer.from(body.text) }),
+    },
+  };
+}
+
+/** Undefined where there is no URL to be read. */
+export function hostOf(json: string): string | undefined {
+  const read = readObject(json);
+  const url = read.ok ? read.value['url'] : undefined;
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+function findProblem({ url, method, params, headers, auth }: Record<string, unknown>): string | undefined {
+  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url))
+    return 'url must be an http or https URL';
+  if (method !== undefined && typeof method !== 'string') return 'method must be a string';
+  if (params !== undefined && !isObject(params)) return 'params must be an object';
+  if (headers !== undefined && !isObject(headers)) return 'headers must be an object';
+  const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
+  if (wrong !== undefined) return `The header ${JSON.stringify(wrong[0])} must be a string`;
+  if (auth !== undefined && !isObject(auth)) return 'auth must be { username, password }';
+  return undefined;
+}
+
+function pairsOf(headers: unknown): [string, string][] {
+  if (!isObject(headers)) return [];
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (value === null) return [];
+    return (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]);
+  });
+}
+
+function basicAuth(auth: unknown): [string, string][] {
+  if (!isObject(auth)) return [];
+  const { username = '', password = '' } = auth;
+  return [['authorization', `Basic ${Buffer.from(`${String(username)}:${String(password)}`).toString('base64')}`]];
+}
+
+function bodyOf(data: unknown, contentType: string | undefined): { text: string; type: string } | undefined {
+  if (data === undefined || data === null) return undefined;
+  if (typeof data === 'string') return { text: data, type: FORM };
+  if (contentType?.toLowerCase().startsWith(FORM) && isObject(data)) {
+    return { text: new URLSearchParams(queryOf(data)).toString(), type: FORM };
+  }
+  return { text: JSON.stringify(data), type: 'application/json' };
+}
+
+function withParams(url: string, params: unknown): string {
+  if (!isObject(params)) return url;
+  const target = new URL(url);
+  for (const [name, value] of queryOf(params)) target.searchParams.append(name, value);
+  return target.href;
+}
+
+/** Lists as axios writes them (`a[]=1&a[]=2`), objects as JSON, null left out. */
+function queryOf(params: Record<string, unknown>): [string, string][] {
+  return Object.entries(params).flatMap(([name, value]): [string, string][] => {
+    if (value === null) return [];
+    if (Array.isArray(value)) return value.map((one): [string, string] => [`${name}[]`, textOf(one)]);
+    return [[name, textOf(value)]];
+  });
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));

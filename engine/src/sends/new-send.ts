@@ -1,0 +1,36 @@
+import type { Redactor } from '../secrets/redactor.ts';
+import type { Sealer } from '../secrets/seal.ts';
+
+type SendKind = 'http' | 'email' | 's3';
+
+/** What of a call of `$.send` is stored. */
+export interface SendContent {
+  /** JSON text of what was given to `$.send`, known secrets taken out: what is shown of it. */
+  payload: string;
+  /** The same as it was, sealed for the account; absent where there is no secret in it. */
+  sealed?: string;
+}
+
+/** A send of an execution that ends. `id`: newId('send'). */
+export interface NewSend extends SendContent {
+  id: string;
+  accountId: string;
+  workflowId: string;
+  executionId: string;
+  traceId: string;
+  kind: SendKind;
+}
+
+/**
+ * Makes what may be stored of a payload: in a request a secret has to be itself, in the database it must not be readable.
+ * To be called as soon as the step has ended, before anything of it is written.
+ */
+export function contentOf(
+  sealer: Pick<Sealer, 'seal'>,
+  accountId: string,
+  redactor: Pick<Redactor, 'json'> | undefined,
+  payload: string,
+): SendContent {
+  const shown = redactor?.json(payload) ?? payload;
+  return shown === payload ? { payload } : { payload: shown, sealed: sealer.seal(accountId, payload) };
+}

@@ -1,0 +1,29 @@
+import type { AccountLimits } from '@headwater/shared';
+import { giveEmailBack, takeEmail } from '../store/count-email.ts';
+import type { Sql } from '../store/database.ts';
+import { readAccountEmail } from '../store/read-account-email.ts';
+import { readEmail } from './email-message.ts';
+import type { Mailer } from './mailer.ts';
+import { final, type SendOutcome } from './send-outcome.ts';
+
+const NO_ADDRESS = 'The account has no e-mail address: its operator sets one with PUT /v1/accounts/{id}';
+
+/** `$.send.email`: to the account's own address, so many a day. */
+export async function sendEmail(
+  { sql, mailer }: { sql: Sql; mailer: Mailer },
+  account: { id: string; limits: AccountLimits },
+  id: string,
+  json: string,
+): Promise<SendOutcome> {
+  const read = readEmail(json);
+  if (!read.ok) return final(read.message);
+  const to = mailer.isConfigured ? await readAccountEmail(sql, account.id) : '';
+  if (to === undefined) return final(NO_ADDRESS);
+  const { maxEmailsPerDay } = account.limits;
+  if (mailer.isConfigured && !(await takeEmail(sql, account.id, maxEmailsPerDay))) {
+    return final(`The account has sent its e-mails of today: maxEmailsPerDay is ${maxEmailsPerDay}`);
+  }
+  const outcome = await mailer.send(to, id, read.value);
+  if (outcome.kind !== 'delivered' && mailer.isConfigured) await giveEmailBack(sql, account.id);
+  return outcome;
+}

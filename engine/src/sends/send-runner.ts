@@ -1,0 +1,168 @@
+import { LIMITS } from '@headwater/shared';
+import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
+import type { SendPayload } from '../jobs/tasks.ts';
+import { createHeldItems } from '../outgoing/held-items.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
+import { type AttemptEnd, createSender, type Sender } from '../outgoing/sender.ts';
+import { addJobs } from '../store/add-jobs.ts';
+import { claimSends, claimUpload } from '../store/claim-sends.ts';
+import { recordSendAttempts, type SendResult } from '../store/record-send-attempts.ts';
+import { postponeSends, releaseSends } from '../store/release-sends.ts';
+import { sendLane } from '../store/send-lane.ts';
+import { attemptSend, type SendContext } from './attempt-send.ts';
+import { type DueSend, sizeOf } from './due-send.ts';
+
+export interface SendRunnerOptions extends SendContext {
+  /** As in DelivererOptions. */
+  nodeId: () => string;
+  onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
+  /** Default: that of LIMITS. */
+  drainMs?: number;
+}
+
+/**
+ * Attempts the sends that this node leases from the lanes of accounts, as the deliverer does with deliveries: durable before
+ * and after, at least once.
+ */
+export interface SendRunner {
+  /** One turn of an account's lane. Rejects when the database does not answer. */
+  runLane(payload: SendPayload): Promise<void>;
+  stats(): { held: number; inFlight: number; delivered: number; retried: number; failed: number };
+  /** Lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this node. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const LANE_BATCH = 64;
+/** Each may hold maxS3ObjectBytes. */
+const LANE_UPLOADS = 4;
+
+export function createSendRunner(options: SendRunnerOptions): SendRunner {
+  const runner = new NodeSends(options);
+  return {
+    runLane: (payload) => runner.runLane(payload),
+    stats: () => runner.stats(),
+    stop: () => runner.stop(),
+  };
+}
+
+class NodeSends implements SendRunner {
+  readonly #options: SendRunnerOptions;
+  readonly #sender: Sender<DueSend>;
+  readonly #recorder: OutcomeRecorder<SendResult>;
+  readonly #held = createHeldItems(sizeOf);
+  readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
+  #claiming = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: SendRunnerOptions) {
+    const { sql, nodeId, log } = options;
+    this.#options = options;
+    this.#recorder = createOutcomeRecorder<SendResult>({
+      record: (results) => recordSendAttempts(sql, nodeId(), results),
+      withoutTexts,
+      describe: ({ unitId }) => ({ send: unitId }),
+      log,
+    });
+    this.#sender = createSender({
+      attempt: (send) => attemptSend(options, send),
+      laneIdOf,
+      limits: {
+        maxPerLane: LIMITS.maxSendsPerHost,
+        maxPerTenant: LIMITS.maxSendsPerTenant,
+        maxHeldPerLane: LIMITS.maxHeldSends,
+        maxInFlight: LIMITS.maxSendsInFlight,
+      },
+      onEnd: (send, end) => void this.#settle(send, end),
+      onShed: (sends) => void this.#giveBack(sends),
+    });
+  }
+
+  async runLane({ accountId }: SendPayload): Promise<void> {
+    const { sql, nodeId } = this.#options;
+    const limit = Math.min(LANE_BATCH, this.#capacity(accountId));
+    if (limit <= 0) {
+      await addJobs(sql, [sendLane(accountId, this.#postponed.nextTryMs(accountId))]);
+      return;
+    }
+    this.#claiming += limit;
+    try {
+      this.#take(await claimSends(sql, nodeId(), accountId, limit));
+      await this.#takeUploads(accountId);
+    } finally {
+      this.#claiming -= limit;
+    }
+  }
+
+  stats() {
+    const { delivered, retried, failed } = this.#recorder.stats();
+    return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), delivered, retried, failed };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #takeUploads(accountId: string): Promise<void> {
+    const { sql, nodeId } = this.#options;
+    for (let taken = 0; taken < LANE_UPLOADS; taken++) {
+      const upload = await claimUpload(sql, nodeId(), accountId, Date.now());
+      if (upload === undefined) return;
+      this.#take([upload]);
+    }
+    // There may be more, for which the next turn looks whether there is room.
+    await addJobs(sql, [sendLane(accountId)]);
+  }
+
+  #take(sends: readonly DueSend[]): void {
+    for (const send of sends) this.#held.add(send);
+    this.#sender.push(sends);
+  }
+
+  /** How many more of an account this node should lease: as much as is still free for others. */
+  #capacity(accountId: string): number {
+    if (this.#stopping !== undefined) return 0;
+    const count = this.#sender.waiting() + this.#sender.inFlight() + this.#recorder.size() + this.#claiming;
+    const own = this.#held.of(accountId);
+    if (own.bytes >= LIMITS.maxHeldSendBytes - this.#held.bytes()) return 0;
+    return Math.floor((LIMITS.maxHeldSends - count - own.count) / 2);
+  }
+
+  async #drain(): Promise<void> {
+    await this.#sender.stop(this.#options.drainMs ?? LIMITS.deliveryDrainMs);
+    await this.#recorder.stop();
+    this.#options.mailer.stop();
+    await this.#options.sql.begin((tx) => releaseSends(tx, [this.#options.nodeId()]));
+  }
+
+  async #settle(send: DueSend, end: AttemptEnd<SendResult>): Promise<void> {
+    if (end.kind === 'made') {
+      const { status } = end.result;
+      this.#options.onAttempt?.(send.kind, status === 'pending' ? 'retried' : status);
+      await this.#recorder.record(end.result);
+    }
+    this.#held.remove(send);
+  }
+
+  /** Their host's window became smaller. They come round again behind what others of the account have sent. */
+  async #giveBack(sends: readonly DueSend[]): Promise<void> {
+    const { sql, nodeId, log } = this.#options;
+    for (const send of sends) this.#held.remove(send);
+    try {
+      await postponeSends(sql, nodeId(), sends, Date.now() + LIMITS.deliveryLaneRetryMs);
+    } catch (error) {
+      // The rows stay leased by this node; they are released when it ends or is found dead.
+      log.error({ count: sends.length, err: error }, 'sends could not be released');
+    }
+  }
+}
+
+function laneIdOf(send: DueSend): string {
+  if (send.kind === 'http') return `${send.accountId} http ${send.host}`;
+  return send.kind === 's3' ? `${send.accountId} s3 ${send.bucket}` : `${send.accountId} email`;
+}
+
+function withoutTexts(result: SendResult): SendResult {
+  const { at, duration_ms, status_code } = result.attempt;
+  return { ...result, attempt: { at, duration_ms, ...(status_code === undefined ? {} : { status_code }) } };
+}

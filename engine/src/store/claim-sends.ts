@@ -1,0 +1,107 @@
+import { LIMITS, newId } from '@headwater/shared';
+import type { DueSend } from '../sends/due-send.ts';
+import { hostOf } from '../sends/http-request.ts';
+import { objectKeyOf } from '../sends/s3-payload.ts';
+import { addJobs } from './add-jobs.ts';
+import type { Sql, Transaction } from './database.ts';
+import { sendLane } from './send-lane.ts';
+
+interface ClaimedRow {
+  id: string;
+  kind: 'http' | 'email';
+  payload: string;
+  sealed: string | null;
+  attempt_count: number;
+}
+
+/**
+ * Leases up to `limit` due requests and e-mails of an account to this node, the longest due first. A full batch means that
+ * there may be more: the lane job is then added again in the same transaction.
+ */
+export async function claimSends(sql: Sql, nodeId: string, accountId: string, limit: number): Promise<DueSend[]> {
+  return sql.begin(async (tx) => {
+    // leased_by is null in every row and leads the order: it leads the index (as in claimDeliveries).
+    const rows = await tx<ClaimedRow[]>`
+      with due as (
+        select id from sends
+        where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+          and kind <> 's3'
+        order by leased_by, next_attempt_at, id limit ${limit} for update skip locked
+      )
+      update sends s set leased_by = ${nodeId} from due where s.id = due.id
+      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count`;
+    if (rows.length === limit) await addJobs(tx, [sendLane(accountId)]);
+    return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
+  });
+}
+
+function dueOf(accountId: string, row: ClaimedRow): DueSend {
+  const base = { unitId: row.id, accountId, attemptCount: row.attempt_count, content: contentOf(row) };
+  return row.kind === 'email'
+    ? { ...base, kind: row.kind }
+    : { ...base, kind: row.kind, host: hostOf(row.payload) ?? '' };
+}
+
+interface FirstRow {
+  unit_id: string | null;
+  bucket: string;
+  prefix: string;
+}
+
+/** Two claims at once would take halves of the same upload and wait for each other's rows. */
+const CLAIM_LOCK = 4_815_163;
+
+/**
+ * Leases one due upload of an account: one that failed before, whole, or else what waits for the bucket and prefix that
+ * have waited longest, as much as fits one object, which gets its name now. Undefined where there is none.
+ */
+export async function claimUpload(
+  sql: Sql,
+  nodeId: string,
+  accountId: string,
+  nowMs: number,
+): Promise<DueSend | undefined> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
+    const [first] = await tx<FirstRow[]>`
+      select unit_id, bucket, prefix from sends
+      where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+        and kind = 's3'
+      order by leased_by, next_attempt_at, id limit 1`;
+    if (first === undefined) return undefined;
+    const unitId = first.unit_id ?? (await formUpload(tx, accountId, first, nowMs));
+    const rows = await tx<(ClaimedRow & { bucket: string; object_key: string })[]>`
+      update sends set leased_by = ${nodeId}
+      where unit_id = ${unitId} and status = 'pending' and leased_by is null
+      returning id, payload, sealed, attempt_count, bucket, object_key`;
+    const [one] = rows;
+    if (one === undefined) return undefined;
+    const contents = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(contentOf);
+    const { bucket, object_key: objectKey, attempt_count: attemptCount } = one;
+    return { unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount };
+  });
+}
+
+async function formUpload(
+  tx: Transaction,
+  accountId: string,
+  { bucket, prefix }: FirstRow,
+  nowMs: number,
+): Promise<string> {
+  const unitId = newId('send', nowMs);
+  await tx`
+    with waiting as (
+      select id, row_number() over w as place, sum(octet_length(payload) + coalesce(octet_length(sealed), 0)) over w as bytes
+      from sends
+      where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+        and kind = 's3' and unit_id is null and bucket = ${bucket} and prefix = ${prefix}
+      window w as (order by id) order by id limit ${LIMITS.maxS3LinesPerObject}
+    )
+    update sends s set unit_id = ${unitId}, object_key = ${objectKeyOf(prefix, unitId, nowMs)}
+    from waiting where s.id = waiting.id and s.unit_id is null and (waiting.bytes <= ${LIMITS.maxS3ObjectBytes} or waiting.place = 1)`;
+  return unitId;
+}
+
+function contentOf({ payload, sealed }: Pick<ClaimedRow, 'payload' | 'sealed'>) {
+  return sealed === null ? { payload } : { payload, sealed };
+}

@@ -1,0 +1,119 @@
+import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/**
+ * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers the ids of those
+ * that were written; the others have lost their lease, and somebody else goes on with them.
+ *
+ * Exactness: the invocation's row is locked by whoever writes for it, so a node that takes an execution over sees every step
+ * that was written before, and the node before it writes none afterwards.
+ */
+export async function commitExecutions(
+  sql: Sql | Transaction,
+  commits: readonly ExecutionCommit[],
+): Promise<Set<string>> {
+  const going = leasesOf(commits.filter(({ end }) => end === undefined));
+  const ended = commits.filter(({ end }) => end !== undefined);
+  const rows =
+    ended.length === 0 ? await storeSteps(sql, commits, going) : await storeAndEnd(sql, commits, going, ended);
+  return new Set(rows.map(({ id }) => id));
+}
+
+interface Leases {
+  ids: string[];
+  nodes: string[];
+}
+
+function storeSteps(sql: Sql | Transaction, commits: readonly ExecutionCommit[], going: Leases) {
+  return sql<{ id: string }[]>`
+    with ours as (
+      select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as g(id, node)
+        on i.id = g.id and i.leased_by = g.node
+      for share of i
+    ), ${stepRows(sql, commits)}
+    select id from ours`;
+}
+
+function storeAndEnd(
+  sql: Sql | Transaction,
+  commits: readonly ExecutionCommit[],
+  going: Leases,
+  ending: readonly ExecutionCommit[],
+) {
+  const { ids, nodes } = leasesOf(ending);
+  return sql<{ id: string }[]>`
+    with mine as (
+      select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as g(id, node)
+        on i.id = g.id and i.leased_by = g.node
+      for share of i
+    ), ended as (
+      delete from invocations i using unnest(${ids}::text[], ${nodes}::text[]) as e(id, node)
+      where i.id = e.id and i.leased_by = e.node returning i.id, i.event
+    ), ours as (
+      select id from mine union all select id from ended
+    ), ${stepRows(sql, commits)}, ${endRows(sql, ending)}
+    select id from ours`;
+}
+
+/** Rows of steps that were run before, and waits that are over, are replaced. */
+function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
+  const rows = commits.flatMap(({ key, steps }) => steps.map((step) => ({ key, step })));
+  const of = <T>(read: (step: StepRow) => T) => rows.map(({ step }) => read(step));
+  const waited = commits.filter(({ endsWait }) => endsWait).map(({ key }) => key.id);
+  const over =
+    waited.length === 0
+      ? sql``
+      : sql`, over as (
+      delete from execution_waits where execution_id in (select id from ours) and execution_id = any(${waited}::text[])
+    )`;
+  return sql`stored as (
+      insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value,
+        exports, logs, sends, error, started_at, ended_at)
+      select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
+        to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+      from unnest(
+        ${rows.map(({ key }) => key.id)}::text[], ${of((step) => step.position)}::int4[],
+        ${rows.map(({ key }) => key.accountId)}::text[], ${rows.map(({ key }) => key.deploymentId)}::text[],
+        ${of((step) => step.namespace)}::text[], ${of((step) => step.status)}::text[], ${of((step) => step.runs)}::int4[],
+        ${of((step) => step.value ?? null)}::text[], ${of((step) => step.exports)}::text[],
+        ${of((step) => step.logs)}::text[],
+        ${of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends)))}::text[],
+        ${of((step) => step.error ?? null)}::text[], ${of((step) => step.startedAtMs)}::float8[],
+        ${of((step) => step.endedAtMs)}::float8[]
+      ) as s(execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
+        started, ended)
+      where execution_id in (select id from ours)
+      on conflict (execution_id, position) do update set deployment_id = excluded.deployment_id,
+        namespace = excluded.namespace, status = excluded.status, runs = excluded.runs, value = excluded.value,
+        exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, error = excluded.error,
+        started_at = excluded.started_at, ended_at = excluded.ended_at
+    )${over}`;
+}
+
+/** An execution that has waited, or replays another, has its row already. */
+function endRows(sql: Sql | Transaction, ending: readonly ExecutionCommit[]) {
+  return sql`closed as (
+      insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, error, reason,
+        caused_by, trace_id, started_at, ended_at)
+      select r.id, r.account_id, r.workflow_id, r.deployment_id, r.kind, r.status, ended.event, r.context, r.error,
+        r.reason, r.caused_by, r.trace_id, to_timestamp(r.started / 1000.0), to_timestamp(r.ended / 1000.0)
+      from unnest(
+        ${ending.map(({ key }) => key.id)}::text[], ${ending.map(({ key }) => key.accountId)}::text[],
+        ${ending.map(({ key }) => key.workflowId)}::text[], ${ending.map(({ key }) => key.deploymentId)}::text[],
+        ${ending.map(({ start }) => start.kind)}::text[], ${ending.map(({ end }) => end?.status ?? null)}::text[],
+        ${ending.map(({ start }) => start.context)}::text[], ${ending.map(({ end }) => end?.error ?? null)}::text[],
+        ${ending.map(({ end }) => end?.reason ?? null)}::text[], ${ending.map(({ start }) => start.causedBy ?? null)}::text[],
+        ${ending.map(({ start }) => start.traceId)}::text[], ${ending.map(({ start }) => start.startedAtMs)}::float8[],
+        ${ending.map(({ end }) => end?.endedAtMs ?? null)}::float8[]
+      ) as r(id, account_id, workflow_id, deployment_id, kind, status, context, error, reason, caused_by, trace_id, started,
+        ended)
+      join ended on ended.id = r.id
+      on conflict (id) do update set deployment_id = excluded.deployment_id, status = excluded.status,
+        context = excluded.context, error = excluded.error, reason = excluded.reason, started_at = excluded.started_at,
+        ended_at = excluded.ended_at, ended_in = pg_current_xact_id()
+    )`;
+}
+
+function leasesOf(commits: readonly ExecutionCommit[]): Leases {
+  return { ids: commits.map(({ key }) => key.id), nodes: commits.map(({ leasedBy }) => leasedBy) };
+}

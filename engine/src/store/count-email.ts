@@ -1,0 +1,22 @@
+import type { Sql } from './database.ts';
+
+/** Takes one of the e-mails that an account may send today (UTC). False: there is none left. */
+export async function takeEmail(sql: Sql, accountId: string, maxPerDay: number): Promise<boolean> {
+  if (maxPerDay <= 0) return false;
+  const rows = await sql`
+    insert into email_days as d (account_id, day, count) values (${accountId}, (now() at time zone 'utc')::date, 1)
+    on conflict (account_id, day) do update set count = d.count + 1 where d.count < ${maxPerDay}
+    returning count`;
+  return rows.length > 0;
+}
+
+/** For one that was not sent after all. */
+export async function giveEmailBack(sql: Sql, accountId: string): Promise<void> {
+  await sql`
+    update email_days set count = count - 1
+    where account_id = ${accountId} and day = (now() at time zone 'utc')::date and count > 0`;
+}
+
+export async function deleteOldEmailCounts(sql: Sql): Promise<void> {
+  await sql`delete from email_days where day < (now() at time zone 'utc')::date - 1`;
+}

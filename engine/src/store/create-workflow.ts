@@ -1,0 +1,34 @@
+import { startsInTurn } from '../workflows/check-settings.ts';
+import type { Deployment } from '../workflows/deployment.ts';
+import { chooseSlug } from './choose-slug.ts';
+import type { Sql } from './database.ts';
+import { insertDeployment, makeCurrent } from './put-deployment.ts';
+import { subscribeNewEmitter } from './subscribe-new-emitter.ts';
+
+export interface NewWorkflow {
+  userId: string;
+  name: string;
+  /** Where another workflow has it, the next free one is taken. */
+  nameSlug: string;
+  active: boolean;
+  /** Its first version, which runs. */
+  deployment: Deployment;
+}
+
+/** Inserts a workflow with everything that it has. Throws CONFLICT as `makeCurrent` does. */
+export async function createWorkflow(
+  sql: Sql,
+  { userId, name, nameSlug, active, deployment }: NewWorkflow,
+): Promise<void> {
+  const { accountId, workflowId, settings } = deployment;
+  await sql.begin(async (tx) => {
+    const slug = await chooseSlug(tx, accountId, nameSlug, { kind: 'workflow' });
+    await tx`
+      insert into emitters (id, kind, account_id, user_id, name, name_slug, active, deployment_id, deployed_at)
+      values (${workflowId}, 'workflow', ${accountId}, ${userId}, ${name}, ${slug}, ${active}, ${deployment.id}, now())`;
+    await tx`insert into emitter_state (emitter_id, account_id) values (${workflowId}, ${accountId})`;
+    await insertDeployment(tx, userId, deployment);
+    await makeCurrent(tx, { deployment, triggersBefore: [], active, inTurn: startsInTurn(settings) });
+    await subscribeNewEmitter(tx, accountId, workflowId);
+  });
+}

@@ -1,0 +1,38 @@
+import type { Sql } from './database.ts';
+import { notifySourceChanged } from './notify-changed.ts';
+import { dropTimers } from './put-timers.ts';
+
+/**
+ * Ends a workflow: no endpoint, timer, subscription, version, secret or waiting execution is left; one that runs at this moment
+ * ends without effect. Its events stay until deliveries of them are through, and the records of its executions until they are
+ * old. False: there is none.
+ */
+export async function deleteWorkflow(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const rows = await tx`
+      update emitters set deleted_at = now(), active = false, deployment_id = null
+      where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null returning id`;
+    if (rows.length === 0) return false;
+    // Before its invocations, as whoever claims some of them does.
+    await tx`delete from workflow_turns where workflow_id = ${id}`;
+    await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
+    await dropTimers(tx, id);
+    await tx`
+      update executions set status = 'cancelled', ended_at = now()
+      where account_id = ${accountId} and workflow_id = ${id} and ended_at is null`;
+    // Steps of one that has not ended are in no list: only its record would lead to them.
+    await tx`
+      with gone as (delete from invocations where account_id = ${accountId} and source_id = ${id} returning id)
+      delete from execution_steps s using gone
+      where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
+    // After the invocations, as whoever parks or wakes some of them does.
+    await tx`delete from execution_waits where account_id = ${accountId} and workflow_id = ${id}`;
+    await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
+    await tx`
+      delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
+    await tx`delete from deployments where account_id = ${accountId} and workflow_id = ${id}`;
+    await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
+    await notifySourceChanged(tx, id);
+    return true;
+  });
+}

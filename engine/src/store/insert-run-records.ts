@@ -1,0 +1,48 @@
+import type { CommitPlan, RunCommit, RunRow } from '../events/commit-plan.ts';
+import type { EventPosition } from '../events/event-id.ts';
+import { isWorkflow } from '../run/invocation.ts';
+import type { Sql } from './database.ts';
+
+interface Recorded {
+  run: RunCommit;
+  record: RunRow;
+  at: EventPosition | undefined;
+}
+
+/**
+ * Runs that logged or failed. Of those that an event started there is a row in any case, without a place among the records:
+ * without it a trace could not tell that the event was heard.
+ */
+export function insertRunRecords(connection: Sql, { runs }: CommitPlan) {
+  const rows = [...runs].flatMap(([run, { record, recordedAt }]) => {
+    const row = run.execution === undefined ? (record ?? quietRecord(run)) : undefined;
+    return row === undefined ? [] : [{ run, record: row, at: recordedAt }];
+  });
+  return rows.length === 0 ? undefined : insertRows(connection, rows);
+}
+
+/** Executions of workflows have rows of their own. */
+function quietRecord({ final, invocation, sourceId, ran }: RunCommit): RunRow | undefined {
+  if (!final || ran === undefined || invocation?.cause === undefined || isWorkflow(sourceId)) return undefined;
+  return { id: invocation.id, kind: 'event', logs: '[]', startedAtMs: ran.fromMs, endedAtMs: ran.toMs };
+}
+
+function insertRows(connection: Sql, rows: readonly Recorded[]) {
+  return connection`
+    insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
+      error_limit, logs, started_at, ended_at, recorded_ms, recorded_seq)
+    select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
+      error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq
+    from unnest(
+      ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
+      ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
+      ${rows.map(({ run }) => run.invocation?.cause?.event ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
+      ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
+      ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
+      ${rows.map(({ record }) => record.logs)}::text[],
+      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[],
+      ${rows.map(({ at }) => at?.ms ?? null)}::int8[], ${rows.map(({ at }) => at?.seq ?? null)}::int4[]
+    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, logs, started, ended, recorded_ms, recorded_seq)`;
+}

@@ -1,0 +1,88 @@
+import { TASKS } from '../jobs/tasks.ts';
+import type { ExecutionCommit, ExecutionWait } from '../workflows/run/execution-rows.ts';
+import { addJobs, type JobSpec } from './add-jobs.ts';
+import { commitExecutions } from './commit-executions.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/** The lease of an execution that waits: no node's. */
+export const PARKED = 'parked';
+
+interface Waiting {
+  commit: ExecutionCommit;
+  wait: ExecutionWait;
+}
+
+/**
+ * Steps after which executions wait, in one transaction: their rows, what they wait for, and the job that wakes them. Answers
+ * the ids of those that were written; the others have lost their lease.
+ */
+export async function parkExecutions(sql: Sql, commits: readonly ExecutionCommit[]): Promise<Set<string>> {
+  return sql.begin(async (tx) => {
+    const ours = await commitExecutions(tx, commits);
+    const waiting = commits.flatMap((commit) =>
+      commit.wait === undefined || !ours.has(commit.key.id) ? [] : [{ commit, wait: commit.wait }],
+    );
+    await lease(tx, waiting);
+    await putExecutions(tx, waiting);
+    await addJobs(tx, await putWaits(tx, waiting));
+    return ours;
+  });
+}
+
+/** With attempts of 1: see HeldInvocation.attempts. */
+async function lease(tx: Transaction, waiting: readonly Waiting[]): Promise<void> {
+  await tx`
+    update invocations set leased_by = ${PARKED}, attempts = 1
+    where id = any(${waiting.map(({ commit }) => commit.key.id)}::text[])`;
+}
+
+async function putExecutions(tx: Transaction, waiting: readonly Waiting[]): Promise<void> {
+  const commits = waiting.map(({ commit }) => commit);
+  await tx`
+    insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, caused_by, trace_id,
+      started_at)
+    select id, account_id, workflow_id, deployment_id, kind, 'waiting', event, context, caused_by, trace_id,
+      to_timestamp(started / 1000.0)
+    from unnest(
+      ${commits.map(({ key }) => key.id)}::text[], ${commits.map(({ key }) => key.accountId)}::text[],
+      ${commits.map(({ key }) => key.workflowId)}::text[], ${commits.map(({ key }) => key.deploymentId)}::text[],
+      ${commits.map(({ start }) => start.kind)}::text[], ${commits.map(({ start }) => start.event)}::text[],
+      ${commits.map(({ start }) => start.context)}::text[], ${commits.map(({ start }) => start.causedBy ?? null)}::text[],
+      ${commits.map(({ start }) => start.traceId)}::text[], ${commits.map(({ start }) => start.startedAtMs)}::float8[]
+    ) as r(id, account_id, workflow_id, deployment_id, kind, event, context, caused_by, trace_id, started)
+    on conflict (id) do update set status = 'waiting', deployment_id = excluded.deployment_id, context = excluded.context,
+      started_at = excluded.started_at, ended_in = pg_current_xact_id()`;
+}
+
+/** What was resumed before it waited is woken at once. */
+async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<JobSpec[]> {
+  const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));
+  const rows = await tx<{ execution_id: string; wake_at_ms: number }[]>`
+    insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, failures, token, wake_at,
+      context)
+    select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context
+    from unnest(
+      ${waiting.map(({ commit }) => commit.key.id)}::text[], ${waiting.map(({ commit }) => commit.key.accountId)}::text[],
+      ${waiting.map(({ commit }) => commit.key.workflowId)}::text[], ${of((wait) => wait.kind)}::text[],
+      ${of((wait) => wait.position)}::int4[], ${of((wait) => wait.runs)}::int4[], ${of((wait) => wait.failures)}::int4[],
+      ${of((wait) => wait.token)}::text[], ${of((wait) => wait.wakeAtMs)}::float8[],
+      ${of((wait) => wait.context ?? null)}::text[]
+    ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context)
+    on conflict (execution_id) do update set kind = excluded.kind, position = excluded.position, runs = excluded.runs,
+      failures = excluded.failures, token = excluded.token, context = excluded.context, created_at = now(),
+      wake_at = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
+        then least(now(), excluded.wake_at) else excluded.wake_at end,
+      resume_data = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
+        then w.resume_data end
+    returning execution_id, extract(epoch from wake_at)::float8 * 1000 as wake_at_ms`;
+  return rows.map(({ execution_id: id, wake_at_ms: wakeAtMs }) => wakeJob(id, wakeAtMs));
+}
+
+/** The job that wakes an execution; it replaces the one that waits. */
+export function wakeJob(executionId: string, runAtMs: number): JobSpec {
+  return { task: TASKS.wakeExecution, payload: { executionId }, key: wakeJobKey(executionId), runAtMs };
+}
+
+export function wakeJobKey(executionId: string): string {
+  return `wake:${executionId}`;
+}

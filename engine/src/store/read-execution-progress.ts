@@ -1,0 +1,76 @@
+import type { StepRun } from '../workflows/run/run-steps.ts';
+import type { Sql } from './database.ts';
+
+export interface ProgressStep {
+  position: number;
+  namespace: string;
+  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  runs: number;
+  value: string | null;
+  exports: string;
+  logs: string;
+  sends: string | null;
+}
+
+/** What an execution has come to so far. */
+export interface ExecutionProgress {
+  /** Absent where it has neither completed a step nor waited, and is no replay. */
+  deploymentId?: string;
+  /** JSON text; absent where it was never stored. */
+  context?: string;
+  startedAtMs?: number;
+  replayOf?: string;
+  /** In their order. */
+  steps: ProgressStep[];
+  /** The step that is to be run again. */
+  again?: { position: number } & StepRun;
+}
+
+interface ExecutionRow {
+  status: string;
+  deployment_id: string;
+  context: string;
+  started_at_ms: number;
+  replay_of: string | null;
+}
+
+interface WaitRow {
+  position: number;
+  runs: number;
+  failures: number;
+  context: string | null;
+  resume_data: string | null;
+}
+
+const startOf = ({ status, started_at_ms: ms }: ExecutionRow) => (status === 'queued' ? undefined : ms);
+
+export async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionProgress> {
+  const [steps, [execution], [wait]] = await Promise.all([
+    sql<(ProgressStep & { deployment_id: string; started_at_ms: number })[]>`
+      select position, deployment_id, namespace, status, runs, value, exports, logs, sends,
+        floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
+      from execution_steps where execution_id = ${id} order by position`,
+    sql<ExecutionRow[]>`
+      select status, deployment_id, context, replay_of, floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
+      from executions where id = ${id}`,
+    sql<WaitRow[]>`
+      select position, runs, failures, context, resume_data from execution_waits
+      where execution_id = ${id} and kind in ('rerun', 'retry')`,
+  ]);
+  const [first] = steps;
+  const deploymentId = execution?.deployment_id ?? first?.deployment_id;
+  // Steps of a replay may be those of another execution.
+  const startedAtMs = execution === undefined ? first?.started_at_ms : startOf(execution);
+  return {
+    steps,
+    ...(deploymentId === undefined ? {} : { deploymentId }),
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(execution === undefined ? {} : { context: execution.context }),
+    ...(typeof execution?.replay_of === 'string' ? { replayOf: execution.replay_of } : {}),
+    ...(wait === undefined ? {} : { again: againOf(wait) }),
+  };
+}
+
+function againOf({ position, runs, failures, context, resume_data: data }: WaitRow) {
+  return { position, runs, failures, context: context ?? undefined, callback: data ?? undefined };
+}

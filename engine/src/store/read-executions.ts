@@ -1,0 +1,251 @@
+import { ID_PREFIXES, LIMITS } from '@headwater/shared';
+import type { LogLevel } from '@headwater/shared';
+import type postgres from 'postgres';
+import type { PageRequest } from '../contract-base.ts';
+import type {
+  ExecutionError,
+  ExecutionRecord,
+  ExecutionStatus,
+  ExecutionStepRecord,
+  ShownJson,
+} from '../contract-workflows.ts';
+import type { Sql } from './database.ts';
+import { PARKED } from './park-executions.ts';
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** Ids of executions grow with time: they are the cursors of a list. */
+interface Slice extends PageRequest {
+  status?: ExecutionStatus;
+}
+
+/** Ids of a workflow's executions, newest first: those that have ended or waited, and those that are queued or run. */
+export async function listExecutionIds(
+  sql: Sql,
+  accountId: string,
+  workflowId: string,
+  { limit, after, before, status }: Slice,
+): Promise<string[]> {
+  const isUpward = before !== undefined && after === undefined;
+  const order = isUpward ? sql`id` : sql`id desc`;
+  const range = sql`
+    ${after === undefined ? sql`` : sql`and id < ${after}`} ${before === undefined ? sql`` : sql`and id > ${before}`}
+    order by ${order} limit ${limit}`;
+  const rows = await sql<{ id: string }[]>`
+    ${executionsOf(sql, accountId, workflowId, status, range)} order by ${order} limit ${limit}`;
+  const ids = rows.map((row) => row.id);
+  return isUpward ? ids.toReversed() : ids;
+}
+
+/** Of all accounts. */
+export async function countWaitingExecutions(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int4 as count from execution_waits where kind <> 'early'`;
+  return row?.count ?? 0;
+}
+
+/** Stops counting at `max`. */
+export async function countExecutions(
+  sql: Sql,
+  accountId: string,
+  workflowId: string,
+  status: ExecutionStatus | undefined,
+  max: number,
+): Promise<number> {
+  const range = sql`limit ${max}`;
+  const [row] = await sql<{ count: number }[]>`
+    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, status, range)}) as ids`;
+  return row?.count ?? 0;
+}
+
+/**
+ * Each part takes `range` for itself, through an index that is in its order: a workflow may have millions of either.
+ * What waits has a row of both kinds.
+ */
+function executionsOf(
+  sql: Sql,
+  accountId: string,
+  workflowId: string,
+  status: ExecutionStatus | undefined,
+  range: Fragment,
+): Fragment {
+  const own = sql`account_id = ${accountId}`;
+  const ended = (where: Fragment) => sql`
+    (select id from executions where workflow_id = ${workflowId} and ${own} ${where} ${range})`;
+  const queued = sql`
+    (select id from invocations where leased_by is null and source_id = ${workflowId} and ${own} ${range})`;
+  const running = sql`
+    (select held.id from nodes n cross join lateral (
+      select id from invocations where leased_by = n.id and source_id = ${workflowId} and ${own} ${range}
+    ) as held)`;
+  const isParked = sql`exists (select from invocations i where i.id = executions.id and i.leased_by = ${PARKED})`;
+  switch (status) {
+    case undefined:
+      return sql`select id from (${ended(sql``)} union ${queued} union ${running}) as u`;
+    case 'queued':
+      return sql`select id from ${queued} as u`;
+    case 'running':
+      return sql`select id from ${running} as u`;
+    case 'waiting':
+      return sql`select id from ${ended(sql`and status = 'waiting' and ${isParked}`)} as u`;
+    default:
+      return sql`select id from ${ended(sql`and status = ${status}`)} as u`;
+  }
+}
+
+interface Row {
+  id: string;
+  workflow_id: string;
+  deployment_id: string | null;
+  stored_status: ExecutionStatus | null;
+  /** Null: it is no invocation any more. */
+  held: 'nobody' | 'parked' | 'node' | null;
+  kind: string;
+  event: string;
+  event_is_cut: boolean;
+  context: string | null;
+  error: string | null;
+  reason: string | null;
+  caused_by: string | null;
+  trace_id: string | null;
+  replay_of: string | null;
+  started_ms: number | null;
+  ended_ms: number | null;
+  wait_kind: 'delay' | 'suspend' | 'rerun' | 'retry' | null;
+  wake_ms: number | null;
+}
+
+/** Those of `ids` that are the account's, without their steps, in no order. Events are cut beyond so many bytes. */
+export async function readExecutions(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+  { maxEventBytes }: { maxEventBytes: number | null },
+): Promise<ExecutionRecord[]> {
+  const rows = await sql<Row[]>`
+    with found as (
+      select k.id, coalesce(e.workflow_id, i.source_id) as workflow_id, e.deployment_id, e.status as stored_status,
+        case when i.id is null then null when i.leased_by is null then 'nobody' when i.leased_by = ${PARKED} then 'parked'
+          else 'node' end as held,
+        coalesce(i.kind, e.kind) as kind, coalesce(e.event, i.event) as event, e.context, e.error, e.reason,
+        coalesce(e.caused_by, i.caused_by) as caused_by, coalesce(e.trace_id, i.trace_id) as trace_id, e.replay_of,
+        ${millis(sql, sql`e.started_at`)} as started_ms, ${millis(sql, sql`e.ended_at`)} as ended_ms,
+        case when i.leased_by = ${PARKED} then w.kind end as wait_kind, ${millis(sql, sql`w.wake_at`)} as wake_ms
+      from unnest(${[...ids]}::text[]) as k(id)
+      left join executions e on e.id = k.id and e.account_id = ${accountId}
+      left join invocations i on i.id = k.id and i.account_id = ${accountId}
+      left join execution_waits w on w.execution_id = k.id and w.account_id = ${accountId}
+      where e.id is not null or starts_with(i.source_id, ${ID_PREFIXES.workflow})
+    )
+    select *, ${cutJson(sql, sql`event`, maxEventBytes)} as event,
+      ${isCut(sql, sql`event`, maxEventBytes)} as event_is_cut
+    from found`;
+  return rows.map(recordOf);
+}
+
+function recordOf(row: Row): ExecutionRecord {
+  const { wait_kind: waitKind, wake_ms: wakeMs, started_ms: startedMs, ended_ms: endedMs } = row;
+  return {
+    id: row.id,
+    workflowId: row.workflow_id,
+    status: statusOf(row),
+    kind: row.kind,
+    traceId: row.trace_id ?? row.id,
+    event: shown(row.event, row.event_is_cut),
+    steps: [],
+    ...(row.deployment_id === null ? {} : { deploymentId: row.deployment_id }),
+    ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
+    ...(row.replay_of === null ? {} : { replayOf: row.replay_of }),
+    ...(row.context === null ? {} : { context: row.context }),
+    ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(waitKind === null || wakeMs === null ? {} : { wait: { kind: waitKind, until: new Date(wakeMs) } }),
+    ...(startedMs === null ? {} : { startedAt: new Date(startedMs) }),
+    ...(endedMs === null ? {} : { endedAt: new Date(endedMs) }),
+  };
+}
+
+/** While there is an invocation, that is what counts: the other row is from when it waited. */
+function statusOf({ held, stored_status: stored }: Row): ExecutionStatus {
+  switch (held) {
+    case 'nobody':
+      return 'queued';
+    case 'node':
+      return 'running';
+    case 'parked':
+      return 'waiting';
+    case null:
+      return stored ?? 'cancelled';
+  }
+}
+
+interface StepRow {
+  execution_id: string;
+  deployment_id: string;
+  namespace: string;
+  status: ExecutionStepRecord['status'];
+  runs: number;
+  value: string | null;
+  value_is_cut: boolean;
+  exports: string;
+  exports_are_cut: boolean;
+  logs: string;
+  error: string | null;
+  started_ms: number;
+  ended_ms: number;
+}
+
+export interface StepsOfExecution {
+  /** Of the last step. */
+  deploymentId: string;
+  steps: ExecutionStepRecord[];
+}
+
+/** The steps that executions have come to, in order; `maxBytes` of each value. Null: values are whole. */
+export async function readExecutionSteps(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+  { maxBytes }: { maxBytes: number | null },
+): Promise<Map<string, StepsOfExecution>> {
+  const rows = await sql<StepRow[]>`
+    select execution_id, deployment_id, namespace, status, runs, logs, error,
+      ${cutJson(sql, sql`value`, maxBytes)} as value, ${isCut(sql, sql`value`, maxBytes)} as value_is_cut,
+      ${cutJson(sql, sql`exports`, maxBytes)} as exports, ${isCut(sql, sql`exports`, maxBytes)} as exports_are_cut,
+      ${millis(sql, sql`started_at`)} as started_ms, ${millis(sql, sql`ended_at`)} as ended_ms
+    from execution_steps where execution_id = any(${[...ids]}::text[]) and account_id = ${accountId}
+    order by execution_id, position`;
+  const byExecution = Map.groupBy(rows, (row) => row.execution_id);
+  return new Map(
+    [...byExecution].map(([id, ofOne]) => [
+      id,
+      { deploymentId: ofOne.at(-1)?.deployment_id ?? '', steps: ofOne.map(stepOf) },
+    ]),
+  );
+}
+
+function stepOf(row: StepRow): ExecutionStepRecord {
+  const lines = JSON.parse(row.logs) as { at: number; level: LogLevel; message: string }[];
+  return {
+    namespace: row.namespace,
+    status: row.status,
+    runs: row.runs,
+    ...(row.value === null ? {} : { value: shown(row.value, row.value_is_cut) }),
+    exports: shown(row.exports, row.exports_are_cut),
+    logs: lines.map(({ at, level, message }) => ({ atMs: at, level, message })),
+    ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
+    startedAt: new Date(row.started_ms),
+    endedAt: new Date(row.ended_ms),
+  };
+}
+
+const shown = (text: string, isCutText: boolean): ShownJson => (isCutText ? { text, isCut: true } : { text });
+
+const millis = (sql: Sql, column: Fragment): Fragment => sql`(extract(epoch from ${column}) * 1000)::float8`;
+
+const isCut = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
+  sql`coalesce(octet_length(${column}) > ${maxBytes}::int4, false)`;
+
+/** One character is one byte at least: what is left of a cut one is brought to bytes later. */
+const cutJson = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
+  sql`case when ${isCut(sql, column, maxBytes)} then left(${column}, ${LIMITS.summaryEventBytes}::int4) else ${column} end`;

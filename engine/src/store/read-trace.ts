@@ -1,0 +1,290 @@
+import { type ExceededLimit, ID_PREFIXES, idFloor, type IdKind, LIMITS } from '@headwater/shared';
+import type { AttemptRecord } from '../contract.ts';
+import { emitIdOf } from '../events/event-id.ts';
+import type { Sql } from './database.ts';
+
+export interface TraceEventRow {
+  emitter_id: string;
+  indexed_at_ms: number;
+  seq: number;
+  invocation_id: string | null;
+  caused_by: string | null;
+  queued_ms: number | null;
+  ran_ms: number | null;
+  channel: string;
+  emit_id: string | null;
+  summary: string | null;
+  bytes: number;
+}
+
+/** The trace that an execution, an invocation or an event (its `emit_id`) is part of; undefined where it is none of them. */
+export async function findTraceId(sql: Sql, accountId: string, id: string): Promise<string | undefined> {
+  const event = /^(\w+)-(\d{1,15})-(\d{1,9})$/.exec(id);
+  const [row] =
+    event === null
+      ? await sql<{ trace_id: string | null }[]>`
+          select trace_id from executions where id = ${id} and account_id = ${accountId}
+          union all select coalesce(trace_id, id) from invocations where id = ${id} and account_id = ${accountId} limit 1`
+      : await sql<{ trace_id: string | null }[]>`
+          select coalesce(trace_id, invocation_id) as trace_id from events
+          where emitter_id = ${String(event[1])} and indexed_at_ms = ${Number(event[2])}::int8
+            and seq = ${Number(event[3])}::int8 and account_id = ${accountId}`;
+  return row?.trace_id ?? undefined;
+}
+
+/** In the order in which they were stored. */
+export function readTraceEvents(sql: Sql, accountId: string, traceId: string, limit: number): Promise<TraceEventRow[]> {
+  return sql<TraceEventRow[]>`
+    select emitter_id, indexed_at_ms, seq, invocation_id, caused_by, queued_ms, ran_ms, channel, emit_id, summary,
+      octet_length(data) as bytes
+    from events where coalesce(trace_id, invocation_id) collate "C" = ${traceId} and account_id = ${accountId}
+    order by indexed_at_ms, emitter_id, seq limit ${limit}`;
+}
+
+/** Ids of the events, and the ids that rows made in their milliseconds can have. */
+function madeBy(events: readonly TraceEventRow[], kind: IdKind) {
+  return {
+    emitIds: events.map((row) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq })),
+    floors: events.map((row) => idFloor(kind, row.indexed_at_ms)),
+    ends: events.map((row) => idFloor(kind, row.indexed_at_ms + 1)),
+  };
+}
+
+export interface TraceRunRow {
+  id: string;
+  source_id: string;
+  kind: string;
+  caused_by: string | null;
+  status: 'ok' | 'error' | 'queued' | 'running';
+  error_code: string | null;
+  error_message: string | null;
+  error_stack: string | null;
+  error_limit: ExceededLimit | null;
+  /** Null where the lines of all runs together are too many. */
+  logs: string | null;
+  started_ms: number | null;
+  ended_ms: number | null;
+}
+
+/** Runs of sources, the first one and those that the events started; ended or not. */
+export async function readTraceRuns(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+  events: readonly TraceEventRow[],
+  limit: number,
+): Promise<TraceRunRow[]> {
+  const { emitIds, floors, ends } = madeBy(events, 'invocation');
+  return sql<TraceRunRow[]>`
+    with started as (
+      select * from unnest(${emitIds}::text[], ${floors}::text[], ${ends}::text[]) as s(emit_id, floor, ending)
+    ), ended as (
+      select r.* from runs r where r.id = any(${[...ids]}::text[])
+      union
+      select r.* from started s cross join lateral (
+        select * from runs where id >= s.floor and id < s.ending and caused_by = s.emit_id
+      ) as r
+    ), ending as (
+      select id, source_id, kind, caused_by, status, error_code, error_message, error_stack, error_limit, logs,
+        (extract(epoch from started_at) * 1000)::float8 as started_ms,
+        (extract(epoch from ended_at) * 1000)::float8 as ended_ms
+      from ended where account_id = ${accountId}
+    ), open as (
+      select i.* from invocations i where i.id = any(${[...ids]}::text[])
+      union
+      select i.* from started s cross join lateral (
+        select * from invocations where id >= s.floor and id < s.ending and caused_by = s.emit_id
+      ) as i
+    ), found as (
+      select * from ending
+      union all
+      select id, source_id, kind, caused_by, case when leased_by is null then 'queued' else 'running' end, null, null, null,
+        null, '[]', null, null
+      from open where account_id = ${accountId} and starts_with(source_id, ${ID_PREFIXES.source})
+    ), measured as (
+      select *, sum(octet_length(logs)) over (order by id) as bytes from found order by id limit ${limit}
+    )
+    select id, source_id, kind, caused_by, status, error_code, error_message, error_stack, error_limit, started_ms, ended_ms,
+      case when bytes <= ${LIMITS.maxTraceLogBytes}::int8 then logs end as logs
+    from measured order by id`;
+}
+
+/** Executions of the trace: those that have a row of their own, and those that are queued or run. */
+export async function readTraceExecutionIds(
+  sql: Sql,
+  accountId: string,
+  traceId: string,
+  events: readonly TraceEventRow[],
+  limit: number,
+): Promise<string[]> {
+  const { emitIds, floors, ends } = madeBy(events, 'execution');
+  const rows = await sql<{ id: string }[]>`
+    select id from executions where trace_id = ${traceId} and account_id = ${accountId}
+    union
+    select id from invocations
+    where id = ${traceId} and account_id = ${accountId} and starts_with(source_id, ${ID_PREFIXES.workflow})
+    union
+    select i.id from unnest(${emitIds}::text[], ${floors}::text[], ${ends}::text[]) as s(emit_id, floor, ending)
+    cross join lateral (
+      select id from invocations
+      where id >= s.floor and id < s.ending and caused_by = s.emit_id and account_id = ${accountId}
+    ) as i
+    order by id limit ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+export interface TraceStepRow {
+  execution_id: string;
+  deployment_id: string;
+  namespace: string;
+  status: string;
+  runs: number;
+  error: string | null;
+  logs: string | null;
+  started_ms: number;
+  ended_ms: number;
+}
+
+export function readTraceSteps(
+  sql: Sql,
+  accountId: string,
+  executionIds: readonly string[],
+  limit: number,
+): Promise<TraceStepRow[]> {
+  return sql<TraceStepRow[]>`
+    with measured as (
+      select *, sum(octet_length(logs)) over (order by execution_id, position) as bytes from execution_steps
+      where execution_id = any(${[...executionIds]}::text[]) and account_id = ${accountId}
+      order by execution_id, position limit ${limit}
+    )
+    select execution_id, deployment_id, namespace, status, runs, error,
+      case when bytes <= ${LIMITS.maxTraceLogBytes}::int8 then logs end as logs,
+      (extract(epoch from started_at) * 1000)::float8 as started_ms,
+      (extract(epoch from ended_at) * 1000)::float8 as ended_ms
+    from measured order by execution_id, position`;
+}
+
+export interface TraceDeliveryRow {
+  id: string;
+  webhook_id: string;
+  emitter_id: string;
+  indexed_at_ms: number;
+  seq: number;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  attempts: AttemptRecord[];
+  next_attempt_ms: number;
+}
+
+/**
+ * Deliveries of the events to webhooks that are there, those first that listen now. The id of a delivery carries the millisecond
+ * of its event, so each is found at one place of its webhook's key.
+ */
+export function readTraceDeliveries(
+  sql: Sql,
+  accountId: string,
+  events: readonly TraceEventRow[],
+  limit: number,
+): Promise<TraceDeliveryRow[]> {
+  const { floors, ends } = madeBy(events, 'delivery');
+  return sql<TraceDeliveryRow[]>`
+    with listening as (
+      select w.id from webhooks w where w.account_id = ${accountId}
+      order by not exists (
+        select from subscriptions s where s.listener_id = w.id and s.emitter_id = any(${emittersOf(events)}::text[])
+      ), w.id limit ${LIMITS.maxTraceWebhooks}
+    )
+    select d.* from listening cross join unnest(
+      ${events.map((row) => row.emitter_id)}::text[], ${events.map((row) => row.indexed_at_ms)}::int8[],
+      ${events.map((row) => row.seq)}::int4[], ${floors}::text[], ${ends}::text[]
+    ) as e(emitter_id, ms, seq, floor, ending) cross join lateral (
+      select id, webhook_id, emitter_id, indexed_at_ms, seq, status, attempts,
+        (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_ms
+      from deliveries d
+      where d.webhook_id = listening.id and d.id >= e.floor and d.id < e.ending
+        and d.emitter_id = e.emitter_id and d.indexed_at_ms = e.ms and d.seq = e.seq
+    ) as d
+    order by d.id limit ${limit}`;
+}
+
+const emittersOf = (events: readonly TraceEventRow[]): string[] => [
+  ...new Set(events.map((row) => row.emitter_id)),
+  'dc_*',
+  'p_*',
+];
+
+export interface TraceMissedRow {
+  emitter_id: string;
+  ms: number;
+  reason: 'paused' | 'too_many_hops' | 'deduped' | 'more';
+  invocation_id: string | null;
+  listener_id: string | null;
+  channel: string;
+  from_seq: number | null;
+  to_seq: number | null;
+  emit_ids: string;
+  missed: number;
+}
+
+/** Of the trace's own runs, and of whatever was stored in the same commits as its events. */
+export function readTraceMissed(
+  sql: Sql,
+  accountId: string,
+  traceId: string,
+  events: readonly TraceEventRow[],
+  limit: number,
+): Promise<TraceMissedRow[]> {
+  return sql<TraceMissedRow[]>`
+    select emitter_id, ms, reason, invocation_id, listener_id, channel, from_seq, to_seq, emit_ids, missed from (
+      select * from missed_events where trace_id = ${traceId} and account_id = ${accountId}
+      union
+      select m.* from (
+        select distinct * from unnest(
+          ${events.map((row) => row.emitter_id)}::text[], ${events.map((row) => row.indexed_at_ms)}::int8[]
+        ) as e(emitter_id, ms)
+      ) as e join missed_events m on m.emitter_id = e.emitter_id and m.ms = e.ms
+      where m.reason = 'paused' and m.account_id = ${accountId}
+    ) as found order by ms, seq limit ${limit}`;
+}
+
+export interface TraceSubscriptionRow {
+  emitter_id: string;
+  listener_id: string;
+  event_name: string;
+  created_ms: number;
+}
+
+/** Who is subscribed now to what has emitted, on whatever channel. */
+export function readTraceSubscriptions(
+  sql: Sql,
+  accountId: string,
+  events: readonly TraceEventRow[],
+): Promise<TraceSubscriptionRow[]> {
+  return sql<TraceSubscriptionRow[]>`
+    select emitter_id, listener_id, event_name, (extract(epoch from created_at) * 1000)::float8 as created_ms
+    from subscriptions where account_id = ${accountId} and emitter_id = any(${emittersOf(events)}::text[])
+    order by created_at, id limit ${LIMITS.maxTraceSubscriptions}`;
+}
+
+export interface TraceSendRow {
+  id: string;
+  execution_id: string;
+  kind: string;
+  status: string;
+  attempts: AttemptRecord[];
+}
+
+export function readTraceSends(sql: Sql, accountId: string, traceId: string, limit: number): Promise<TraceSendRow[]> {
+  return sql<TraceSendRow[]>`
+    select id, execution_id, kind, status, attempts from sends
+    where trace_id = ${traceId} and account_id = ${accountId} order by id limit ${limit}`;
+}
+
+/** Of sources, workflows and webhooks, deleted ones too as long as they have rows. */
+export async function readNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[])
+    union all
+    select id, coalesce(nullif(name, ''), url) from webhooks
+    where account_id = ${accountId} and id = any(${[...ids]}::text[])`;
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

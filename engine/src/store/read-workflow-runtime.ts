@@ -1,0 +1,69 @@
+import type { PropDefinition } from '@headwater/shared';
+import type { Deployment } from '../workflows/deployment.ts';
+import { mergeDefinitions } from '../sources/merge-definitions.ts';
+import type { Sql } from './database.ts';
+
+/** What is true of a workflow now, whatever its executions were started with. */
+export interface WorkflowState {
+  workflowId: string;
+  accountId: string;
+  name: string;
+  active: boolean;
+  deleted: boolean;
+  /** New executions are of this version. */
+  deploymentId: string;
+}
+
+export async function readWorkflowState(sql: Sql, workflowId: string): Promise<WorkflowState | undefined> {
+  const rows = await sql<WorkflowState[]>`
+    select id as "workflowId", account_id as "accountId", name, active, deleted_at is not null as deleted,
+      deployment_id as "deploymentId"
+    from emitters where id = ${workflowId} and kind = 'workflow' and deployment_id is not null`;
+  return rows[0];
+}
+
+/** The code of a step, and the definitions of its props. */
+export interface StepComponent {
+  bundle: string;
+  sourceMap: string;
+  bundleHash: string;
+  configurableProps: PropDefinition[];
+}
+
+export interface DeploymentRow extends Deployment {
+  /** In the order of the steps; undefined where the component is not there any more. */
+  components: (StepComponent | undefined)[];
+}
+
+interface ComponentRow {
+  id: string;
+  bundle: string;
+  source_map: string | null;
+  bundle_hash: string;
+  configurable_props: PropDefinition[];
+}
+
+export async function readDeploymentRuntime(sql: Sql, id: string): Promise<DeploymentRow | undefined> {
+  const [deployment] = await sql<Deployment[]>`
+    select id, workflow_id as "workflowId", account_id as "accountId", version, triggers, steps, settings
+    from deployments where id = ${id}`;
+  if (deployment === undefined) return undefined;
+  const ids = deployment.steps.map(({ componentId }) => componentId);
+  const components = await sql<ComponentRow[]>`
+    select id, bundle, source_map, coalesce(bundle_hash, code_hash) as bundle_hash, configurable_props
+    from components where id = any(${ids}::text[]) and account_id = ${deployment.accountId}`;
+  const byId = new Map(components.map((row) => [row.id, row]));
+  return {
+    ...deployment,
+    components: deployment.steps.map(({ componentId, dynamicProps }) => {
+      const row = byId.get(componentId);
+      if (row === undefined) return undefined;
+      return {
+        bundle: row.bundle,
+        sourceMap: row.source_map ?? '',
+        bundleHash: row.bundle_hash,
+        configurableProps: mergeDefinitions(row.configurable_props, dynamicProps),
+      };
+    }),
+  };
+}

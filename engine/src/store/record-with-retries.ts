@@ -1,0 +1,29 @@
+import { addJobs, type JobSpec } from './add-jobs.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/** `nextAttemptAtMs` is in epoch milliseconds. */
+export type AttemptEnd = { status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' };
+
+export interface RetryRecording<R> {
+  /** Writes what attempts have led to, for what this node still has. Answers for each whether it was written. */
+  update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
+  /** The job that comes back for what is to be attempted again. */
+  laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
+}
+
+/** One statement; where there are retries, their jobs are in the same transaction. */
+export async function recordWithRetries<R extends AttemptEnd>(
+  sql: Sql,
+  results: readonly R[],
+  { update, laneOf }: RetryRecording<R>,
+): Promise<boolean[]> {
+  const jobs = results.flatMap((result) =>
+    result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
+  );
+  if (jobs.length === 0) return update(sql, results);
+  return sql.begin(async (tx) => {
+    const recorded = await update(tx, results);
+    await addJobs(tx, jobs);
+    return recorded;
+  });
+}

@@ -1,0 +1,69 @@
+import type { InvocationKind } from '../run/invocation.ts';
+import { addRunLanes, placeOf } from './insert-invocations.ts';
+import type { Sql } from './database.ts';
+
+export interface EndedExecution {
+  workflowId: string;
+  deploymentId: string;
+  kind: InvocationKind;
+  status: string;
+  event: string;
+  context: string;
+  /** In their order. */
+  steps: { namespace: string; status: string }[];
+}
+
+/** `running`: it has not ended. Undefined: there is none in this account. */
+export async function readEndedExecution(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<EndedExecution | 'running' | undefined> {
+  const [[invocation], [execution], steps] = await Promise.all([
+    sql`select 1 from invocations where id = ${id} and account_id = ${accountId} and starts_with(id, 'exec_')`,
+    sql<Omit<EndedExecution, 'steps'>[]>`
+      select workflow_id as "workflowId", deployment_id as "deploymentId", kind, status, event, context
+      from executions where id = ${id} and account_id = ${accountId}`,
+    sql<EndedExecution['steps']>`
+      select namespace, status from execution_steps where execution_id = ${id} and account_id = ${accountId}
+      order by position`,
+  ]);
+  if (invocation !== undefined) return 'running';
+  return execution === undefined ? undefined : { ...execution, steps: [...steps] };
+}
+
+export interface Replay {
+  id: string;
+  of: string;
+  accountId: string;
+  workflowId: string;
+  deploymentId: string;
+  kind: InvocationKind;
+  event: string;
+  context: string;
+  /** How many of the first steps are taken over. */
+  completed: number;
+}
+
+/** One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again. */
+export async function insertReplay(sql: Sql, replay: Replay): Promise<void> {
+  const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, trace_id, replay_of,
+        started_at)
+      values (${id}, ${accountId}, ${workflowId}, ${deploymentId}, ${kind}, 'queued', ${event}, ${context}, ${id}, ${of},
+        now())`;
+    await tx`
+      insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports,
+        logs, started_at, ended_at)
+      select ${id}, position, account_id, ${deploymentId}, namespace, 'done', runs, value, exports, logs, started_at, ended_at
+      from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}`;
+    // With attempts of 1: whoever takes it looks for what it has completed.
+    await tx`
+      insert into invocations (id, account_id, source_id, kind, event, attempts, place)
+      select r.*, 1, ${placeOf(tx)}
+      from (values (${id}, ${accountId}, ${workflowId}, ${kind}, ${event})) as r(id, account_id, source_id, kind, event)`;
+    await addRunLanes(tx, [workflowId]);
+  });
+}

@@ -1,0 +1,164 @@
+import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { EventRecord, LogLineRecord, Principal } from '../contract.ts';
+import type { EventStreamRequest, Stream, Streams } from '../contract-streams.ts';
+import { comparePositions, type EventPosition, parseEventId } from '../events/event-id.ts';
+import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../events/log-lines.ts';
+import { readNewestLines } from '../events/read-newest-lines.ts';
+import { isWorkflow } from '../run/invocation.ts';
+import { createTenantTurns } from '../run/tenant-turns.ts';
+import type { Sql } from '../store/database.ts';
+import { emitterExists } from '../store/emitter-exists.ts';
+import { type LogSlice, readLoggedRuns } from '../store/read-logs.ts';
+import { readEventsAfter, readReplayStart } from '../store/read-stream.ts';
+import { createHeldBytes } from './held-bytes.ts';
+import { createOpenStreams } from './open-streams.ts';
+import { createReader, type ReaderOptions } from './reader.ts';
+import type { Watch, Watches } from './watches.ts';
+
+export interface StreamsOptions {
+  sql: Sql;
+  limits: Pick<LimitsCache, 'get'>;
+  watches: Watches;
+}
+
+/** Streams of this node, bounded for each account and in all. */
+export function createStreams({ sql, limits, watches }: StreamsOptions): Streams & { open(): number } {
+  const opened = createOpenStreams();
+  const turns = createTenantTurns(LIMITS.maxStreamReadsPerTenant);
+
+  const held = createHeldBytes(LIMITS.maxStreamBytesPerTenant);
+
+  type Source<T, C> = Omit<ReaderOptions<T, C>, 'watch' | 'cursor' | 'onHeld' | 'onClose'> & {
+    start: () => Promise<C>;
+    bytesOf: (item: T) => number;
+  };
+
+  /** Once there is room for it. */
+  async function open<T, C>({ accountId }: Principal, emitterId: string, source: Source<T, C>): Promise<Stream<T>> {
+    await checkEmitter(sql, accountId, emitterId);
+    const { maxStreams } = await limits.get(accountId);
+    const place = opened.enter(accountId, maxStreams);
+    let watch: Watch | undefined;
+    try {
+      // Before the start is read: what comes meanwhile is seen by one of the two.
+      watch = await watches.open(emitterId);
+      const cursor = await source.start();
+      const read: typeof source.read = async (from, last, signal) => {
+        await held.room(accountId, signal);
+        const end = await turns.take(accountId, signal);
+        if (end === undefined) return { items: [], cursor: from, isFull: false };
+        return source.read(from, last, signal).finally(end);
+      };
+      let heldHere = 0;
+      const onHeld = (items: readonly T[]) => {
+        const bytes = items.reduce((sum, item) => sum + source.bytesOf(item), 0);
+        if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
+        heldHere = bytes;
+      };
+      const stream = createReader({ ...source, watch, cursor, read, onHeld, onClose: place.leave });
+      place.closeWith(stream.close);
+      return stream;
+    } catch (error) {
+      watch?.close();
+      place.leave();
+      throw error;
+    }
+  }
+
+  return {
+    async events(who, emitterId, request) {
+      const given = cursorOf(request.after, parseEventId);
+      return open<EventRecord, EventPosition>(
+        who,
+        emitterId,
+        eventSource(sql, who.accountId, emitterId, request, given),
+      );
+    },
+    async logs(who, emitterId, { after }) {
+      const given = cursorOf(after, parseLogCursor);
+      return open<LogLineRecord, LogCursor>(who, emitterId, lineSource(sql, who.accountId, emitterId, given));
+    },
+    open: opened.count,
+    end: opened.end,
+  };
+}
+
+/** What a message has besides its data, about. */
+const MESSAGE_BYTES = 400;
+
+async function checkEmitter(sql: Sql, accountId: string, id: string): Promise<void> {
+  const isKnown = !id.includes('\0') && (await emitterExists(sql, accountId, id));
+  if (!isKnown) throw notFound(isWorkflow(id) ? 'workflow' : 'source', id);
+}
+
+function cursorOf<C>(text: string | undefined, parse: (text: string) => C | undefined): C | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = parse(text);
+  if (parsed !== undefined) return parsed;
+  const message = 'Expected the id of a message of this stream';
+  throw new HeadwaterError('INVALID_REQUEST', `last_event_id: ${message}`, {
+    fields: [{ path: 'last_event_id', message }],
+  });
+}
+
+function eventSource(
+  sql: Sql,
+  accountId: string,
+  emitterId: string,
+  { channel, expand }: EventStreamRequest,
+  given: EventPosition | undefined,
+) {
+  return {
+    start: async () =>
+      given ?? (await readReplayStart(sql, accountId, emitterId, { channel, count: LIMITS.recentEvents })),
+    bytesOf: ({ data }: EventRecord) => data.length + MESSAGE_BYTES,
+    isAfter: (last: EventPosition, cursor: EventPosition) => comparePositions(last, cursor) > 0,
+    async read(after: EventPosition, last: EventPosition) {
+      const { items, isFull } = await readEventsAfter(sql, accountId, emitterId, { channel, after, expand });
+      const newest = parseEventId(items.at(-1)?.id ?? '') ?? after;
+      // What is not of this channel has been passed over up to `last`.
+      const cursor = isFull || comparePositions(newest, last) > 0 ? newest : last;
+      return { items, cursor, isFull };
+    },
+  };
+}
+
+function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCursor | undefined) {
+  const ofWorkflow = isWorkflow(emitterId);
+  return {
+    async start() {
+      if (given !== undefined) return given;
+      const lines = await readNewestLines(sql, accountId, emitterId, LIMITS.recentEvents);
+      const oldest = parseLogCursor(lines.at(-1)?.id ?? '');
+      return oldest === undefined ? LOG_START : { ...oldest, index: oldest.index - 1 };
+    },
+    bytesOf: ({ message }: LogLineRecord) => message.length + MESSAGE_BYTES,
+    isAfter: (last: EventPosition, { major, minor }: LogCursor) =>
+      !ofWorkflow && comparePositions(last, { ms: major, seq: Number(minor) }) > 0,
+    // What executions log has no place among the emitter's events.
+    ...(ofWorkflow ? { everyMs: LIMITS.streamLogPollMs } : {}),
+    async read(from: LogCursor, last: EventPosition) {
+      const { runs, through, isFull } = await readLoggedRuns(sql, accountId, emitterId, sliceAt(from));
+      const items = runs
+        .flatMap((run) => linesOf(run))
+        .filter((line) => !isSamePlace(parseLogCursor(line.id), from) || line.index > from.index);
+      const seen: LogCursor = through === undefined ? from : { ...through, index: LAST_LINE };
+      if (ofWorkflow || isFull) return { items, cursor: seen, isFull };
+      return { items, cursor: later(seen, { major: last.ms, minor: String(last.seq), index: LAST_LINE }), isFull };
+    },
+  };
+}
+
+/** A run of which everything was given is not read again: it may be as much as is read at once. */
+const sliceAt = (cursor: LogCursor): LogSlice => (cursor.index === LAST_LINE ? { after: cursor } : { from: cursor });
+
+/** Before every line, of a source and of a workflow. */
+const LOG_START: LogCursor = { major: 0, minor: '0', index: LAST_LINE };
+
+const isSamePlace = (a: LogCursor | undefined, b: LogCursor) => a?.major === b.major && a.minor === b.minor;
+
+function later(a: LogCursor, b: LogCursor): LogCursor {
+  const difference = a.major - b.major || Number(a.minor) - Number(b.minor);
+  return difference > 0 ? a : b;
+}

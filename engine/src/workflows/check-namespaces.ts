@@ -1,0 +1,36 @@
+import { type FieldError, LIMITS } from '@headwater/shared';
+import type { StepInputRecord } from '../contract-workflows.ts';
+import type { Step } from './deployment.ts';
+
+const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
+/** Of every object, so that `steps.<namespace>` would be something else; and the event's own. */
+const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
+
+/** What is wrong with the list of steps as such, before anything is asked about their components. */
+export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
+  if (inputs.length > LIMITS.maxWorkflowSteps)
+    return [{ path: 'steps', message: `must be at most ${LIMITS.maxWorkflowSteps}` }];
+  const namespaces = new Set<string>();
+  const ids = new Set<string>();
+  return inputs.flatMap(({ namespace, id }, i) => {
+    const errors: FieldError[] = [];
+    const problem = findNamespaceProblem(namespace, namespaces);
+    if (problem !== undefined) errors.push({ path: `steps.${i}.namespace`, message: problem });
+    namespaces.add(namespace);
+    if (id === undefined) return errors;
+    // A new workflow has no steps, and ids say nothing: it may be made of what another one shows.
+    if (before.length > 0 && !before.some((step) => step.id === id))
+      errors.push({ path: `steps.${i}.id`, message: `The workflow has no step ${id}` });
+    if (ids.has(id)) errors.push({ path: `steps.${i}.id`, message: `${id} is there twice` });
+    ids.add(id);
+    return errors;
+  });
+}
+
+function findNamespaceProblem(namespace: string, taken: ReadonlySet<string>): string | undefined {
+  if (namespace.length > LIMITS.maxNamespaceChars) return `must have at most ${LIMITS.maxNamespaceChars} characters`;
+  if (!NAMESPACE.test(namespace))
+    return 'must be letters, digits, _ and $, no digit first: it is read as steps.<namespace>';
+  if (RESERVED.has(namespace)) return `must not be ${namespace}`;
+  return taken.has(namespace) ? `${namespace} is the namespace of another step` : undefined;
+}

@@ -1,0 +1,87 @@
+import { HeadwaterError } from '@headwater/shared';
+import type { EndpointRoute, RunResponse } from '../../contract.ts';
+import type { Dispatcher } from '../../run/dispatcher.ts';
+import { newInvocationId } from '../../run/invocation.ts';
+import { type Batcher, createBatcher } from '../../store/batcher.ts';
+import type { Sql } from '../../store/database.ts';
+import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
+import { queueIsFull } from './queue-is-full.ts';
+import type { Turns } from './turns.ts';
+import type { WaitingClients } from './waiting-clients.ts';
+
+export interface InTurnIntakeOptions {
+  sql: Sql;
+  nodeId: () => string;
+  dispatcher: Pick<Dispatcher, 'capacity'>;
+  turns: Pick<Turns, 'next'>;
+  clients: WaitingClients;
+}
+
+export interface Accepted {
+  invocationId: string;
+  response?: Promise<RunResponse>;
+}
+
+const MAX_BATCH = 256;
+/** A client waits for its answer meanwhile. */
+const MIN_INTERVAL_MS = 4;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Queues requests to workflows whose settings say when their executions start. Resolves once the request is durable. */
+export function createInTurnIntake(
+  options: InTurnIntakeOptions,
+): (route: EndpointRoute, event: string) => Promise<Accepted> {
+  const { clients } = options;
+  // One for each tenant: to count a long queue takes time, and only its owner waits for that.
+  const tenants = new Map<string, { batcher: Batcher<NewTurn, boolean>; pending: number }>();
+
+  async function insert(turn: NewTurn): Promise<boolean> {
+    const tenant = tenants.get(turn.accountId) ?? { batcher: createTurnBatcher(options.sql), pending: 0 };
+    tenants.set(turn.accountId, tenant);
+    tenant.pending += 1;
+    try {
+      return await tenant.batcher.add(turn);
+    } finally {
+      tenant.pending -= 1;
+      if (tenant.pending === 0) tenants.delete(turn.accountId);
+    }
+  }
+
+  async function queue(turn: NewTurn): Promise<void> {
+    if (!(await insert(turn))) throw queueIsFull(turn.sourceId, turn.queueLimit ?? 0);
+    options.turns.next({ accountId: turn.accountId, workflowId: turn.sourceId });
+  }
+
+  return async ({ accountId, sourceId, customResponse, inTurn }, event) => {
+    const id = newInvocationId(sourceId);
+    const turn = { id, accountId, sourceId, kind: 'http' as const, event, queueLimit: inTurn?.queueLimit };
+    if (!customResponse) {
+      await queue(turn);
+      return { invocationId: id };
+    }
+    if (clients.count(accountId) >= options.dispatcher.capacity(accountId)) throw tooManyClients();
+    // Before it is durable: from then on it may be claimed.
+    const response = clients.expect(id, accountId);
+    try {
+      await queue({ ...turn, wantedBy: options.nodeId() });
+    } catch (error) {
+      clients.take(id);
+      throw error;
+    }
+    return { invocationId: id, response };
+  };
+}
+
+function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {
+  return createBatcher({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: MIN_INTERVAL_MS,
+    commit: (rows) => insertInTurn(sql, rows, { startsNext: true }),
+  });
+}
+
+function tooManyClients(): HeadwaterError {
+  return new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,103 @@
+import type { LogLevel } from '@headwater/shared';
+import type { TestedFlow, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
+import type { ExecutionError } from '../../contract-workflows.ts';
+import { visibleExports } from '../run/execution-context.ts';
+import type { StepRow } from '../run/execution-rows.ts';
+import type { StepContext } from '../run/run-step.ts';
+import { bytesOfSends, runSteps, type StepsEnd, type StepsHost, type StepsTask } from '../run/run-steps.ts';
+
+type Played = Pick<WorkflowTestRecord, 'status' | 'steps'>;
+
+/** Runs the steps of a test and keeps what they put out in memory alone. What would wait goes on at once. */
+export async function playSteps(
+  context: StepContext,
+  task: StepsTask,
+  urls: ReturnType<StepsHost['urls']>,
+): Promise<Played> {
+  const rows: StepRow[] = [];
+  const flows = new Map<StepRow, TestedFlow>();
+  const responds = new Map<number, TestedStep['responds']>();
+  const host: StepsHost = {
+    store(row) {
+      rows.push(row);
+      return true;
+    },
+    stored: async () => true,
+    stepEnded: () => undefined,
+    mayGoOn: async () => true,
+    respond(response, immediate) {
+      const position = task.from + rows.length;
+      responds.set(position, [...(responds.get(position) ?? []), { response, immediate }]);
+    },
+    urls: () => urls,
+  };
+  let end: StepsEnd;
+  do {
+    end = await runSteps(context, { ...task, ...progressOf(task, rows) }, host);
+    if ('last' in end && end.last !== undefined) rows.push(end.last);
+    const flow = flowOf(end);
+    if (flow !== undefined && 'last' in end && end.last !== undefined) flows.set(end.last, flow);
+  } while (end.kind === 'waits' && task.from + rows.length < task.to);
+  return {
+    status: statusOf(end),
+    steps: rows.map((row) => testedStep(row, flows.get(row), responds.get(row.position))),
+  };
+}
+
+/** What follows a step that would have waited. */
+function progressOf(task: StepsTask, rows: readonly StepRow[]): Pick<StepsTask, 'from' | 'done' | 'usedBytes'> {
+  const bytes = rows.reduce(
+    (sum, { exports, value = '', logs, sends }) =>
+      sum + exports.length + value.length + logs.length + bytesOfSends(sends),
+    0,
+  );
+  const done = rows.map(({ namespace, exports, value }) => ({ namespace, exports: visibleExports(exports, value) }));
+  return { from: task.from + rows.length, done: [...task.done, ...done], usedBytes: task.usedBytes + bytes };
+}
+
+function flowOf(end: StepsEnd): TestedFlow | undefined {
+  switch (end.kind) {
+    case 'exited':
+      return { kind: 'exit', ...(end.reason === undefined ? {} : { reason: end.reason }) };
+    case 'waits':
+      return { kind: end.why, ms: end.ms };
+    case 'again':
+      return { kind: 'rerun', ms: end.ms, ...(end.context === undefined ? {} : { context: end.context }) };
+    default:
+      return undefined;
+  }
+}
+
+function statusOf(end: StepsEnd): Played['status'] {
+  switch (end.kind) {
+    case 'completed':
+    case 'waits':
+      return 'succeeded';
+    case 'exited':
+      return 'exited';
+    case 'again':
+      return 'rerun';
+    case 'failed':
+      return 'failed';
+    case 'lost':
+    case 'stopped':
+      throw new Error(`A test that nothing can take over was ${end.kind}`);
+  }
+}
+
+function testedStep(row: StepRow, flow: TestedFlow | undefined, responds: TestedStep['responds'] = []): TestedStep {
+  const lines = JSON.parse(row.logs) as { at: number; level: LogLevel; message: string }[];
+  return {
+    namespace: row.namespace,
+    status: row.status === 'failed' ? 'failed' : 'done',
+    ...(row.value === undefined ? {} : { value: row.value }),
+    exports: row.exports,
+    logs: lines.map(({ at: atMs, level, message }) => ({ atMs, level, message })),
+    ...(row.error === undefined ? {} : { error: JSON.parse(row.error) as ExecutionError }),
+    ...(flow === undefined ? {} : { flow }),
+    sends: row.sends.map(({ kind, payload }) => ({ kind, payload })),
+    responds,
+    startedAt: new Date(row.startedAtMs),
+    endedAt: new Date(row.endedAtMs),
+  };
+}

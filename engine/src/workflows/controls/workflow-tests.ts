@@ -1,0 +1,160 @@
+import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../../accounts/limits-cache.ts';
+import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
+import { createTenantTurns } from '../../run/tenant-turns.ts';
+import type { Sql } from '../../store/database.ts';
+import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
+import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';
+import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
+import { triggerContext, visibleExports } from '../run/execution-context.ts';
+import type { StepContext } from '../run/run-step.ts';
+import type { StepsTask } from '../run/run-steps.ts';
+import { playSteps } from './play-steps.ts';
+
+export interface WorkflowTestsOptions {
+  sql: Sql;
+  runtimes: WorkflowRuntimes;
+  steps: StepContext;
+  limits: Pick<LimitsCache, 'get'>;
+  /** What `$.flow.suspend` shows: nothing waits there. */
+  waitUrls: (executionId: string, token: string) => { resumeUrl: string; cancelUrl: string };
+}
+
+/** How long a test waits for another one of its account to end. */
+const MAX_TURN_MS = 10_000;
+
+/** See the contract. */
+export function createWorkflowTests(options: WorkflowTestsOptions): WorkflowTests {
+  const turns = createTenantTurns(LIMITS.maxWorkflowTestsPerTenant);
+  return {
+    async run({ accountId }, workflowId, test) {
+      const plan = await planTest(options, accountId, workflowId, test);
+      const end = await turns.take(accountId, AbortSignal.timeout(MAX_TURN_MS));
+      if (end === undefined) throw tooManyTests();
+      try {
+        return await perform(options, plan);
+      } finally {
+        end();
+      }
+    },
+  };
+}
+
+interface Plan {
+  workflow: WorkflowState;
+  deployment: DeploymentRuntime;
+  past: TestEvent;
+  from: number;
+  to: number;
+}
+
+async function planTest(
+  options: WorkflowTestsOptions,
+  accountId: string,
+  workflowId: string,
+  test: WorkflowTest,
+): Promise<Plan> {
+  const workflow = workflowId.includes('\0') ? undefined : await options.runtimes.state.get(workflowId);
+  if (workflow === undefined || workflow.accountId !== accountId || workflow.deleted)
+    throw notFound('workflow', workflowId);
+  const deployment = await requireDeployment(options, workflow, test.deploymentId);
+  const past = await requireEvent(options.sql, workflow, test);
+  return { workflow, deployment, past, ...chooseSteps(deployment, test) };
+}
+
+async function requireDeployment(
+  { sql, runtimes }: WorkflowTestsOptions,
+  { workflowId, deploymentId: current }: WorkflowState,
+  asked: string | undefined,
+): Promise<DeploymentRuntime> {
+  const id = asked ?? (await readNewestDeployment(sql, workflowId)) ?? current;
+  const deployment = await runtimes.deployments.get(id);
+  if (deployment === undefined || deployment.workflowId !== workflowId) throw notFound('deployment', id);
+  return deployment;
+}
+
+async function requireEvent(sql: Sql, workflow: WorkflowState, test: WorkflowTest): Promise<TestEvent> {
+  const { accountId, workflowId } = workflow;
+  const given = test.event === undefined ? undefined : eventText(test.event);
+  const { eventId: id } = test;
+  if (id === undefined) return { event: given ?? '{}', steps: [] };
+  const past = id.startsWith('exec_')
+    ? await readExecutionForTest(sql, { accountId, workflowId, id })
+    : await readEventForTest(sql, accountId, id);
+  if (past === undefined) throw invalid('event_id', `names no execution of ${workflowId} and no event of this account`);
+  return given === undefined ? past : { ...past, event: given };
+}
+
+function eventText(event: unknown): string {
+  const text = JSON.stringify(event);
+  if (Buffer.byteLength(text) <= LIMITS.maxHttpBodyBytes) return text;
+  throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
+}
+
+function chooseSteps({ steps }: DeploymentRuntime, { step, upTo }: WorkflowTest): { from: number; to: number } {
+  if (step !== undefined && upTo !== undefined) throw invalid('step', 'and up_to exclude each other');
+  const find = (path: string, namespace: string) => {
+    const position = steps.findIndex((one) => one.namespace === namespace);
+    if (position >= 0) return position;
+    const names = steps.map((one) => one.namespace).join(', ');
+    throw invalid(path, `is no step of this version${names === '' ? ', which has none' : `; its steps are ${names}`}`);
+  };
+  if (step !== undefined) {
+    const from = find('step', step);
+    return { from, to: from + 1 };
+  }
+  return { from: 0, to: upTo === undefined ? steps.length : find('up_to', upTo) + 1 };
+}
+
+async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<WorkflowTestRecord> {
+  const { workflow, deployment, past, from, to } = plan;
+  const { nowMs } = options.steps;
+  const executionId = newId('execution');
+  const context = contextOf(workflow, deployment, past, executionId, nowMs());
+  const before = new Set(deployment.steps.slice(0, from).map(({ namespace }) => namespace));
+  const task: StepsTask = {
+    // Live executions keep the isolates that they have warmed.
+    deployment: {
+      ...deployment,
+      steps: deployment.steps.map((step) => ({ ...step, isolateKey: `${step.isolateKey}/test` })),
+    },
+    executionId,
+    event: past.event,
+    context,
+    done: past.steps
+      .filter(({ namespace }) => before.has(namespace))
+      .map(({ namespace, exports, value }) => ({ namespace, exports: visibleExports(exports, value ?? undefined) })),
+    from,
+    to,
+    account: await options.limits.get(workflow.accountId),
+    usedBytes: 0,
+    deadlineMs: nowMs() + deployment.settings.timeoutSeconds * 1000,
+    jit: true,
+  };
+  const played = await playSteps(options.steps, task, options.waitUrls(executionId, 'test'));
+  return { deploymentId: deployment.id, event: past.event, context, ...played };
+}
+
+/** As the past execution had it, but under an id of its own; else as if it were started by hand or by the event. */
+function contextOf(
+  workflow: WorkflowState,
+  { id: deploymentId, triggers }: DeploymentRuntime,
+  past: TestEvent,
+  id: string,
+  nowMs: number,
+): string {
+  if (past.context !== undefined)
+    return JSON.stringify({ ...(JSON.parse(past.context) as object), id, deployment_id: deploymentId });
+  const started = { id, kind: past.cause === undefined ? ('manual' as const) : ('event' as const), cause: past.cause };
+  return triggerContext(workflow, started, { deploymentId, triggers, replay: false, nowMs });
+}
+
+function tooManyTests(): HeadwaterError {
+  const message = `${LIMITS.maxWorkflowTestsPerTenant} tests of workflows of this account are under way; try again later`;
+  return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+}
+
+function invalid(path: string, message: string): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
+}

@@ -1,0 +1,34 @@
+import type { PropDefinition } from '@headwater/shared';
+import type { WorkflowSettings } from '../contract-workflows.ts';
+import type { TimerSchedule } from '../schedule/next-tick.ts';
+
+/**
+ * The HTTP and timer triggers have an endpoint or a timer of their id as prop name; a source has a subscription. `deployed`: the
+ * source was deployed with the workflow, and goes with it.
+ */
+export type Trigger =
+  | { id: string; type: 'http'; customResponse: boolean }
+  | { id: string; type: 'timer'; schedule: TimerSchedule }
+  | { id: string; type: 'source'; sourceId: string; eventName: string; deployed?: true };
+
+export interface Step {
+  id: string;
+  namespace: string;
+  componentId: string;
+  /** Secrets are sealed in it; strings may hold `{{…}}`. */
+  configuredProps: Record<string, unknown>;
+  dynamicProps: PropDefinition[];
+  /** Environment variables that its props name. */
+  env: string[];
+}
+
+/** What a row of `deployments` holds. */
+export interface Deployment {
+  id: string;
+  workflowId: string;
+  accountId: string;
+  version: number;
+  triggers: Trigger[];
+  steps: Step[];
+  settings: WorkflowSettings;
+}

@@ -1,0 +1,58 @@
+import { LIMITS, tokenize } from '@headwater/shared';
+import { checkExpression } from './check-expression.ts';
+
+/** What may still be spent on the expressions of one version: all of them are parsed on this node, one after the other. */
+export interface ExpressionBudget {
+  expressions: number;
+  chars: number;
+}
+
+export function expressionBudget(): ExpressionBudget {
+  return { expressions: LIMITS.maxWorkflowExpressions, chars: LIMITS.maxWorkflowExpressionChars };
+}
+
+export interface ValueScope {
+  /** Namespaces of the steps before. */
+  before: readonly string[];
+  budget: ExpressionBudget;
+  /** Takes the names of environment variables. */
+  env: Set<string>;
+}
+
+const SHOWN_CHARS = 80;
+
+/** What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. */
+export function findExpressionProblem(value: unknown, scope: ValueScope, path = ''): string | undefined {
+  if (typeof value === 'string') {
+    const problem = findTemplateProblem(value, scope);
+    return problem === undefined || path === '' ? problem : `At ${path}: ${problem}`;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const innerPath = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    const problem = findExpressionProblem(inner, scope, innerPath);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function findTemplateProblem(template: string, { before, budget, env }: ValueScope): string | undefined {
+  const outcome = tokenize(template);
+  if (!outcome.ok) return `${outcome.message} (at character ${outcome.at + 1})`;
+  for (const part of outcome.parts) {
+    if (!('expression' in part)) continue;
+    budget.expressions -= 1;
+    budget.chars -= part.expression.length;
+    if (budget.expressions < 0 || budget.chars < 0)
+      return `A workflow has at most ${LIMITS.maxWorkflowExpressions} expressions, of ${LIMITS.maxWorkflowExpressionChars} characters together`;
+    const checked = checkExpression(part.expression, before);
+    if (!checked.ok)
+      return `${checked.message} (at character ${part.at + checked.at + 1}, in {{${shown(part.expression)}}})`;
+    for (const name of checked.env) env.add(name);
+  }
+  return undefined;
+}
+
+function shown(expression: string): string {
+  return expression.length > SHOWN_CHARS ? `${expression.slice(0, SHOWN_CHARS)}…` : expression;
+}

@@ -1,0 +1,149 @@
+import { type FieldError, HeadwaterError, newId, type PropDefinition } from '@headwater/shared';
+import { chooseComponent, namesComponent } from '../components/choose-component.ts';
+import type { Principal } from '../contract-base.ts';
+import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
+import type { StepInputRecord } from '../contract-workflows.ts';
+import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
+import { mergeDefinitions } from '../sources/merge-definitions.ts';
+import { invalidProps } from '../sources/validate-props.ts';
+import { lockEnvironmentVariables } from '../store/environment-variables.ts';
+import type { Step } from './deployment.ts';
+import { expressionBudget, type ExpressionBudget, findExpressionProblem } from './expressions/check-value.ts';
+
+export interface StepContext extends DecideContext {
+  components: Pick<Components, 'save' | 'obtain'>;
+}
+
+interface Planning {
+  context: StepContext;
+  who: Principal;
+  inputs: readonly StepInputRecord[];
+  before: readonly Step[];
+  budget: ExpressionBudget;
+  /** The same code in several steps is saved once. */
+  saved: Map<string, Promise<ComponentRecord>>;
+}
+
+interface ChosenStep {
+  input: StepInputRecord;
+  old: Step | undefined;
+  component: ComponentRecord;
+}
+
+/**
+ * The steps of a new version: their components are saved or looked up, their props checked and sealed, their expressions
+ * checked. Throws INVALID_PROPS with everything that is wrong with the props of all steps, and what is wrong with the first
+ * component that is, each with the path of its step.
+ */
+export async function planSteps(
+  context: StepContext,
+  who: Principal,
+  inputs: readonly StepInputRecord[],
+  before: readonly Step[],
+): Promise<Step[]> {
+  const planning: Planning = { context, who, inputs, before, budget: expressionBudget(), saved: new Map() };
+  const chosen: ChosenStep[] = [];
+  for (const [i, input] of inputs.entries()) {
+    const old = oldStep(planning, input);
+    chosen.push({ input, old, component: await inStep(input, i, () => choose(planning, input, old)) });
+  }
+  const steps: Step[] = [];
+  const errors: FieldError[] = [];
+  for (const [i, step] of chosen.entries()) {
+    try {
+      steps.push(await inStep(step.input, i, () => planStep(planning, step, i)));
+    } catch (error) {
+      if (!(error instanceof HeadwaterError) || error.code !== 'INVALID_PROPS') throw error;
+      errors.push(...error.fields);
+    }
+  }
+  if (errors.length > 0) throw invalidProps(errors);
+  await requireVariables(context, who, steps);
+  return steps;
+}
+
+/** The step that is there already: by its id, or else by its namespace, unless that is one that another input names by id. */
+function oldStep({ inputs, before }: Planning, { id, namespace }: StepInputRecord): Step | undefined {
+  const byId = before.find((step) => step.id === id);
+  if (byId !== undefined) return byId;
+  const byName = before.find((step) => step.namespace === namespace);
+  return inputs.some((input) => input.id !== undefined && input.id === byName?.id) ? undefined : byName;
+}
+
+async function choose(planning: Planning, input: StepInputRecord, old: Step | undefined): Promise<ComponentRecord> {
+  const { context, who, saved } = planning;
+  const choice: ComponentChoice =
+    namesComponent(input) || old === undefined ? choiceOf(input) : { componentId: old.componentId };
+  const key = JSON.stringify(choice);
+  const known = saved.get(key) ?? chooseComponent(context.components, who, choice, 'action', input.namespace);
+  saved.set(key, known);
+  return known;
+}
+
+function choiceOf(input: StepInputRecord): ComponentChoice {
+  const names = ['componentId', 'componentKey', 'componentVersion', 'componentCode', 'componentUrl'] as const;
+  return Object.fromEntries(names.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])));
+}
+
+async function planStep(planning: Planning, { input, old, component }: ChosenStep, i: number): Promise<Step> {
+  const { context, who, inputs, budget } = planning;
+  const env = new Set<string>();
+  const scope = { before: inputs.slice(0, i).map(({ namespace }) => namespace), budget, env };
+  const before: PropsBefore | undefined = old && {
+    component_id: old.componentId,
+    configured_props: old.configuredProps,
+    dynamic_props: old.dynamicProps,
+  };
+  const check = (value: unknown) => findExpressionProblem(value, scope);
+  const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
+  checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
+  const { namespace } = input;
+  const id = old?.id ?? newId('step');
+  return { id, namespace, componentId: component.id, configuredProps, dynamicProps, env: [...env].toSorted() };
+}
+
+/** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */
+function checkHasNoDb({ id }: ComponentRecord, definitions: readonly PropDefinition[]): void {
+  const errors = definitions
+    .filter(({ type }) => type === '$.service.db')
+    .map(({ name, type }) => ({
+      path: `configured_props.${name}`,
+      message: `${id} has a prop of the type ${type}, which actions cannot have; a prop of the type data_store keeps values`,
+    }));
+  if (errors.length > 0) throw invalidProps(errors);
+}
+
+/** Names the step in what its component or its props are refused for. */
+async function inStep<T>({ namespace }: StepInputRecord, i: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HeadwaterError)) throw error;
+    const { code, message, limit, retryAfterSeconds } = error;
+    const fields = error.fields.map((field) => ({
+      ...field,
+      path: `steps.${i}.${field.path.replace(/^configured_props\b/, 'props')}`,
+    }));
+    const shown = fields.length === 0 ? [{ path: `steps.${i}`, message }] : fields;
+    throw new HeadwaterError(code, `Step ${namespace}: ${message}`, {
+      fields: shown.map((field) => ({ ...field, message: `Step ${namespace}: ${field.message}` })),
+      ...(limit === undefined ? {} : { limit }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      cause: error,
+    });
+  }
+}
+
+async function requireVariables({ db }: StepContext, { accountId }: Principal, steps: readonly Step[]): Promise<void> {
+  const named = [...new Set(steps.flatMap(({ env }) => env))];
+  const there = await lockEnvironmentVariables(db.sql, accountId, named);
+  const errors = steps.flatMap(({ namespace, env }, i) =>
+    env
+      .filter((name) => !there.has(name))
+      .map((name) => ({
+        path: `steps.${i}.props`,
+        message: `Step ${namespace}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`,
+      })),
+  );
+  if (errors.length > 0) throw invalidProps(errors);
+}

@@ -1,0 +1,123 @@
+import { type FieldError, LIMITS, newId } from '@headwater/shared';
+import type { SourceCreate } from '../contract-components.ts';
+import type { TriggerInput } from '../contract-workflows.ts';
+import { findTextFault } from '../delivery/validate-webhook.ts';
+import { checkTimer, timerOf } from '../schedule/check-timer.ts';
+import type { Trigger } from './deployment.ts';
+
+/** A source that is not deployed yet stands where its trigger will. */
+export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; eventName: string; path: string };
+
+export interface TriggerPlan {
+  triggers: PlannedTrigger[];
+  errors: FieldError[];
+}
+
+/**
+ * The triggers of a new version. One that is there keeps its id, and with it its URL or the phase of its timer: the one that is
+ * named by id; else a timer with the same schedule; else the first of the same type. `before` is empty for a new workflow, and
+ * then ids say nothing.
+ */
+export function planTriggers(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerPlan {
+  const errors = findTriggerProblems(inputs, before);
+  if (errors.length > 0) return { triggers: [], errors };
+  const kept = keepIds(inputs, before);
+  return { triggers: inputs.map((input, i) => planTrigger(input, kept.get(input), before, `triggers.${i}`)), errors };
+}
+
+function planTrigger(
+  input: TriggerInput,
+  keptId: string | undefined,
+  before: readonly Trigger[],
+  path: string,
+): PlannedTrigger {
+  switch (input.type) {
+    case 'http':
+      return { id: keptId ?? newId('httpTrigger'), type: 'http', customResponse: input.customResponse ?? false };
+    case 'timer':
+      return { id: keptId ?? newId('timerTrigger'), type: 'timer', schedule: timerOf(input.schedule) };
+    case 'source': {
+      const { sourceId, eventName = '' } = input;
+      const isOwn = before.some((one) => one.type === 'source' && one.sourceId === sourceId && one.deployed === true);
+      return { id: sourceId, type: 'source', sourceId, eventName, ...(isOwn ? { deployed: true } : {}) };
+    }
+    case 'deploy': {
+      const { type: _, eventName = '', ...source } = input;
+      return { type: 'deploy', source, eventName, path };
+    }
+  }
+}
+
+/** Which trigger of before each input is, by its id. */
+function keepIds(inputs: readonly TriggerInput[], before: readonly Trigger[]): Map<TriggerInput, string> {
+  const kept = new Map<TriggerInput, string>();
+  const free = new Map(before.map((trigger) => [trigger.id, trigger]));
+  const keepWhere = (isSame: (input: TriggerInput, trigger: Trigger) => boolean) => {
+    for (const input of inputs) {
+      if (kept.has(input)) continue;
+      const found = [...free.values()].find((trigger) => trigger.type === input.type && isSame(input, trigger));
+      if (found === undefined) continue;
+      kept.set(input, found.id);
+      free.delete(found.id);
+    }
+  };
+  keepWhere((input, trigger) => 'id' in input && input.id === trigger.id);
+  keepWhere(
+    (input, trigger) => !hasId(input) && scheduleOf(input) !== undefined && scheduleOf(input) === scheduleOf(trigger),
+  );
+  keepWhere((input) => !hasId(input) && input.type !== 'source');
+  return kept;
+}
+
+const hasId = (input: TriggerInput): boolean => 'id' in input && input.id !== undefined;
+
+function scheduleOf(trigger: TriggerInput | Trigger): string | undefined {
+  if (trigger.type !== 'timer') return undefined;
+  const { cron, timezone, intervalSeconds } = timerOf(trigger.schedule);
+  return JSON.stringify([cron, timezone, intervalSeconds]);
+}
+
+function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): FieldError[] {
+  if (inputs.length > LIMITS.maxWorkflowTriggers)
+    return [{ path: 'triggers', message: `must be at most ${LIMITS.maxWorkflowTriggers}` }];
+  const seen = new Set<string>();
+  return inputs.flatMap((input, i) => {
+    const path = `triggers.${i}`;
+    const problem = findTriggerProblem(input, before);
+    if (problem !== undefined) return [{ path: `${path}.${problem.path}`, message: problem.message }];
+    const identity = identityOf(input);
+    if (identity !== undefined && seen.has(identity)) return [{ path, message: 'is there twice' }];
+    if (identity !== undefined) seen.add(identity);
+    return [];
+  });
+}
+
+/** What there may be only once. */
+function identityOf(input: TriggerInput): string | undefined {
+  if (input.type === 'source') return JSON.stringify([input.sourceId, input.eventName ?? '']);
+  return 'id' in input ? input.id : undefined;
+}
+
+function findTriggerProblem(input: TriggerInput, before: readonly Trigger[]): FieldError | undefined {
+  switch (input.type) {
+    case 'http':
+    case 'timer': {
+      const isUnknown =
+        input.id !== undefined &&
+        before.length > 0 &&
+        !before.some(({ id, type }) => id === input.id && type === input.type);
+      if (isUnknown)
+        return { path: 'id', message: `The workflow has no trigger ${input.id} of the type ${input.type}` };
+      const message = input.type === 'timer' ? checkTimer(input.schedule) : undefined;
+      if (message === undefined || input.type !== 'timer') return undefined;
+      // Components write the name of the interval in another way than the API does.
+      const ours = message.replace('intervalSeconds', 'interval_seconds');
+      return { path: input.schedule.cron === undefined ? 'interval_seconds' : 'cron', message: ours };
+    }
+    case 'source':
+    case 'deploy': {
+      const message = findTextFault(input.eventName, LIMITS.maxChannelChars);
+      return message === undefined ? undefined : { path: 'event_name', message };
+    }
+  }
+}

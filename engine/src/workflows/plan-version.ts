@@ -1,0 +1,69 @@
+import { type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Principal } from '../contract-base.ts';
+import type { WorkflowInput, WorkflowSettings } from '../contract-workflows.ts';
+import { findTextFault, throwFields } from '../delivery/validate-webhook.ts';
+import { findEmitters } from '../store/read-workflows.ts';
+import { findStepProblems } from './check-namespaces.ts';
+import { decideSettings } from './check-settings.ts';
+import type { Deployment, Step } from './deployment.ts';
+import { planSteps, type StepContext } from './plan-steps.ts';
+import { type PlannedTrigger, planTriggers } from './plan-triggers.ts';
+
+export interface PlanContext extends StepContext {
+  limits: Pick<LimitsCache, 'get'>;
+}
+
+/** A version that lacks only the sources that it deploys. */
+export interface PlannedVersion {
+  id: string;
+  triggers: PlannedTrigger[];
+  steps: Step[];
+  settings: WorkflowSettings;
+}
+
+/**
+ * A new version: what is given, over that of before. Throws INVALID_REQUEST with everything that is wrong with its form, and then
+ * what `planSteps` throws.
+ */
+export async function planVersion(
+  context: PlanContext,
+  who: Principal,
+  input: WorkflowInput,
+  before: Pick<Deployment, 'triggers' | 'steps' | 'settings'> | undefined,
+): Promise<PlannedVersion> {
+  const { db, limits } = context;
+  const { triggers, errors: triggerErrors } =
+    input.triggers === undefined
+      ? { triggers: before?.triggers ?? [], errors: [] }
+      : planTriggers(input.triggers, before?.triggers ?? []);
+  const stepsBefore = before?.steps ?? [];
+  const { settings, errors } = decideSettings(input.settings ?? {}, before?.settings, await limits.get(who.accountId));
+  throwFields([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors]);
+  if (input.triggers !== undefined) await requireSources(db.sql, who, triggers);
+  const steps = input.steps === undefined ? stepsBefore : await planSteps(context, who, input.steps, stepsBefore);
+  return { id: newId('deployment'), triggers, steps, settings };
+}
+
+export function checkName(name: string | undefined): void {
+  const message = name === '' ? 'must not be empty' : findTextFault(name, LIMITS.maxNameChars);
+  throwFields(message === undefined ? [] : [{ path: 'name', message }]);
+}
+
+/** What triggers name must be the account's. */
+async function requireSources(
+  sql: Parameters<typeof findEmitters>[0],
+  { accountId }: Principal,
+  triggers: readonly PlannedTrigger[],
+): Promise<void> {
+  const named = triggers.map((one) => (one.type === 'source' ? one.sourceId : undefined));
+  const storable = named.filter((id) => id !== undefined && !id.includes('\0')) as string[];
+  const there = storable.length === 0 ? new Set<string>() : await findEmitters(sql, accountId, storable);
+  const errors: FieldError[] = named.flatMap((id, i) =>
+    id === undefined || there.has(id)
+      ? []
+      : [{ path: `triggers.${i}.source_id`, message: `No source or workflow ${id} in this account` }],
+  );
+  const [first] = errors;
+  if (first !== undefined) throw new HeadwaterError('NOT_FOUND', `${first.path}: ${first.message}`, { fields: errors });
+}

@@ -1,0 +1,77 @@
+import type { Log } from '../../log.ts';
+import type { EngineMetrics } from '../../metrics.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import type { PropOpener } from '../../sources/run-props.ts';
+import type { Sql } from '../../store/database.ts';
+import type { DispatcherOptions } from '../../run/dispatcher.ts';
+import type { RunCommitter } from '../../run/run-committer.ts';
+import type { RunContext } from '../../run/run-invocation.ts';
+import { readExecutionProgress } from '../../store/read-execution-progress.ts';
+import { createWorkflowRuntimes, type WorkflowRuntimes } from './deployment-runtime.ts';
+import { createExecutionActions, type ExecutionActions } from './execution-actions.ts';
+import { createExecutionCommitter } from './execution-committer.ts';
+import { createExecutionRunner } from './execution-runner.ts';
+import type { ExecutionRunnerOptions } from './runner-options.ts';
+import type { StepContext } from './run-step.ts';
+import { createWaitTokens } from './wait-token.ts';
+
+export interface ExecutionParts {
+  runtimes: WorkflowRuntimes;
+  /** For tests of steps, which are no executions. */
+  stepContext: StepContext;
+  run: ReturnType<typeof createExecutionRunner>;
+  actions: ExecutionActions;
+  drain(): Promise<void>;
+}
+
+interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' | 'limits' | 'publicUrl'> {
+  sealer: Pick<Sealer, 'seal' | 'mac'>;
+  sql: Sql;
+  opener: PropOpener;
+  metrics: Pick<EngineMetrics, 'executionCommitted'>;
+  log: Log;
+}
+
+/** Everything from a held invocation of a workflow to its commits. `committer`: of ends that bring events and the like. */
+export function assembleExecutions(
+  parts: ExecutionNeeds,
+  context: RunContext,
+  { committer, release }: { committer: RunCommitter; release: DispatcherOptions['release'] },
+): ExecutionParts {
+  const { sql, log } = parts;
+  const runtimes = createWorkflowRuntimes(sql, parts.opener);
+  const steps = createExecutionCommitter({ sql, log });
+  const stepContext = {
+    sandbox: context.sandbox,
+    fetch: context.fetch,
+    callDataStore: context.callDataStore,
+    prepare: context.prepare,
+    nowMs: context.nowMs,
+    openEnvironment: parts.openEnvironment,
+    sealer: parts.sealer,
+  };
+  const tokens = createWaitTokens(parts.sealer);
+  const run = createExecutionRunner({
+    ...stepContext,
+    tokens,
+    runtimes,
+    limits: parts.limits,
+    release,
+    readProgress: (id) => readExecutionProgress(sql, id),
+    committer: steps,
+    log,
+    onCommitted: parts.metrics.executionCommitted,
+    commitRun: committer.commit,
+    publicUrl: parts.publicUrl,
+  });
+  return {
+    runtimes,
+    stepContext,
+    run,
+    actions: createExecutionActions({ sql, tokens, runtimes }),
+    async drain() {
+      await steps.drain();
+      await committer.drain();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { HttpResponse } from '@headwater/shared';
+import type { HeldInvocation } from '../../run/invocation.ts';
+
+/** The client that waits for what the workflow answers, where there is one. It is answered once. */
+export interface ClientAnswer {
+  /** `$.respond`: at once, or what there is to say when the execution ends or waits. */
+  respond(response: HttpResponse, immediate: boolean): void;
+  /** The execution has ended; `why` is said where nothing was given to answer with. */
+  ended(why: string): void;
+  /** What becomes of it is not decided here: whatever was given to answer with may not come true. */
+  leaves(why: string): void;
+  /** It waits, perhaps for days: without an answer so far the client is told that it was accepted. */
+  waits(executionId: string): void;
+}
+
+const ENDED = 'The workflow ran to its end without calling $.respond';
+
+export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 'respond'>): ClientAnswer {
+  let given: HttpResponse | undefined;
+  let open = answer;
+  const send = (response: HttpResponse) => {
+    open?.({ ok: true, response });
+    open = undefined;
+  };
+  const refuse = (message: string) => {
+    open?.({ ok: false, message });
+    open = undefined;
+  };
+  return {
+    respond(response, immediate) {
+      if (immediate) send(response);
+      else given = response;
+    },
+    ended(why) {
+      if (given === undefined) refuse(why);
+      else send(given);
+    },
+    leaves: refuse,
+    waits: (executionId) => send(given ?? accepted(executionId)),
+  };
+}
+
+/** Why a client has no answer, by the error that the execution ended with. */
+export function noAnswer(error: string | undefined): string {
+  return error === undefined ? ENDED : `The workflow failed before it responded: ${error}`;
+}
+
+function accepted(executionId: string): HttpResponse {
+  const body = JSON.stringify({ status: 'waiting', execution_id: executionId });
+  return { status: 202, headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode(body) };
+}

@@ -1,0 +1,106 @@
+import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
+import { hasExpression } from '@headwater/shared';
+import { createRedactor, type Redactor, type SecretValue } from '../../secrets/redactor.ts';
+import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../sources/run-props.ts';
+import type { Sql } from '../../store/database.ts';
+import {
+  type DeploymentRow,
+  readDeploymentRuntime,
+  readWorkflowState,
+  type StepComponent,
+  type WorkflowState,
+} from '../../store/read-workflow-runtime.ts';
+import type { Deployment, Step } from '../deployment.ts';
+import { createRecentReads, type RecentReads } from './recent-reads.ts';
+
+/** A step made ready to run. */
+export interface StepRuntime {
+  id: string;
+  namespace: string;
+  accountId: string;
+  /** Steps of one deployment with the same code share a warm isolate. */
+  isolateKey: string;
+  bundle: ComponentBundle;
+  props: Record<string, SourceProp>;
+  /** Values of secret props. */
+  secrets: SecretValue[];
+  /** Takes the values of secret props out of texts; absent where there are none. */
+  redactor?: Redactor;
+  /** Environment variables that its props name. */
+  env: readonly string[];
+  /** Why it cannot run at all; absent where it can. */
+  fault?: RunFault;
+}
+
+/** A version of a workflow made ready to run. It never changes. */
+export interface DeploymentRuntime extends Omit<Deployment, 'steps'> {
+  steps: StepRuntime[];
+}
+
+export interface WorkflowRuntimes {
+  /** What is true of the workflow now. */
+  state: RecentReads<WorkflowState>;
+  deployments: RecentReads<DeploymentRuntime>;
+}
+
+const MAX_WORKFLOWS = 5_000;
+const MAX_DEPLOYMENTS = 500;
+
+/** Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node (LISTEN). */
+export function createWorkflowRuntimes(sql: Sql, opener: PropOpener): WorkflowRuntimes {
+  return {
+    state: createRecentReads(MAX_WORKFLOWS, (id) => readWorkflowState(sql, id)),
+    deployments: createRecentReads(MAX_DEPLOYMENTS, async (id) => {
+      const row = await readDeploymentRuntime(sql, id);
+      return row === undefined ? undefined : deploymentRuntimeOf(row, opener);
+    }),
+  };
+}
+
+function deploymentRuntimeOf(row: DeploymentRow, opener: PropOpener): DeploymentRuntime {
+  const { components, ...deployment } = row;
+  const steps = deployment.steps.map((step, position) => stepRuntimeOf(deployment, step, components[position], opener));
+  return { ...deployment, steps };
+}
+
+function stepRuntimeOf(
+  { id: deploymentId, accountId }: Deployment,
+  step: Step,
+  component: StepComponent | undefined,
+  opener: PropOpener,
+): StepRuntime {
+  const { id, namespace, env, configuredProps: configured } = step;
+  const base = { id, namespace, accountId, env };
+  if (component === undefined) {
+    const message = `The component ${step.componentId} of the step ${namespace} is not there any more`;
+    const bundle = { code: '', sourceMap: '', hash: '' };
+    return { ...base, isolateKey: deploymentId, bundle, props: {}, secrets: [], fault: { code: 'INTERNAL', message } };
+  }
+  const { bundle: code, sourceMap, bundleHash: hash, configurableProps: definitions } = component;
+  const types = new Map(definitions.map(({ name, type }) => [name, type]));
+  const { props, unopened } = openProps(opener, { accountId, definitions, configured, endpoints: {} });
+  const secrets = secretsIn(configured, props).filter(({ value }) => !hasExpression(value));
+  const redactor = createRedactor(secrets);
+  return {
+    ...base,
+    // Without a colon: none of the steps is a newer revision of another.
+    isolateKey: `${deploymentId}/${hash}`,
+    bundle: { code, sourceMap, hash },
+    props: Object.fromEntries(
+      Object.entries(props).map(([name, prop]) => [name, withTemplates(prop, types.get(name))]),
+    ),
+    secrets,
+    ...(redactor === undefined ? {} : { redactor }),
+    ...(unopened.length === 0 ? {} : { fault: unopenedFault(unopened) }),
+  };
+}
+
+function withTemplates(prop: SourceProp, type: string | undefined): SourceProp {
+  const value = prop.kind === 'http-request' ? prop.request : prop.kind === 'value' ? prop.value : undefined;
+  return hasExpression(value) ? { kind: 'template', value, ...(type === undefined ? {} : { type }) } : prop;
+}
+
+function unopenedFault(unopened: readonly string[]): RunFault {
+  const names = unopened.join(', ');
+  return { code: 'INTERNAL', message: `The stored secret of the prop ${names} cannot be opened; set it again` };
+}

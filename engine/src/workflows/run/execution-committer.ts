@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../log.ts';
+import { createBatcher, isDataError } from '../../store/batcher.ts';
+import { commitExecutions } from '../../store/commit-executions.ts';
+import type { Sql } from '../../store/database.ts';
+import { parkExecutions } from '../../store/park-executions.ts';
+import type { ExecutionCommit } from './execution-rows.ts';
+
+export interface ExecutionCommitter {
+  /**
+   * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and nothing was written.
+   * Rejects with a data error where Postgres does not take what it is given.
+   */
+  commit(commit: ExecutionCommit): Promise<boolean>;
+  /** The same for executions that wait from now on. */
+  park(commit: ExecutionCommit): Promise<boolean>;
+  drain(): Promise<void>;
+}
+
+const MAX_BATCH = 256;
+/** Of what steps have put out: some tens of milliseconds of the database, in which all others wait. */
+const MAX_BATCH_CHARS = 2 * 1024 * 1024;
+/** Others share a commit that starts so much later; the fewer there are, the sooner. */
+const SHARED_INTERVAL_MS = 3;
+const COMMITS_PER_MS = 16;
+/** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the execution is given back. */
+const MAX_TRIES = 9;
+const FIRST_PAUSE_MS = 100;
+
+/** Group commit of all executions of the node. */
+export function createExecutionCommitter({ sql, log }: { sql: Sql; log: Log }): ExecutionCommitter {
+  const batcherOf = (write: (sql: Sql, commits: readonly ExecutionCommit[]) => Promise<Set<string>>) =>
+    createBatcher<ExecutionCommit, boolean>({
+      maxBatch: MAX_BATCH,
+      minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
+      isItemsFault: isDataError,
+      share: { tenantOf: ({ key }) => key.accountId, weightOf: charsOf, maxWeight: MAX_BATCH_CHARS },
+      async commit(commits) {
+        const ours = await write(sql, commits);
+        return commits.map(({ key }) => ours.has(key.id));
+      },
+    });
+  const steps = batcherOf(commitExecutions);
+  const waits = batcherOf(parkExecutions);
+
+  /** Tried again, one that went through unseen writes the same, or finds its lease ended by itself. */
+  async function withRetries(write: () => Promise<boolean>, execution: string): Promise<boolean> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (isDataError(error) || tries === MAX_TRIES) throw error;
+        log.warn({ execution, tries, err: error }, 'a step could not be stored and is tried again');
+        await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+      }
+    }
+  }
+
+  return {
+    commit: (commit) => withRetries(() => steps.add(commit), commit.key.id),
+    park: (commit) => withRetries(() => waits.add(commit), commit.key.id),
+    async drain() {
+      await steps.drain();
+      await waits.drain();
+    },
+  };
+}
+
+function charsOf({ steps, start, end }: ExecutionCommit): number {
+  const own = end === undefined ? 0 : start.event.length;
+  return steps.reduce(
+    (chars, { exports, value = '', logs }) => chars + exports.length + value.length + logs.length,
+    own,
+  );
+}

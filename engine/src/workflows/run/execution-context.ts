@@ -1,0 +1,75 @@
+import { idTimeMs } from '@headwater/shared';
+import { USER_AGENT } from '../../egress/user-agent.ts';
+import type { HeldInvocation } from '../../run/invocation.ts';
+import type { Trigger } from '../deployment.ts';
+import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+
+export type Started = Pick<HeldInvocation, 'id' | 'kind' | 'cause'>;
+
+export interface ContextOptions {
+  deploymentId: string;
+  triggers: readonly Trigger[];
+  replay: boolean;
+  nowMs: number;
+}
+
+const PLATFORM_VERSION = USER_AGENT.split('/')[1];
+
+/** JSON text of `steps.trigger.context`: what is the same for all steps, runs and parts of an execution. */
+export function triggerContext(workflow: WorkflowState, started: Started, options: ContextOptions): string {
+  return JSON.stringify({
+    id: started.id,
+    ts: new Date(idTimeMs(started.id) ?? options.nowMs).toISOString(),
+    workflow_id: workflow.workflowId,
+    workflow_name: workflow.name,
+    deployment_id: options.deploymentId,
+    emitter_id: emitterIdOf(started, options.triggers),
+    owner_id: workflow.accountId,
+    trace_id: traceIdOf(started),
+    replay: options.replay,
+    platform_version: PLATFORM_VERSION,
+  });
+}
+
+export function traceIdOf({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): string {
+  return cause?.traceId ?? id;
+}
+
+/** What emitted the event: a source, or the trigger. Null for an execution that was started by hand, or where it is not known. */
+function emitterIdOf({ kind, cause }: Started, triggers: readonly Trigger[]): string | null {
+  // The event's id, `<ms>-<counter>`, is behind it.
+  if (cause !== undefined) return cause.event.replace(/-\d+-\d+$/, '');
+  const [only, ...others] = triggers.filter(({ type }) => type === kind);
+  return only === undefined || others.length > 0 ? null : only.id;
+}
+
+export interface StepMoment {
+  deadlineMs: number;
+  jit: boolean;
+  /** Counts from 1. */
+  runs: number;
+  /** JSON text: what `$.flow.rerun` was given. */
+  context?: string | undefined;
+  /** JSON text: what the request brought that resumed it. */
+  callback?: string | undefined;
+}
+
+/** JSON text of `$.context`. */
+export function stepContext(trigger: string, moment: StepMoment): string {
+  const { deadlineMs, jit, runs, context, callback } = moment;
+  const given = context === undefined ? '' : `,"context":${context}`;
+  const called = callback === undefined ? '' : `,"callback_request":{"body":${callback}}`;
+  const run = `{"runs":${runs}${given}${called}}`;
+  return `${trigger.slice(0, -1)},"deadline":${Math.floor(deadlineMs)},"JIT":${jit},"run":${run}}`;
+}
+
+/** JSON text of `steps.trigger`. */
+export function triggerExports(event: string, context: string): string {
+  return `{"event":${event},"context":${context}}`;
+}
+
+/** JSON text of what later steps see of one: its exports, and what it returned. */
+export function visibleExports(exports: string, value: string | undefined): string {
+  if (value === undefined) return exports;
+  return exports === '{}' ? `{"$return_value":${value}}` : `{"$return_value":${value},${exports.slice(1)}`;
+}

@@ -1,0 +1,77 @@
+import type { SendContent } from '../../sends/new-send.ts';
+import type { SendCall } from '@headwater/sandbox-runtime';
+
+/** A call of `$.send`, or an event that a step emitted, as it waits in the step's row for the end of its execution. */
+export interface StoredSend extends SendContent {
+  kind: SendCall['kind'];
+}
+
+/** A row of `execution_steps`. All but `namespace` and the times is JSON text or null. */
+export interface StepRow {
+  position: number;
+  namespace: string;
+  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  /** How often it was run, the last time included. */
+  runs: number;
+  /** What it returned; undefined: nothing. */
+  value: string | undefined;
+  exports: string;
+  logs: string;
+  sends: readonly StoredSend[];
+  error: string | undefined;
+  startedAtMs: number;
+  endedAtMs: number;
+}
+
+/** What is the same for all rows of one execution. */
+export interface ExecutionKey {
+  id: string;
+  accountId: string;
+  workflowId: string;
+  deploymentId: string;
+}
+
+/** What an execution was started with. */
+export interface ExecutionStart {
+  kind: string;
+  /** JSON text. */
+  event: string;
+  /** JSON text: `steps.trigger.context`. */
+  context: string;
+  causedBy: string | undefined;
+  traceId: string;
+  startedAtMs: number;
+}
+
+export interface ExecutionEnd {
+  status: 'succeeded' | 'failed' | 'exited' | 'cancelled';
+  /** JSON text of an ExecutionError. */
+  error?: string;
+  /** What `$.flow.exit` was given. */
+  reason?: string;
+  endedAtMs: number;
+}
+
+export interface ExecutionWait {
+  kind: 'delay' | 'suspend' | 'rerun' | 'retry';
+  position: number;
+  runs: number;
+  failures: number;
+  token: string;
+  wakeAtMs: number;
+  /** JSON text: what `$.flow.rerun` was given for the next run. */
+  context?: string;
+}
+
+/** What an execution commits at one moment. Without `end` and `wait` it goes on with its next step. */
+export interface ExecutionCommit {
+  key: ExecutionKey;
+  /** The node that holds its invocation: nothing is written once that is another. */
+  leasedBy: string;
+  steps: readonly StepRow[];
+  /** It had waited to be run again: the row that says so is deleted. */
+  endsWait: boolean;
+  start: ExecutionStart;
+  end?: ExecutionEnd;
+  wait?: ExecutionWait;
+}

@@ -1,0 +1,87 @@
+import type { AccountLimits } from '@headwater/shared';
+import type { HeldInvocation } from '../../run/invocation.ts';
+import type { ExecutionProgress, ProgressStep } from '../../store/read-execution-progress.ts';
+import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { DeploymentRuntime } from './deployment-runtime.ts';
+import { traceIdOf, triggerContext, visibleExports } from './execution-context.ts';
+import type { ExecutionKey, ExecutionStart, StoredSend } from './execution-rows.ts';
+import { bytesOfSends, type StepRun } from './run-steps.ts';
+
+/** An execution that this node holds, as it is when its first step here begins. */
+export interface Execution {
+  key: ExecutionKey;
+  invocation: HeldInvocation;
+  deployment: DeploymentRuntime;
+  account: AccountLimits;
+  start: ExecutionStart;
+  /** What later steps see of those that are completed. */
+  done: { namespace: string; exports: string }[];
+  /** The step to begin with; behind the last one: nothing is left to run. */
+  from: number;
+  /** Of that step, where it is run again after a wait. */
+  again: StepRun | undefined;
+  /** What steps have brought before, completed or not. */
+  sends: StoredSend[];
+  logs: string[];
+  usedBytes: number;
+}
+
+export interface ExecutionParts {
+  workflow: WorkflowState;
+  deployment: DeploymentRuntime;
+  invocation: HeldInvocation;
+  progress: ExecutionProgress;
+  account: AccountLimits;
+  nowMs: number;
+}
+
+export function createExecution(parts: ExecutionParts): Execution {
+  const { workflow, deployment, invocation, progress, account } = parts;
+  const { id, accountId } = invocation;
+  const completed = progress.steps.filter(isCompleted);
+  const { again } = progress;
+  const from = completed.length;
+  const sends = completed.flatMap(sendsOf);
+  return {
+    key: { id, accountId, workflowId: workflow.workflowId, deploymentId: deployment.id },
+    invocation,
+    deployment,
+    account,
+    start: startOf(parts),
+    done: completed.map(({ namespace, exports, value }) => ({
+      namespace,
+      exports: visibleExports(exports, value ?? undefined),
+    })),
+    from,
+    again: again?.position === from ? { ...again, runs: again.runs + 1 } : undefined,
+    sends,
+    logs: completed.map(({ logs }) => logs),
+    usedBytes: completed.reduce((bytes, step) => bytes + bytesOfStep(step), bytesOfSends(sends)),
+  };
+}
+
+/** A step of which another run follows will put out its own. */
+const isCompleted = ({ status }: ProgressStep) => status === 'done' || status === 'waiting';
+
+function startOf({ workflow, deployment, invocation, progress, nowMs }: ExecutionParts): ExecutionStart {
+  const { kind, event, cause } = invocation;
+  const replay = progress.replayOf !== undefined;
+  const options = { deploymentId: deployment.id, triggers: deployment.triggers, replay, nowMs };
+  return {
+    kind,
+    event,
+    // The name of a workflow may change, the context of an execution that has waited does not.
+    context: progress.context ?? triggerContext(workflow, invocation, options),
+    causedBy: cause?.event,
+    traceId: traceIdOf(invocation),
+    startedAtMs: progress.startedAtMs ?? nowMs,
+  };
+}
+
+function sendsOf({ sends }: ProgressStep): StoredSend[] {
+  return sends === null ? [] : (JSON.parse(sends) as StoredSend[]);
+}
+
+function bytesOfStep({ exports, value, logs }: ProgressStep): number {
+  return exports.length + (value?.length ?? 0) + logs.length;
+}

@@ -1,0 +1,132 @@
+import { type EmittedEvent, type ExceededLimit, newId } from '@headwater/shared';
+import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
+import type { RunCommit, RunRow } from '../../events/commit-plan.ts';
+import { SSE_CHANNEL } from '../../events/channels.ts';
+import { errorEventJson } from '../../run/error-event.ts';
+import { type HeldInvocation, leaseOf, originOf } from '../../run/invocation.ts';
+import type { Redactor } from '../../secrets/redactor.ts';
+import type { NewSend } from '../../sends/new-send.ts';
+import type { ExecutionCommit, ExecutionEnd, StoredSend } from './execution-rows.ts';
+
+/** How an execution failed, and in which step. */
+export interface ExecutionFault {
+  fault: RunFault;
+  /** Absent where it failed before its first step. */
+  step?: { id: string; namespace: string };
+  redactor?: Redactor | undefined;
+}
+
+export interface FinalCommit {
+  execution: ExecutionCommit & { end: ExecutionEnd };
+  invocation: HeldInvocation;
+  /** Of all its steps, in their order. */
+  sends: readonly StoredSend[];
+  /** JSON texts of lists. */
+  logs: readonly string[];
+  failure: ExecutionFault | undefined;
+  maxEventHops: number;
+}
+
+/** Whether its end is no more than the execution's own rows. */
+export function bringsNothing({ sends, logs, failure }: FinalCommit): boolean {
+  return sends.length === 0 && failure === undefined && logs.every((lines) => lines === '[]');
+}
+
+/** Everything that the execution brings, for one commit together with its end. */
+export function runCommitOf(final: FinalCommit): RunCommit {
+  const { execution, invocation, maxEventHops, failure } = final;
+  const { start, end } = execution;
+  const record = recordOf(final, failure);
+  return {
+    accountId: execution.key.accountId,
+    sourceId: execution.key.workflowId,
+    invocation: leaseOf(invocation),
+    final: true,
+    ran: { fromMs: start.startedAtMs, toMs: end.endedAtMs },
+    dedupe: undefined,
+    emits: final.sends.flatMap((send) => eventsOf(send, end.endedAtMs)),
+    dbWrites: new Map(),
+    maxEventHops,
+    recordOverLimit: (limit) => recordOf(final, { fault: limitFault(limit) }),
+    ...(record === undefined ? {} : { record }),
+    execution,
+    sends: final.sends.flatMap((send) => newSends(send, execution)),
+  };
+}
+
+/** The end of an execution that turned out to be over a limit when it was committed. */
+export function endOverLimit(end: ExecutionEnd, limit: ExceededLimit): ExecutionEnd {
+  if (end.status === 'failed') return end;
+  const { reason: _, ...rest } = end;
+  return { ...rest, status: 'failed', error: JSON.stringify(limitFault(limit)) };
+}
+
+function recordOf(final: FinalCommit, failure: ExecutionFault | undefined): RunRow | undefined {
+  const { execution, logs } = final;
+  const lines = logs.filter((text) => text !== '[]').map((text) => text.slice(1, -1));
+  if (failure === undefined && lines.length === 0) return undefined;
+  const { start, end, key } = execution;
+  const base = {
+    id: key.id,
+    kind: start.kind,
+    logs: `[${lines.join(',')}]`,
+    startedAtMs: start.startedAtMs,
+    endedAtMs: end.endedAtMs,
+  };
+  if (failure === undefined) return base;
+  const { code, message, limit } = failure.fault;
+  return {
+    ...base,
+    errorCode: code,
+    errorMessage: message,
+    ...(limit === undefined ? {} : { errorLimit: limit }),
+    errorEvent: errorEventOf(final, failure),
+  };
+}
+
+/** What goes to `$errors`. */
+function errorEventOf({ execution, invocation }: FinalCommit, { fault, step, redactor }: ExecutionFault): string {
+  const { code, message, stack, limit } = fault;
+  const error = {
+    code,
+    message,
+    ts: execution.end.endedAtMs,
+    ...(step === undefined ? {} : { cellId: step.id, namespace: step.namespace }),
+    ...(stack === undefined ? {} : { stack }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+  const context = JSON.parse(execution.start.context) as { id: string; emitter_id: string };
+  const originalContext = { ...context, ...originOf(invocation) };
+  return errorEventJson({ error, originalEvent: execution.start.event, originalContext }, redactor);
+}
+
+function eventsOf({ kind, payload }: StoredSend, nowMs: number): EmittedEvent[] {
+  if (kind === 'sse') return [{ data: payload, name: SSE_CHANNEL, emittedAtMs: nowMs }];
+  if (kind !== 'emit') return [];
+  const { event, name } = readEmit(payload);
+  return [{ data: event, ...(name === undefined ? {} : { name }), emittedAtMs: nowMs }];
+}
+
+const EMIT_HEAD = '{"raw_event":';
+
+/**
+ * `{ raw_event, name? }`, which the guest has written. The event goes on as the text it is: written again, one with enough
+ * levels of nesting would overflow the stack.
+ */
+function readEmit(payload: string): { event: string; name?: string } {
+  const { name } = JSON.parse(payload) as { name?: unknown };
+  const tail = typeof name === 'string' ? `,"name":${JSON.stringify(name)}}` : '}';
+  const isAsWritten = payload.startsWith(EMIT_HEAD) && payload.endsWith(tail);
+  // Written by nobody but a process in other hands.
+  if (!isAsWritten) return { event: 'null' };
+  const event = payload.slice(EMIT_HEAD.length, -tail.length);
+  return { event, ...(typeof name === 'string' ? { name } : {}) };
+}
+
+function newSends(send: StoredSend, { key, start }: ExecutionCommit): NewSend[] {
+  const { kind, payload, sealed } = send;
+  if (kind === 'emit' || kind === 'sse') return [];
+  const { id: executionId, accountId, workflowId } = key;
+  const content = { payload, ...(sealed === undefined ? {} : { sealed }) };
+  return [{ id: newId('send'), accountId, workflowId, executionId, traceId: start.traceId, kind, ...content }];
+}

@@ -1,0 +1,84 @@
+import { limitFault } from '@headwater/sandbox-runtime';
+import type { Execution } from './execution.ts';
+import type { ExecutionCommit, ExecutionEnd, ExecutionWait, StepRow } from './execution-rows.ts';
+import type { ExecutionRunnerOptions } from './runner-options.ts';
+import { bringsNothing, type ExecutionFault, runCommitOf } from './final-commit.ts';
+import type { StepRun } from './run-steps.ts';
+import { createUnstoredSteps } from './unstored-steps.ts';
+
+/** What an execution writes while this node holds it. False: the lease was lost, and nothing was written. */
+export interface PartCommits {
+  /** Soon, or with what is written next; answers at once, with what is known so far. */
+  store(row: StepRow): boolean;
+  /** Resolves when every step so far is durable. */
+  stored(): Promise<boolean>;
+  park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token'>): Promise<boolean>;
+  /** Everything that the execution brings, and its end. `error`: what it turned out to have failed with when it was written. */
+  finish(last: StepRow | undefined, end: FinalOutcome): Promise<{ committed: boolean; error?: string }>;
+  /** Steps that are not durable are left out of the end. */
+  forgetSteps(): void;
+  /** What steps have sent and logged is left out as well. */
+  forgetOutput(): void;
+  /** The step behind those that are stored. */
+  next(): { position: number; run: StepRun };
+}
+
+export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: ExecutionFault };
+
+export function createPartCommits(options: ExecutionRunnerOptions, execution: Execution): PartCommits {
+  const { key, invocation, start, account } = execution;
+  const sends = [...execution.sends];
+  const logs = [...execution.logs];
+  let endsWait = execution.again !== undefined;
+  let next = { position: execution.from, run: execution.again ?? { runs: 1, failures: 0 } };
+
+  function commitOf(steps: readonly StepRow[]): ExecutionCommit {
+    return { key, leasedBy: invocation.leasedBy, steps, endsWait, start };
+  }
+
+  const unstored = createUnstoredSteps({
+    commit: (rows) => options.committer.commit(commitOf(rows)),
+    onStored(rows) {
+      endsWait = false;
+      for (const row of rows) {
+        sends.push(...row.sends);
+        logs.push(row.logs);
+        next = { position: row.position + 1, run: { runs: 1, failures: 0 } };
+      }
+    },
+  });
+
+  return {
+    store: unstored.add,
+    stored: unstored.store,
+    async park(last, wait) {
+      const token = options.tokens.make(key.id, last);
+      const steps = [...(await unstored.take()), last];
+      const commit = { ...commitOf(steps), wait: { ...wait, position: last.position, token } };
+      const isParked = await options.committer.park(commit);
+      if (isParked) options.onCommitted('waiting');
+      return isParked;
+    },
+    async finish(last, { failure, ...outcome }) {
+      const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
+      const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
+      const all = {
+        sends: [...sends, ...steps.flatMap((step) => step.sends)],
+        logs: [...logs, ...steps.map((step) => step.logs)],
+      };
+      const final = { execution: commit, invocation, ...all, failure, maxEventHops: account.maxEventHops };
+      const { committed, exceeded } = bringsNothing(final)
+        ? { committed: await options.committer.commit(commit) }
+        : await options.commitRun(runCommitOf(final));
+      const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
+      if (committed) options.onCommitted(exceeded === undefined ? outcome.status : 'failed');
+      return { committed, ...(error === undefined ? {} : { error }) };
+    },
+    forgetSteps: unstored.drop,
+    forgetOutput() {
+      sends.length = 0;
+      logs.length = 0;
+    },
+    next: () => next,
+  };
+}

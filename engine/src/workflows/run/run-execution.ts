@@ -1,0 +1,172 @@
+import { LIMITS } from '@headwater/shared';
+import { isDataError } from '../../store/batcher.ts';
+import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
+import type { Execution } from './execution.ts';
+import type { ExecutionWait, StepRow } from './execution-rows.ts';
+import type { ExecutionRunnerOptions } from './runner-options.ts';
+import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
+import { retryPauseMs } from './retry-pause.ts';
+import { runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
+import { stepErrorJson } from './step-error.ts';
+
+export interface Turn {
+  /** The sandbox is done; see DispatcherOptions.run. */
+  ran: () => void;
+  again: () => Promise<boolean>;
+  /** Each node that took it ended before it could commit: it may be what ends them. */
+  isAbandoned: boolean;
+}
+
+interface Part {
+  options: ExecutionRunnerOptions;
+  execution: Execution;
+  commits: PartCommits;
+  client: ClientAnswer;
+}
+
+type Failed = Extract<StepsEnd, { kind: 'failed' }>;
+
+const LOST = 'The execution was cancelled, or goes on elsewhere';
+
+/** Runs what is left of an execution, to its end or to where it waits. */
+export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
+  const commits = createPartCommits(options, execution);
+  const part: Part = { options, execution, commits, client: createClientAnswer(execution.invocation) };
+  const run = () => runSteps(options, taskOf(part), hostOf(part, turn));
+  const failHere = () => {
+    commits.forgetSteps();
+    return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
+  };
+  const failBare = () => {
+    commits.forgetOutput();
+    return failHere();
+  };
+  for (const next of [turn.isAbandoned ? () => abandon(part) : run, failHere, failBare]) {
+    try {
+      await settle(part, await next());
+      return;
+    } catch (error) {
+      // Given back, it would come to the same end again.
+      if (!isDataError(error) || next === failBare) throw error;
+      options.log.error({ execution: execution.key.id, err: error }, 'what an execution brought could not be stored');
+    }
+  }
+}
+
+function abandon(part: Part): StepsEnd {
+  const times = `${LIMITS.maxInvocationAttempts} times`;
+  return failNext(part, 'RUN_ABANDONED', `The step was started ${times} and never ended; it is not started again`);
+}
+
+function taskOf({ options, execution }: Part) {
+  const { deployment, start, key, from, done, again, account, usedBytes } = execution;
+  return {
+    deployment,
+    executionId: key.id,
+    event: start.event,
+    context: start.context,
+    done,
+    from,
+    to: deployment.steps.length,
+    ...(again === undefined ? {} : { again }),
+    account,
+    usedBytes,
+    // A part after a wait, or after a node has failed, has the whole of the time again.
+    deadlineMs: options.nowMs() + deployment.settings.timeoutSeconds * 1000,
+    jit: false,
+  };
+}
+
+function hostOf({ options, execution: { key }, commits, client }: Part, turn: Turn): StepsHost {
+  return {
+    store: commits.store,
+    stored: commits.stored,
+    stepEnded: turn.ran,
+    mayGoOn: turn.again,
+    respond: client.respond,
+    urls(position, runs) {
+      const path = `${key.id}/${options.tokens.make(key.id, { position, runs })}`;
+      return { resumeUrl: `${options.publicUrl}/resume/${path}`, cancelUrl: `${options.publicUrl}/cancel/${path}` };
+    },
+  };
+}
+
+/** Writes what the steps have come to, and tells the client. */
+async function settle(part: Part, end: StepsEnd): Promise<void> {
+  const { options, execution, client } = part;
+  switch (end.kind) {
+    case 'completed':
+      return finish(part, end.last, { status: 'succeeded' });
+    case 'exited':
+      return finish(part, end.last, { status: 'exited', ...(end.reason === undefined ? {} : { reason: end.reason }) });
+    case 'waits':
+      return park(part, end.last, { kind: end.why, runs: end.last.runs, failures: 0 }, end.ms);
+    case 'again': {
+      const { runs, failures } = end.run;
+      return park(part, end.last, { kind: 'rerun', runs, failures, ...contextOf(end) }, end.ms);
+    }
+    case 'failed':
+      return fail(part, end);
+    case 'lost':
+      return client.leaves(LOST);
+    case 'stopped':
+      client.leaves('The node stops; the execution goes on later');
+      await options.release([execution.invocation], { tried: false });
+  }
+}
+
+async function finish({ commits, client }: Part, last: StepRow | undefined, outcome: FinalOutcome): Promise<void> {
+  const { committed, error } = await commits.finish(last, outcome);
+  if (committed) client.ended(noAnswer(error));
+  else client.leaves(LOST);
+}
+
+async function park(
+  { options, execution, commits, client }: Part,
+  last: StepRow,
+  wait: Omit<ExecutionWait, 'position' | 'token' | 'wakeAtMs'>,
+  ms: number,
+): Promise<void> {
+  if (await commits.park(last, { ...wait, wakeAtMs: options.nowMs() + ms })) client.waits(execution.key.id);
+  else client.leaves(LOST);
+}
+
+/** The step is tried again as long as the settings say so. */
+async function fail(part: Part, { last, fault, step, redactor, run }: Failed): Promise<void> {
+  const failures = run.failures + 1;
+  if (failures > part.execution.deployment.settings.retries || fault.code === 'RUN_ABANDONED') {
+    const failure = { fault, step, redactor };
+    return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure });
+  }
+  const wait = { kind: 'retry' as const, runs: run.runs, failures, ...contextOf(run) };
+  return park(part, last, wait, retryPauseMs(failures));
+}
+
+const contextOf = ({ context }: { context?: string | undefined }) => (context === undefined ? {} : { context });
+
+/** The next step fails, and nothing of it is kept. */
+function failNext(
+  { options, execution, commits }: Part,
+  code: 'INTERNAL' | 'RUN_ABANDONED',
+  message: string,
+): StepsEnd {
+  const { position, run } = commits.next();
+  const step = execution.deployment.steps[position];
+  // Behind the last step nothing is run that could fail.
+  if (step === undefined) return { kind: 'completed', last: undefined };
+  const fault = { code, message };
+  const last: StepRow = {
+    position,
+    namespace: step.namespace,
+    status: 'failed',
+    runs: run.runs,
+    value: undefined,
+    exports: '{}',
+    logs: '[]',
+    sends: [],
+    error: stepErrorJson(fault, step),
+    startedAtMs: options.nowMs(),
+    endedAtMs: options.nowMs(),
+  };
+  return { kind: 'failed', last, step, fault, redactor: undefined, run };
+}

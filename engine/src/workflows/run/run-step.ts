@@ -1,0 +1,107 @@
+import type { FlowAction, RunFault, RunLimits, RunOutcome, StepInput } from '@headwater/sandbox-runtime';
+import { type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
+import { outcomeWithoutSecrets } from '../../run/redact-run.ts';
+import type { RunContext } from '../../run/run-invocation.ts';
+import type { Redactor } from '../../secrets/redactor.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import type { StepRuntime } from './deployment-runtime.ts';
+import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
+
+export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
+  /** Values of environment variables; those that are not set are left out. */
+  openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
+  sealer: Pick<Sealer, 'seal'>;
+}
+
+export interface StepTask {
+  step: StepRuntime;
+  /** Unique among all runs of all steps. */
+  runId: string;
+  input: Omit<StepInput, 'env' | 'namespace'>;
+  limits: RunLimits;
+  respond: (response: HttpResponse, immediate: boolean) => void;
+  /** As in StepsHost. */
+  stored: () => Promise<boolean>;
+}
+
+export interface StepResult extends StepOutput {
+  /** What `$.flow` was asked for; of a step that has not failed. */
+  flow?: FlowAction;
+  /** Absent where it has not failed. */
+  fault?: RunFault;
+  /** What takes the step's secrets out of texts. */
+  redactor: Redactor | undefined;
+}
+
+/**
+ * Runs a step in its sandbox. One whose sandbox died through no fault of its own is run again, alone. Never rejects for what
+ * the step does; rejects where the database does not answer.
+ */
+export async function runStep(context: StepContext, task: StepTask): Promise<StepResult> {
+  const { step } = task;
+  const env = step.env.length === 0 ? {} : await context.openEnvironment(step.accountId, step.env);
+  const secrets = Object.entries(env).map(([name, value]) => ({ name: `env.${name}`, value }));
+  const prepared = await context.prepare(step, secrets);
+  if (!prepared.ok) return resultOf(context, task, outputsOf(context, task), step.redactor, failed(prepared.fault));
+  const { props, redactor } = prepared;
+  for (let attempt = 1; ; attempt++) {
+    const outputs = outputsOf(context, task);
+    const outcome = await context.sandbox.run(requestOf(task, props, env, attempt), outputs.host);
+    const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
+    if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
+  }
+}
+
+/**
+ * Nothing that a step does is felt outside before the steps before it are durable: what somebody has seen the consequences of
+ * is never run again. All else that a step puts out is stored with it or after it.
+ */
+function outputsOf(context: StepContext, { step, limits, respond, stored }: StepTask): StepOutputs {
+  const tenant = { id: step.accountId, limits: limits.account };
+  const onceStored = async <T>(effect: () => Promise<T>) => ((await stored()) ? effect() : GONE);
+  return createStepOutputs({
+    fetch: (request, signal) => onceStored(() => context.fetch(tenant, request, signal)),
+    dataStore: (call, signal) => onceStored(() => context.callDataStore(tenant, call, signal)),
+    respond(response, immediate) {
+      if (!immediate) return respond(response, false);
+      // Where it cannot be stored, the execution comes to an end that says so.
+      stored().then((isOurs) => isOurs && respond(response, true), ignore);
+    },
+  });
+}
+
+const GONE = { ok: false as const, message: 'The execution was cancelled, or goes on elsewhere' };
+
+function ignore(): void {}
+
+function requestOf(task: StepTask, props: Record<string, RunProp>, env: Record<string, string>, attempt: number) {
+  const { step, runId, input, limits } = task;
+  return {
+    tenantId: step.accountId,
+    isolateKey: step.isolateKey,
+    runId: attempt === 1 ? runId : `${runId}#${attempt}`,
+    bundle: step.bundle,
+    entry: { kind: 'step' as const, input: { ...input, namespace: step.namespace, env } },
+    props,
+    limits,
+    alone: attempt > 1,
+  };
+}
+
+function failed(fault: RunFault): RunOutcome {
+  return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
+}
+
+function resultOf(
+  { sealer }: StepContext,
+  { step }: StepTask,
+  outputs: StepOutputs,
+  redactor: Redactor | undefined,
+  ended: RunOutcome,
+): StepResult {
+  const outcome = outcomeWithoutSecrets(ended, redactor);
+  if (!outcome.ok) return { ...outputs.take(step.accountId, sealer, redactor), fault: outcome.fault, redactor };
+  const flow = outputs.flow();
+  const output = outputs.take(step.accountId, sealer, redactor, outcome.result);
+  return { ...output, ...(flow === undefined ? {} : { flow }), redactor };
+}

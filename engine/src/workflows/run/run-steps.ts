@@ -1,0 +1,210 @@
+import { limitFault, type RunFault, type RunLimits } from '@headwater/sandbox-runtime';
+import type { AccountLimits, HttpResponse } from '@headwater/shared';
+import type { Redactor } from '../../secrets/redactor.ts';
+import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
+import { stepContext, triggerExports, visibleExports } from './execution-context.ts';
+import type { StepRow, StoredSend } from './execution-rows.ts';
+import { runStep, type StepContext, type StepResult } from './run-step.ts';
+import { stepErrorJson } from './step-error.ts';
+
+/** Steps `from` to before `to` of a deployment, for one event. */
+export interface StepsTask {
+  deployment: DeploymentRuntime;
+  executionId: string;
+  /** JSON text. */
+  event: string;
+  /** JSON text: `steps.trigger.context`. */
+  context: string;
+  /** Steps that were completed before: what later ones see of them. */
+  done: readonly { namespace: string; exports: string }[];
+  from: number;
+  to: number;
+  /** Of the first of them, where it was run before. Default: 1 run, no failures. */
+  again?: StepRun;
+  account: AccountLimits;
+  /** What the execution has put out before, for the limit on all of it. */
+  usedBytes: number;
+  deadlineMs: number;
+  jit: boolean;
+}
+
+export interface StepsHost {
+  /** A step is done, and others follow it. False: the execution is known not to be ours any more. */
+  store(row: StepRow): boolean;
+  /** Resolves when every step so far is durable. False: the execution is not ours any more. */
+  stored(): Promise<boolean>;
+  /** The sandbox is done with a step: what follows is written. */
+  stepEnded(): void;
+  /** Before each step but the first. False: this node stops. */
+  mayGoOn(): Promise<boolean>;
+  respond(response: HttpResponse, immediate: boolean): void;
+  urls(position: number, runs: number): { resumeUrl: string; cancelUrl: string };
+}
+
+/** `last` is not stored. */
+export type StepsEnd =
+  | { kind: 'completed'; last: StepRow | undefined }
+  | { kind: 'exited'; last: StepRow; reason?: string }
+  | { kind: 'failed'; last: StepRow; step: StepRuntime; fault: RunFault; redactor: Redactor | undefined; run: StepRun }
+  | { kind: 'waits'; last: StepRow; why: 'delay' | 'suspend'; ms: number }
+  | { kind: 'again'; last: StepRow; ms: number; context: string | undefined; run: StepRun }
+  /** Another node has taken it over, or it was cancelled. */
+  | { kind: 'lost' }
+  | { kind: 'stopped' };
+
+/** One run of a step. `context`, `callback`: JSON texts, what `$.flow.rerun` was given for it, and whoever resumed it before its time. */
+export interface StepRun {
+  /** Counts from 1. */
+  runs: number;
+  /** How many of those before it have failed. */
+  failures: number;
+  context?: string | undefined;
+  callback?: string | undefined;
+}
+
+/**
+ * Runs steps one after the other. The next one begins while the one before is being stored, and waits for that before
+ * anything of it is felt outside: see `outputsOf` in run-step.ts.
+ */
+export async function runSteps(context: StepContext, task: StepsTask, host: StepsHost): Promise<StepsEnd> {
+  const seen = [{ namespace: 'trigger', exports: triggerExports(task.event, task.context) }, ...task.done];
+  let usedBytes = task.usedBytes + task.event.length;
+  let last: StepRow | undefined;
+  for (let position = task.from; position < task.to; position++) {
+    if (last !== undefined) {
+      if (!host.store(last)) return { kind: 'lost' };
+      if (!(await host.mayGoOn())) return (await host.stored()) ? { kind: 'stopped' } : { kind: 'lost' };
+    }
+    const ran = await runOne(context, task, host, { position, seen, usedBytes });
+    host.stepEnded();
+    usedBytes += ran.bytes;
+    const end = endOf(ran);
+    if (end !== undefined) return end;
+    last = ran.row;
+    seen.push({ namespace: ran.row.namespace, exports: visibleExports(ran.row.exports, ran.row.value) });
+  }
+  return { kind: 'completed', last };
+}
+
+interface Ran {
+  step: StepRuntime;
+  run: StepRun;
+  row: StepRow;
+  result: StepResult;
+  bytes: number;
+}
+
+interface Place {
+  position: number;
+  seen: readonly { namespace: string; exports: string }[];
+  usedBytes: number;
+}
+
+async function runOne(context: StepContext, task: StepsTask, host: StepsHost, place: Place): Promise<Ran> {
+  const { position, seen, usedBytes } = place;
+  const step = task.deployment.steps[position] as StepRuntime;
+  const run = runOf(task, position);
+  const startedAtMs = context.nowMs();
+  const wallMs = task.deadlineMs - startedAtMs;
+  const { deadlineMs, jit } = task;
+  const ended: StepResult =
+    wallMs <= 0
+      ? {
+          exports: '{}',
+          value: undefined,
+          logs: '[]',
+          logCount: 0,
+          sends: [],
+          fault: lateFault(task),
+          redactor: undefined,
+        }
+      : await runStep(context, {
+          step,
+          runId: `${task.executionId}/${step.namespace}/${run.runs}`,
+          input: {
+            steps: [...seen],
+            context: stepContext(task.context, { deadlineMs, jit, ...run }),
+            ...host.urls(position, run.runs),
+          },
+          limits: limitsOf(task, wallMs),
+          respond: host.respond,
+          stored: host.stored,
+        });
+  const bytes = bytesOf(ended);
+  const result = withinLimits(task, ended, usedBytes + bytes);
+  const { exports, value, logs, sends, fault } = result;
+  const row: StepRow = {
+    position,
+    namespace: step.namespace,
+    status: fault === undefined ? 'done' : 'failed',
+    runs: run.runs,
+    value,
+    exports,
+    logs,
+    sends,
+    error: fault === undefined ? undefined : stepErrorJson(fault, step),
+    startedAtMs,
+    endedAtMs: context.nowMs(),
+  };
+  return { step, run, row, result, bytes };
+}
+
+function runOf({ from, again }: StepsTask, position: number): StepRun {
+  return (position === from ? again : undefined) ?? { runs: 1, failures: 0 };
+}
+
+function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
+  const { fault, flow, redactor } = result;
+  if (fault !== undefined) return { kind: 'failed', last: row, step, fault, redactor, run };
+  switch (flow?.kind) {
+    case undefined:
+      return undefined;
+    case 'exit':
+      return {
+        kind: 'exited',
+        last: row,
+        ...(flow.reason === undefined ? {} : { reason: redactor?.text(flow.reason) ?? flow.reason }),
+      };
+    case 'delay':
+    case 'suspend':
+      return { kind: 'waits', last: { ...row, status: 'waiting' }, why: flow.kind, ms: flow.ms };
+    case 'rerun': {
+      // Enough reruns: the step is done as it is. Retries after a failure do not count.
+      if (run.runs - run.failures > flow.maxRetries) return undefined;
+      return { kind: 'again', last: { ...row, status: 'rerun' }, ms: flow.ms, context: flow.context, run };
+    }
+  }
+}
+
+function limitsOf({ deployment, account }: StepsTask, wallMs: number): RunLimits {
+  const { memoryMb } = deployment.settings;
+  return { cpuMs: account.runCpuMs, wallMs, wallLimit: 'timerRunWallMs', memoryMb, account };
+}
+
+/** A run that met the deadline is told which it was: the sandbox knows only how long it was given. */
+function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): StepResult {
+  const { maxRunOutputBytes: value } = task.account;
+  if (result.fault?.code === 'WALL_LIMIT' && result.fault.limit?.name === 'timerRunWallMs') {
+    const { stack } = result.fault;
+    return { ...result, fault: { ...lateFault(task), ...(stack === undefined ? {} : { stack }) } };
+  }
+  if (usedBytes <= value || result.fault !== undefined) return result;
+  const fault = limitFault({ name: 'maxRunOutputBytes', value, used: usedBytes });
+  return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, sends: [], fault };
+}
+
+function lateFault({ deployment }: StepsTask): RunFault {
+  const { timeoutSeconds } = deployment.settings;
+  return {
+    code: 'WALL_LIMIT',
+    message: `The execution took longer than its workflow's timeout_seconds of ${timeoutSeconds}`,
+  };
+}
+
+function bytesOf({ exports, value = '', logs, sends }: StepResult): number {
+  return exports.length + value.length + logs.length + bytesOfSends(sends);
+}
+
+export function bytesOfSends(sends: readonly StoredSend[]): number {
+  return sends.reduce((bytes, { payload }) => bytes + payload.length, 0);
+}

@@ -1,0 +1,27 @@
+import type { LimitsCache } from '../../accounts/limits-cache.ts';
+import type { RunCommit } from '../../events/commit-plan.ts';
+import type { DispatcherOptions } from '../../run/dispatcher.ts';
+import type { Log } from '../../log.ts';
+import type { CommittedRun } from '../../store/commit-runs.ts';
+import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
+import type { WorkflowRuntimes } from './deployment-runtime.ts';
+import type { ExecutionCommitter } from './execution-committer.ts';
+import type { ExecutionEnd } from './execution-rows.ts';
+import type { StepContext } from './run-step.ts';
+import type { WaitTokens } from './wait-token.ts';
+
+export interface ExecutionRunnerOptions extends StepContext {
+  tokens: WaitTokens;
+  runtimes: WorkflowRuntimes;
+  limits: Pick<LimitsCache, 'get'>;
+  release: DispatcherOptions['release'];
+  readProgress: (executionId: string) => Promise<ExecutionProgress>;
+  committer: ExecutionCommitter;
+  /** Of ends that bring events, sends, log lines or an error. */
+  commitRun: (run: RunCommit) => Promise<CommittedRun>;
+  /** How an execution ended, or that it waits. */
+  onCommitted: (status: ExecutionEnd['status'] | 'waiting') => void;
+  log: Log;
+  /** Of this instance, as it is seen from outside: URLs that resume and cancel begin with it. */
+  publicUrl: string;
+}

@@ -1,0 +1,191 @@
+import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { Page, PageRequest, Principal } from '../contract-base.ts';
+import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
+import { newInvocationId } from '../run/invocation.ts';
+import { slugOf } from '../sources/name-slug.ts';
+import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts';
+import { createWorkflow } from '../store/create-workflow.ts';
+import { deleteWorkflow } from '../store/delete-workflow.ts';
+import { insertInTurn } from '../store/insert-in-turn.ts';
+import { insertInvocations } from '../store/insert-invocations.ts';
+import { readPage } from '../store/paging.ts';
+import {
+  readDeploymentsById,
+  readOwnSources,
+  readStepDefinitions,
+  readWorkflow,
+  readWorkflowsById,
+  type WorkflowRow,
+} from '../store/read-workflows.ts';
+import type { PropSealer } from '../sources/seal-props.ts';
+import { queueIsFull } from './controls/queue-is-full.ts';
+import { type SourceContext, withSources } from './deploy-sources.ts';
+import { checkName, type PlanContext, planVersion } from './plan-version.ts';
+import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
+
+export interface WorkflowContext extends PlanContext, SourceContext {
+  sealer: PropSealer;
+  /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
+  forget: (workflowId: string) => void;
+}
+
+const DEFAULT_NAME = 'Workflow';
+
+/** Workflows as the API sees them. */
+export function createWorkflows(context: WorkflowContext): Workflows {
+  const { sql } = context.db;
+  return {
+    async create(who, input) {
+      checkName(input.name);
+      const id = await create(context, who, input);
+      return show(context, who, await find(context, who, id));
+    },
+    get: async (who, id, deploymentId) => show(context, who, await find(context, who, id, deploymentId)),
+    async list(who, request) {
+      const where = sql`and kind = 'workflow' and deleted_at is null`;
+      const query = { table: 'emitters', accountId: who.accountId, where, order: 'created' } as const;
+      const { ids, ...page } = await readPage(sql, query, request);
+      const rows = await readWorkflowsById(sql, who.accountId, ids);
+      return { ...page, items: rows.map((row) => workflowSummaryOf(context.sealer, row)) };
+    },
+    async update(who, id, { active, ...input }) {
+      checkName(input.name);
+      const current = await find(context, who, id);
+      const { name } = input;
+      const change = {
+        userId: who.userId,
+        ...(active === undefined ? {} : { active }),
+        ...(name === undefined || name === current.name ? {} : { name, nameSlug: slugOf(name, 'workflow') }),
+      };
+      await update(context, who, current, input, change);
+      return show(context, who, await find(context, who, id));
+    },
+    async deploy(who, id, deploymentId) {
+      const { revision } = await find(context, who, id, deploymentId);
+      await changeWorkflow(sql, who.accountId, id, revision, { userId: who.userId, deployedId: deploymentId });
+      context.forget(id);
+      return show(context, who, await find(context, who, id));
+    },
+    delete: (who, id) => remove(context, who, id),
+    run: (who, id, event) => run(context, who, id, event),
+    deployments: (who, id, request) => listDeployments(context, who, id, request),
+  };
+}
+
+async function find(
+  { db }: WorkflowContext,
+  { accountId }: Principal,
+  id: string,
+  deploymentId?: string,
+): Promise<WorkflowRow> {
+  const row = id.includes('\0') ? undefined : await readWorkflow(db.sql, accountId, id);
+  if (row === undefined) throw notFound('workflow', id);
+  if (deploymentId === undefined) return row;
+  const version = deploymentId.includes('\0') ? undefined : await readWorkflow(db.sql, accountId, id, deploymentId);
+  if (version === undefined) throw notFound('deployment', deploymentId);
+  return version;
+}
+
+async function show({ db, sealer }: WorkflowContext, who: Principal, row: WorkflowRow): Promise<WorkflowRecord> {
+  const ids = row.steps.map(({ componentId }) => componentId);
+  return workflowRecordOf(sealer, row, await readStepDefinitions(db.sql, who.accountId, ids));
+}
+
+async function create(context: WorkflowContext, who: Principal, input: WorkflowInput): Promise<string> {
+  const { accountId, userId } = who;
+  const { name = DEFAULT_NAME } = input;
+  const planned = await planVersion(context, who, input, undefined);
+  const workflowId = newId('workflow');
+  await withSources(context, who, planned.triggers, async (triggers) => {
+    const deployment = { ...planned, triggers, accountId, workflowId, version: 1 };
+    const nameSlug = slugOf(name, 'workflow');
+    await createWorkflow(context.db.sql, { userId, name, nameSlug, active: true, deployment });
+  });
+  return workflowId;
+}
+
+async function update(
+  context: WorkflowContext,
+  who: Principal,
+  current: WorkflowRow,
+  input: WorkflowInput,
+  change: WorkflowChange,
+): Promise<void> {
+  const { id: workflowId, revision } = current;
+  const { accountId } = who;
+  const apply = (whole: WorkflowChange) => changeWorkflow(context.db.sql, accountId, workflowId, revision, whole);
+  if ((input.triggers ?? input.steps ?? input.settings) === undefined) await apply(change);
+  else {
+    const before = await findBase(context, who, current);
+    const planned = await planVersion(context, who, input, before);
+    await withSources(context, who, planned.triggers, (triggers) => {
+      const deployment = { ...planned, triggers, accountId, workflowId };
+      return apply({ ...change, saved: { deployment, isCurrent: planned.settings.autoDeploy } });
+    });
+  }
+  context.forget(workflowId);
+}
+
+/** What a new version is made from: one that waits to be deployed, or else the current one. */
+async function findBase(context: WorkflowContext, who: Principal, current: WorkflowRow): Promise<WorkflowRow> {
+  if (current.latest_id === current.current_id) return current;
+  const latest = await find(context, who, current.id, current.latest_id);
+  return latest.settings.autoDeploy ? current : latest;
+}
+
+async function remove(context: WorkflowContext, who: Principal, id: string): Promise<void> {
+  const { db, sources } = context;
+  await find(context, who, id);
+  // Sources first: where one cannot be deleted, the workflow is there to be deleted again.
+  for (const sourceId of await readOwnSources(db.sql, who.accountId, id)) {
+    await sources.delete(who, sourceId).catch((error: unknown) => {
+      // Deleted by somebody else meanwhile.
+      if (!(error instanceof HeadwaterError) || error.code !== 'NOT_FOUND') throw error;
+    });
+  }
+  if (!(await deleteWorkflow(db.sql, who.accountId, id))) throw notFound('workflow', id);
+  context.forget(id);
+}
+
+async function run(
+  context: WorkflowContext,
+  who: Principal,
+  id: string,
+  event: unknown = {},
+): Promise<{ executionId: string }> {
+  const row = await find(context, who, id);
+  if (!row.active) throw new HeadwaterError('CONFLICT', `Workflow ${id} is not active; set active to true to run it`);
+  const text = JSON.stringify(event);
+  if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes)
+    throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
+  const executionId = newInvocationId(id);
+  const invocation = { id: executionId, accountId: who.accountId, sourceId: id, kind: 'manual' as const, event: text };
+  if (!row.in_turn) await insertInvocations(context.db.sql, [invocation]);
+  else {
+    const { queueLimit } = row.settings;
+    const [hasRoom] = await insertInTurn(context.db.sql, [{ ...invocation, queueLimit }]);
+    if (hasRoom !== true) throw queueIsFull(id, queueLimit ?? 0);
+  }
+  return { executionId };
+}
+
+async function listDeployments(
+  context: WorkflowContext,
+  who: Principal,
+  id: string,
+  request: PageRequest,
+): Promise<Page<{ id: string; version: number; isCurrent: boolean; createdAt: Date }>> {
+  const { sql } = context.db;
+  await find(context, who, id);
+  const where = sql`and workflow_id = ${id}`;
+  const query = { table: 'deployments', accountId: who.accountId, where, order: 'created' } as const;
+  const { ids, ...page } = await readPage(sql, query, request);
+  const rows = await readDeploymentsById(sql, who.accountId, ids);
+  const items = rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    isCurrent: row.is_current,
+    createdAt: new Date(row.created_ms),
+  }));
+  return { ...page, items };
+}
