@@ -1,0 +1,118 @@
+import { CliError } from '../cli-error.ts';
+import { problemError } from './problem.ts';
+import { unreachableError } from './unreachable.ts';
+
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The REST API of one server for one key. Paths begin after `/v1`; answers are what is in `data`. */
+export interface ApiClient {
+  url: string;
+  get<T>(path: string, query?: Parameters): Promise<T>;
+  /** One page, at most 100. */
+  page<T>(path: string, query?: Parameters): Promise<T[]>;
+  /** Everything, page after page. */
+  all<T>(path: string, query?: Parameters): Promise<T[]>;
+  send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  /** An answer that goes on, of which nothing has been read; throws where it is refused. */
+  open(path: string, query: Parameters, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
+}
+
+export interface ClientOptions {
+  url: string;
+  apiKey: string;
+  /** Ctrl-C. */
+  signal: AbortSignal;
+  /** Default: three minutes, more than fetching packages and running hooks may take. */
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 180_000;
+const PAGE_SIZE = 100;
+
+interface ListAnswer<T> {
+  data: T[];
+  page_info?: { count: number; end_cursor: string | null };
+}
+
+export function createClient({ url, apiKey, signal, timeoutMs = TIMEOUT_MS }: ClientOptions): ApiClient {
+  const request = async (method: string, path: string, init: RequestInit, within: AbortSignal): Promise<Response> => {
+    const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
+    try {
+      // A redirect could lead the key elsewhere.
+      return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
+    } catch (cause) {
+      throw signal.aborted ? interrupted() : unreachableError(url, cause);
+    }
+  };
+  const call = async <T>(method: string, path: string, init: RequestInit = {}): Promise<T> => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const response = await request(
+      method,
+      path,
+      { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } },
+      within,
+    );
+    return readAnswer<T>(response, url, signal);
+  };
+  const list = <T>(path: string, query: Parameters) => call<ListAnswer<T>>('GET', path + queryString(query));
+  return {
+    url,
+    get: async <T>(path: string, query: Parameters = {}) =>
+      (await call<{ data: T }>('GET', path + queryString(query))).data,
+    page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
+    async all<T>(path: string, query: Parameters = {}) {
+      const items: T[] = [];
+      let after: string | undefined;
+      for (;;) {
+        const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after });
+        items.push(...data);
+        if (data.length < PAGE_SIZE || info?.end_cursor === undefined || info.end_cursor === null) return items;
+        after = info.end_cursor;
+      }
+    },
+    async send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown = {}) {
+      const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      return (await call<{ data: T } | undefined>(method, path, init))?.data as T;
+    },
+    async open(path, query, headers, within) {
+      const response = await request('GET', path + queryString(query), { headers }, within);
+      if (response.ok) return response;
+      return readAnswer<never>(response, url, signal);
+    },
+  };
+}
+
+async function readAnswer<T>(response: Response, url: string, signal: AbortSignal): Promise<T> {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (cause) {
+    throw signal.aborted ? interrupted() : unreachableError(url, cause);
+  }
+  const body = parseJson(text);
+  if (response.status >= 300) throw problemError(response.status, body, url);
+  if (text === '') return undefined as T;
+  if (typeof body === 'object' && body !== null) return body as T;
+  throw new CliError('unreachable', `${url} answered something that is not a Headwater server's`, {
+    hint: 'Check the address: hw whoami shows which one is used',
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says what that means.
+    return undefined;
+  }
+}
+
+export function interrupted(): CliError {
+  return new CliError('interrupted', 'Interrupted');
+}
+
+function queryString(query: Parameters): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given.toString()}`;
+}

@@ -1,0 +1,81 @@
+import { CliError, type ErrorField } from '../cli-error.ts';
+import type { ExitName } from '../exit-codes.ts';
+
+/** What the server answers where it refuses (RFC 9457); all of it may be absent where something else answered. */
+interface ProblemDocument {
+  type?: string;
+  title?: string;
+  detail?: string;
+  errors?: unknown;
+  limit?: { name?: string; value?: number; used?: number };
+  retry_after_seconds?: number;
+  request_id?: string;
+}
+
+const COMPONENT_CODES = new Set([
+  'INVALID_COMPONENT',
+  'HOOK_FAILED',
+  'CONFIGURATION_ERROR',
+  'COMPONENT_ERROR',
+  'CPU_LIMIT',
+  'WALL_LIMIT',
+  'MEMORY_LIMIT',
+  'OUTPUT_LIMIT',
+  'RESOURCE_LIMIT',
+  'SANDBOX_CRASHED',
+]);
+
+export function problemError(status: number, body: unknown, url: string): CliError {
+  const problem = (typeof body === 'object' && body !== null ? body : {}) as ProblemDocument;
+  const code = codeOf(problem, status);
+  const hint = hintFor(status, code, problem, url);
+  return new CliError(exitFor(status, code), messageOf(problem, status, url), {
+    code,
+    fields: readFields(problem.errors),
+    ...(hint === undefined ? {} : { hint }),
+    ...(status >= 500 && typeof problem.request_id === 'string' ? { requestId: problem.request_id } : {}),
+  });
+}
+
+/** `urn:headwater:error:not-found` → `NOT_FOUND`. */
+function codeOf({ type }: ProblemDocument, status: number): string {
+  const [, name] = /^urn:headwater:error:([a-z-]+)$/.exec(type ?? '') ?? [];
+  return name === undefined ? `HTTP_${status}` : name.replaceAll('-', '_').toUpperCase();
+}
+
+function messageOf({ detail, title }: ProblemDocument, status: number, url: string): string {
+  return detail ?? title ?? `${url} answered with status ${status}`;
+}
+
+function exitFor(status: number, code: string): ExitName {
+  if (COMPONENT_CODES.has(code)) return 'component';
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (code === 'NOT_FOUND') return 'notFound';
+  return status === 502 || status === 503 || status === 504 ? 'unreachable' : 'failure';
+}
+
+function hintFor(status: number, code: string, problem: ProblemDocument, url: string): string | undefined {
+  if (status === 401) return `Log in again: hw login --url ${url}`;
+  if (status === 404 && code !== 'NOT_FOUND') return `Is ${url} a Headwater server, and as new as this hw?`;
+  if (typeof problem.retry_after_seconds === 'number') return `Try again in ${problem.retry_after_seconds} s`;
+  if (typeof problem.limit?.name === 'string') return `The limit is ${problem.limit.name}; the operator can raise it`;
+  if (code === 'INVALID_COMPONENT') return 'Mend the code and try again';
+  if (code === 'HOOK_FAILED') return 'A hook of the component threw: nothing was changed';
+  if (status >= 500) return "The server's log has the reason";
+  return undefined;
+}
+
+function readFields(errors: unknown): ErrorField[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.flatMap((entry: unknown) => {
+    const { path, message, file, line, column } = (entry ?? {}) as Partial<ErrorField>;
+    if (typeof message !== 'string') return [];
+    return {
+      path: typeof path === 'string' ? path : '',
+      message,
+      ...(typeof file === 'string' ? { file } : {}),
+      ...(typeof line === 'number' ? { line } : {}),
+      ...(typeof column === 'number' ? { column } : {}),
+    };
+  });
+}

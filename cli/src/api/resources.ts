@@ -1,0 +1,143 @@
+/** What is read here of the server's answers; --json prints them as they came. */
+export interface Source {
+  id: string;
+  component_id: string;
+  name: string;
+  name_slug: string;
+  active: boolean;
+  configured_props: Record<string, unknown>;
+  configurable_props: ComponentProp[];
+  created_at: number;
+  updated_at: number;
+}
+
+export interface Workflow {
+  id: string;
+  name: string;
+  name_slug?: string;
+  active: boolean;
+  deployment_id: string;
+  version?: number;
+  triggers: { id: string; type?: string; endpoint_url?: string; source_id?: string; [field: string]: unknown }[];
+  steps: { id: string; namespace: string; component_id: string }[];
+  settings: Record<string, unknown>;
+  created_at?: number;
+  updated_at?: number;
+}
+
+export interface Execution {
+  id: string;
+  status: string;
+  deployment_id: string | null;
+  trace_id?: string;
+  steps?: Record<string, ExecutionStep>;
+  error?: { code: string; message: string; namespace?: string | null } | null;
+  started_at?: number | string | null;
+  ended_at?: number | string | null;
+}
+
+interface ExecutionStep {
+  status?: string;
+  $return_value?: unknown;
+  error?: { code: string; message: string } | null;
+}
+
+export interface Component {
+  id: string;
+  name: string;
+  key: string | null;
+  version: string;
+  type: 'source' | 'action';
+  description: string | null;
+  published_at: number | null;
+  created_at: number;
+  dependencies: Record<string, string>;
+  has_additional_props: boolean;
+  configurable_props?: ComponentProp[];
+}
+
+/** As its author wrote it, without functions: `options` is true where the component computes them. */
+export interface ComponentProp {
+  name: string;
+  type: string;
+  label?: string;
+  description?: string;
+  optional?: boolean;
+  hidden?: boolean;
+  options?: unknown;
+  [field: string]: unknown;
+}
+
+export interface Webhook {
+  id: string;
+  name: string | null;
+  description: string | null;
+  url: string;
+  format: string;
+  active: boolean;
+  created_at: number;
+  secret?: string;
+}
+
+export interface Subscription {
+  id: string;
+  emitter_id: string;
+  listener_id: string;
+  event_name: string;
+  created_at: number;
+}
+
+export interface ConnectedAccount {
+  id: string;
+  name: string | null;
+  app: { name_slug: string; name: string; auth_type: string };
+  oauth_uid: string | null;
+  healthy: boolean;
+  dead: boolean;
+  created_at: number;
+}
+
+export interface App {
+  name_slug: string;
+  name: string;
+  auth_type: 'none' | 'keys' | 'oauth2';
+  fields: { name: string; label: string; secret?: boolean; optional?: boolean }[];
+}
+
+export interface User {
+  id: string;
+  username: string;
+  email: string | null;
+  orgs: { id: string; name: string }[];
+  quotas: Record<string, { used: number; limit: number | null }>;
+}
+
+export interface EnvironmentVariable {
+  name: string;
+  description: string | null;
+  updated_at: number;
+}
+
+/** A record of `event_summaries`: an event, or a line of a log. */
+export interface EventRecord {
+  id: string;
+  indexed_at_ms: number;
+  event: unknown;
+  event_truncated?: boolean;
+  metadata: { emit_id: string; emitter_id: string; name: string; summary: string | null; ts: number | null };
+}
+
+export interface ImportProgress {
+  id: string;
+  status: 'running' | 'done';
+  total: number;
+  succeeded: number;
+  failed: number;
+  components: {
+    path: string;
+    status: 'ok' | 'failed';
+    key: string | null;
+    version: string | null;
+    error: string | null;
+  }[];
+}

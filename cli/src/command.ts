@@ -1,0 +1,86 @@
+import type { Answer } from './answer.ts';
+import type { CommandContext } from './context.ts';
+import type { ExitName } from './exit-codes.ts';
+
+/** What a shell may complete a word with: names that the server knows, files, or these words. */
+export type Completes = 'files' | 'commands' | { names: readonly NamedKind[] } | { words: readonly string[] };
+
+export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'components' | 'profiles';
+
+export interface ArgumentSpec {
+  name: string;
+  summary: string;
+  optional?: boolean;
+  /** Takes all words that are left. */
+  variadic?: boolean;
+  completes?: Completes;
+}
+
+export interface OptionSpec {
+  /** Without dashes. */
+  name: string;
+  short?: string;
+  /** What stands for its value in help; absent: a flag. */
+  value?: string;
+  summary: string;
+  repeatable?: boolean;
+  choices?: readonly string[];
+  completes?: Completes;
+}
+
+interface Example {
+  does: string;
+  command: string;
+}
+
+/** One command: parsing, help, completion and docs/cli.md are all made of it. */
+export interface CommandSpec {
+  /** `webhooks create`. */
+  path: string;
+  /** Of the last word. */
+  aliases?: readonly string[];
+  summary: string;
+  details?: string;
+  arguments?: readonly ArgumentSpec[];
+  options?: readonly OptionSpec[];
+  examples: readonly Example[];
+  /** What --json prints. */
+  json: string;
+  /** Beside ok, failure and usage, which every command has. */
+  exits?: readonly ExitName[];
+  /** Answers nothing where it has written what it had to say as it went on. */
+  run(context: CommandContext): Promise<Answer | undefined>;
+}
+
+export interface GroupSpec {
+  name: string;
+  aliases?: readonly string[];
+  summary: string;
+}
+
+/** Exits of all commands that ask a server. */
+export const SERVER_EXITS = ['unauthorized', 'unreachable'] as const satisfies readonly ExitName[];
+/** And name something there. */
+export const NAMING_EXITS = ['unauthorized', 'notFound', 'unreachable'] as const satisfies readonly ExitName[];
+/** And run code of a component. */
+export const COMPONENT_EXITS = [...NAMING_EXITS, 'component'] as const satisfies readonly ExitName[];
+
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  { name: 'url', value: 'url', summary: 'The server. Else HEADWATER_URL, else that of the profile.' },
+  {
+    name: 'api-key',
+    value: 'key',
+    summary: 'The API key. Others on this machine may see it in the list of processes: HEADWATER_API_KEY is better.',
+  },
+  {
+    name: 'profile',
+    short: 'p',
+    value: 'name',
+    summary: 'Which login to use. Else HEADWATER_PROFILE, else `default`.',
+    completes: { names: ['profiles'] },
+  },
+  { name: 'json', summary: 'Print JSON: one document, or one a line where the command follows something.' },
+  { name: 'no-color', summary: 'No colours. So does NO_COLOR.' },
+  { name: 'quiet', short: 'q', summary: 'Only what was asked for: ids of what was made, no notes, no progress.' },
+  { name: 'help', short: 'h', summary: 'What the command does, with examples.' },
+];

@@ -1,0 +1,59 @@
+import type { CommandSpec, GroupSpec } from '../command.ts';
+import { completion } from './completion.ts';
+import { deleteAny } from './delete.ts';
+import { deploy } from './deploy.ts';
+import { describe } from './describe.ts';
+import { dev } from './dev.ts';
+import { envCommands } from './env.ts';
+import { events, logs } from './events.ts';
+import { initCommands } from './init.ts';
+import { list } from './list.ts';
+import { login, logout } from './login.ts';
+import { publish, unpublish } from './publish.ts';
+import { registryCommands } from './registry.ts';
+import { run } from './run.ts';
+import { serverCommands } from './server.ts';
+import { subscriptionCommands } from './subscriptions.ts';
+import { update } from './update.ts';
+import { webhookCommands } from './webhooks.ts';
+import { whoami } from './whoami.ts';
+import { workflowCommands } from './workflows.ts';
+
+/** Words that only stand before others. */
+export const GROUPS: readonly GroupSpec[] = [
+  { name: 'init', summary: 'Make the file of a component' },
+  { name: 'workflows', aliases: ['workflow', 'wf'], summary: 'Workflows: make, change, run, look at executions' },
+  { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
+  { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
+  { name: 'env', summary: 'Environment variables of workflows' },
+  { name: 'registry', summary: 'Components for all accounts' },
+  { name: 'server', summary: 'For operators: run and check a server' },
+];
+
+/** Every command, in the order of the help. */
+export function allCommands(): readonly CommandSpec[] {
+  return [
+    login,
+    logout,
+    whoami,
+    ...initCommands,
+    dev,
+    deploy,
+    update,
+    run,
+    events,
+    logs,
+    list,
+    describe,
+    deleteAny,
+    publish,
+    unpublish,
+    ...workflowCommands,
+    ...webhookCommands,
+    ...subscriptionCommands,
+    ...envCommands,
+    ...registryCommands,
+    ...serverCommands,
+    completion,
+  ];
+}

@@ -1,0 +1,58 @@
+import type { ApiClient } from '../api/client.ts';
+import { CliError } from '../cli-error.ts';
+import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { findNamed } from '../names/find-named.ts';
+import { type Kind, KINDS } from '../names/named-kinds.ts';
+
+export const YES: OptionSpec = {
+  name: 'yes',
+  short: 'y',
+  summary: 'Do not ask. Nothing is asked away from a terminal.',
+};
+
+export const deleteAny: CommandSpec = {
+  path: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete a source, workflow or webhook',
+  details: 'The hook `deactivate` of a source runs first. Its events go with it.',
+  arguments: [
+    {
+      name: 'name',
+      summary: 'What to delete, by id or name.',
+      completes: { names: ['sources', 'workflows', 'webhooks'] },
+    },
+  ],
+  options: [YES],
+  examples: [
+    { does: 'Asks at a terminal', command: 'hw delete orders' },
+    { does: 'Does not ask', command: 'hw delete orders --yes' },
+  ],
+  json: '{ id, deleted }',
+  exits: NAMING_EXITS,
+  run: (context) => deleteNamed(context, ['source', 'workflow', 'webhook']),
+};
+
+/** Finds, asks, deletes. */
+export async function deleteNamed(context: CommandContext, kinds: readonly Kind[]) {
+  const { input, output } = context;
+  const name = input.argument('name');
+  const api = await context.api();
+  const { kind, id } = await findNamed(api, kinds, name);
+  await confirmDeletion(context, `Delete the ${kind} ${name}?`);
+  await output.progress(`Deleting ${name}`, () => remove(api, kind, id));
+  return {
+    json: { id, deleted: true },
+    text: `Deleted the ${kind} ${name === id ? id : `${name} (${id})`}.`,
+    quiet: '',
+  };
+}
+
+export async function confirmDeletion({ input, ask, output }: CommandContext, question: string): Promise<void> {
+  if (input.flag('yes') || !ask.possible || output.json) return;
+  if (!(await ask.confirm(question))) throw new CliError('failure', 'Nothing was deleted');
+}
+
+async function remove(api: ApiClient, kind: Kind, id: string): Promise<void> {
+  await api.send('DELETE', `${KINDS[kind].path}/${id}`);
+}

@@ -1,0 +1,50 @@
+import type { Source } from '../api/resources.ts';
+import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
+import { givenProps } from '../props/given-props.ts';
+import { PROP_OPTIONS } from '../props/read-props.ts';
+import { describePlaces } from './describe-source.ts';
+import { chooseComponent } from './which-component.ts';
+
+export const deploy: CommandSpec = {
+  path: 'deploy',
+  summary: 'Deploy a source',
+  details:
+    'From a file, from a component of your account or the registry by its key, or from an https URL. TypeScript works as it is. Its hooks `deploy` and `activate` have run when the command ends.',
+  arguments: [
+    {
+      name: 'what',
+      summary: 'A file, a key (`key@version` for one version), a URL, or the id of a saved component.',
+      completes: 'files',
+    },
+  ],
+  options: [
+    { name: 'name', value: 'name', summary: "What the source is called. Else the component's name." },
+    ...PROP_OPTIONS,
+  ],
+  examples: [
+    { does: 'A file', command: 'hw deploy orders.mjs' },
+    {
+      does: 'From the registry, with values for its props',
+      command: 'hw deploy schedule-timer --name nightly --prop cron="0 3 * * *"',
+    },
+    { does: 'A timer that ticks each minute', command: 'hw deploy poll.ts --prop timer=60' },
+  ],
+  json: 'the source, as `POST /v1/sources` answers it',
+  exits: COMPONENT_EXITS,
+  async run(context) {
+    const { input, output, workDir } = context;
+    const choice = await chooseComponent(input.argument('what'), workDir);
+    const api = await context.api();
+    const { described } = choice;
+    const parameters = await givenProps(context, api, { choice });
+    const name = input.text('name');
+    const body = { ...parameters, ...(name === undefined ? {} : { name }) };
+    const source = await output.progress(`Deploying ${described}`, () => api.send<Source>('POST', '/sources', body));
+    const places = describePlaces(source).map(([what, place]) => `\n${what}: ${place}`);
+    return {
+      json: source,
+      text: `Deployed ${source.name_slug} (${source.id})${places.join('')}\nFollow it: hw events ${source.name_slug} -f   hw logs ${source.name_slug} -f`,
+      quiet: source.id,
+    };
+  },
+};

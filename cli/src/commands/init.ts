@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CliError, usageError } from '../cli-error.ts';
+import type { CommandSpec, OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { slugOf } from '../names/named-kinds.ts';
+import {
+  actionTemplate,
+  appTemplate,
+  sourceTemplate,
+  type TemplateChoice,
+  TSCONFIG,
+} from '../templates/component-templates.ts';
+
+const TS: OptionSpec = { name: 'ts', summary: 'TypeScript, with a tsconfig.json where there is none.' };
+const FORCE: OptionSpec = { name: 'force', summary: 'Replace a file that is there.' };
+const NAME = { name: 'name', summary: 'What it is called, e.g. new-orders; with folders before it, it is made there.' };
+const JSON_SHAPE = '{ files: [paths] }';
+
+const source: CommandSpec = {
+  path: 'init source',
+  summary: 'Make the file of a source that can be deployed as it is',
+  details: 'Without --http and --timer it has an HTTP endpoint.',
+  arguments: [NAME],
+  options: [
+    { name: 'http', summary: 'Started by requests to its URL.' },
+    { name: 'timer', summary: 'Started by a timer.' },
+    { name: 'db', summary: 'Keeps values from run to run.' },
+    TS,
+    FORCE,
+  ],
+  examples: [
+    { does: 'Started by requests', command: 'hw init source new-orders' },
+    { does: 'By a timer, with memory, in TypeScript', command: 'hw init source poll-feed --timer --db --ts' },
+  ],
+  json: JSON_SHAPE,
+  run(context) {
+    const timer = context.input.flag('timer');
+    const http = context.input.flag('http') || !timer;
+    const choice = { http, timer, db: context.input.flag('db') };
+    return writeComponent(context, choice, sourceTemplate, (file) => [
+      `Work on it: hw dev ${file}`,
+      `Deploy it: hw deploy ${file}`,
+    ]);
+  },
+};
+
+const action: CommandSpec = {
+  path: 'init action',
+  summary: 'Make the file of an action, a step of workflows',
+  arguments: [NAME],
+  options: [TS, FORCE],
+  examples: [{ does: 'An action', command: 'hw init action send-order' }],
+  json: JSON_SHAPE,
+  run: (context) =>
+    writeComponent(context, {}, actionTemplate, (file) => [`Publish it for your workflows: hw publish ${file}`]),
+};
+
+const app: CommandSpec = {
+  path: 'init app',
+  summary: 'Make the file of an app: what the components of one service share',
+  details: 'The slug of the app is its name: `GET /v1/apps` lists those that the server knows.',
+  arguments: [NAME],
+  options: [TS, FORCE],
+  examples: [{ does: 'An app', command: 'hw init app acme' }],
+  json: JSON_SHAPE,
+  run: (context) =>
+    writeComponent(
+      context,
+      {},
+      appTemplate,
+      (file) => [`Components import it: import acme from './${path.basename(file)}'`],
+      '.app',
+    ),
+};
+
+async function writeComponent(
+  { input, workDir }: CommandContext,
+  parts: Partial<TemplateChoice>,
+  template: (choice: TemplateChoice) => string,
+  next: (file: string) => string[],
+  suffix = '',
+) {
+  const name = input.argument('name').replace(/\.[cm]?[jt]s$/, '');
+  const slug = slugOf(path.basename(name));
+  if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
+  const typescript = input.flag('ts');
+  const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
+  const title = titleOf(slug);
+  const code = template({ slug, title, typescript, http: false, timer: false, db: false, ...parts });
+  await writeNew(path.resolve(workDir, file), file, code, input.flag('force'));
+  const files = [file, ...(typescript ? await writeTsconfig(workDir, file) : [])];
+  const lines = [
+    ...files.map((made) => `Made ${made}`),
+    ...next(file),
+    'Types in your editor: npm i -D @headwater/types',
+  ];
+  return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
+}
+
+function titleOf(slug: string): string {
+  const text = slug.replaceAll('-', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+async function writeNew(absolute: string, file: string, text: string, force: boolean): Promise<void> {
+  try {
+    await mkdir(path.dirname(absolute), { recursive: true });
+    await writeFile(absolute, text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new CliError('failure', `${file} is there already`, { hint: 'Replace it with --force' });
+    throw new CliError('failure', `${file} cannot be written: ${message}`, { cause });
+  }
+}
+
+/** One in a folder above serves as well. */
+async function writeTsconfig(workDir: string, file: string): Promise<string[]> {
+  for (let folder = path.dirname(path.resolve(workDir, file)); ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, 'tsconfig.json'))) return [];
+    if (folder === path.dirname(folder)) break;
+  }
+  const made = path.join(path.dirname(file), 'tsconfig.json');
+  await writeFile(path.resolve(workDir, made), TSCONFIG, { flag: 'wx' });
+  return [made];
+}
+
+export const initCommands: readonly CommandSpec[] = [source, action, app];

@@ -1,0 +1,162 @@
+import type { ApiClient } from '../api/client.ts';
+import type {
+  Component,
+  ConnectedAccount,
+  EnvironmentVariable,
+  Source,
+  Subscription,
+  Webhook,
+  Workflow,
+} from '../api/resources.ts';
+import { usageError } from '../cli-error.ts';
+import type { Answer } from '../answer.ts';
+import { type CommandSpec, SERVER_EXITS } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { nearest } from '../names/nearest.ts';
+import { ofSeconds } from '../terminal/describe-time.ts';
+import type { Column } from '../terminal/table.ts';
+
+interface Listing<T> {
+  read(api: ApiClient): Promise<T[]>;
+  columns: readonly Column<T>[];
+  /** How to make the first one. */
+  first: string;
+}
+
+const id = { title: 'ID', value: (row: { id: string }) => row.id };
+const created = { title: 'CREATED', value: (row: { created_at?: number }) => ofSeconds(row.created_at) };
+const state = { title: 'STATE', value: (row: { active: boolean }) => (row.active ? 'active' : 'stopped') };
+
+/** Keeps the type of its rows from its parts to its use. */
+function listing<T>(parts: Listing<T>): (context: CommandContext) => Promise<Answer> {
+  return async ({ api, output }) => {
+    const rows = await parts.read(await api());
+    if (rows.length === 0) output.note(`None yet. Make one with: ${parts.first}`);
+    return { json: rows, text: rows.length === 0 ? '' : output.table(rows, parts.columns) };
+  };
+}
+
+const listSources = listing<Source>({
+  read: (api) => api.all('/users/me/sources'),
+  columns: [{ title: 'NAME', value: (row) => row.name_slug }, id, state, created],
+  first: 'hw deploy <file>',
+});
+
+export const listWorkflows = listing<Workflow>({
+  read: (api) => api.all('/users/me/workflows'),
+  columns: [
+    { title: 'NAME', value: (row) => row.name_slug ?? row.name },
+    id,
+    state,
+    { title: 'VERSION', value: (row) => `${row.version ?? ''}` },
+    created,
+  ],
+  first: 'hw workflows create <file.json>',
+});
+
+const componentColumns: readonly Column<Component>[] = [
+  { title: 'KEY', value: (row) => row.key ?? '' },
+  { title: 'VERSION', value: (row) => row.version },
+  { title: 'TYPE', value: (row) => row.type },
+  { title: 'NAME', value: (row) => row.name },
+  id,
+];
+
+const listComponents = listing<Component>({
+  read: (api) => api.all('/components'),
+  columns: [
+    ...componentColumns,
+    { title: 'STATE', value: (row) => (row.published_at === null ? 'draft' : 'published') },
+  ],
+  first: 'hw publish <file>',
+});
+
+const listRegistry = listing<Component>({
+  read: (api) => api.all('/components/registry'),
+  columns: componentColumns,
+  first: 'hw publish <file> --registry',
+});
+
+export const listWebhooks = listing<Webhook>({
+  read: (api) => api.all('/users/me/webhooks'),
+  columns: [
+    { title: 'NAME', value: (row) => row.name ?? '' },
+    id,
+    { title: 'URL', value: (row) => row.url },
+    state,
+    created,
+  ],
+  first: 'hw webhooks create <url>',
+});
+
+export const listSubscriptions = listing<Subscription>({
+  read: (api) => api.all('/users/me/subscriptions'),
+  columns: [
+    id,
+    { title: 'EMITTER', value: (row) => row.emitter_id },
+    { title: 'LISTENER', value: (row) => row.listener_id },
+    { title: 'CHANNEL', value: (row) => row.event_name },
+    created,
+  ],
+  first: 'hw subscriptions create <emitter> <listener>',
+});
+
+const listAccounts = listing<ConnectedAccount>({
+  read: (api) => api.all('/connected_accounts'),
+  columns: [
+    { title: 'APP', value: (row) => row.app.name_slug },
+    { title: 'NAME', value: (row) => row.name ?? '' },
+    id,
+    { title: 'STATE', value: (row) => (row.dead ? 'dead' : row.healthy ? 'healthy' : 'unknown') },
+    created,
+  ],
+  first: 'POST /v1/connected_accounts',
+});
+
+export const listEnvironment = listing<EnvironmentVariable>({
+  read: (api) => api.all('/environment_variables'),
+  columns: [
+    { title: 'NAME', value: (row) => row.name },
+    { title: 'DESCRIPTION', value: (row) => row.description ?? '' },
+    { title: 'UPDATED', value: (row) => ofSeconds(row.updated_at) },
+  ],
+  first: 'hw env set NAME',
+});
+
+/** By the words that people use; the first one is ours. */
+const LISTS: readonly { names: readonly string[]; list(context: CommandContext): Promise<Answer> }[] = [
+  { names: ['sources', 'source', 's', 'dc'], list: listSources },
+  { names: ['workflows', 'workflow', 'wf', 'p'], list: listWorkflows },
+  { names: ['components', 'component', 'c', 'sc'], list: listComponents },
+  { names: ['registry', 'r'], list: listRegistry },
+  { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks },
+  { names: ['subscriptions', 'subscription', 'subs', 'sub'], list: listSubscriptions },
+  { names: ['accounts', 'account', 'a', 'apn'], list: listAccounts },
+  { names: ['env', 'environment', 'variables'], list: listEnvironment },
+];
+
+const WORDS = LISTS.flatMap(({ names }) => names.slice(0, 1));
+
+export const list: CommandSpec = {
+  path: 'list',
+  aliases: ['ls'],
+  summary: 'List what there is',
+  details: `${WORDS.join(', ')}. Shorter: ${LISTS.map(({ names }) => names.slice(1).join(', ')).join('; ')}. Away from a terminal a row is a line with tabs between its cells, without titles.`,
+  arguments: [{ name: 'what', summary: 'Default: sources.', optional: true, completes: { words: WORDS } }],
+  examples: [
+    { does: 'The deployed sources', command: 'hw list' },
+    { does: 'The ids of all webhooks', command: 'hw list webhooks | cut -f2' },
+  ],
+  json: 'an array of the resources, as the REST API lists them',
+  exits: SERVER_EXITS,
+  async run(context) {
+    const what = context.input.optionalArgument('what') ?? 'sources';
+    const found = LISTS.find(({ names }) => names.includes(what.toLowerCase()));
+    if (found !== undefined) return found.list(context);
+    const similar = nearest(what, WORDS);
+    throw usageError(
+      `There is no list of ${what}`,
+      similar.length > 0 ? `Did you mean ${similar.join(', ')}?` : `There are: ${WORDS.join(', ')}`,
+    );
+  },
+};

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { findNamed } from '../names/find-named.ts';
+import type { Kind } from '../names/named-kinds.ts';
+import { parseJsonText, readText } from '../props/read-props.ts';
+
+export const EVENT: OptionSpec = {
+  name: 'event',
+  value: 'file',
+  summary: 'JSON of the event; `-` reads it from standard input. Else one that fits what starts it.',
+  completes: 'files',
+};
+
+export const run: CommandSpec = {
+  path: 'run',
+  summary: 'Run a source or a workflow now',
+  details: 'Answers as soon as the run is stored. `hw logs` and `hw events` show what comes of it.',
+  arguments: [{ name: 'name', summary: 'A source or workflow.', completes: { names: ['sources', 'workflows'] } }],
+  options: [EVENT],
+  examples: [
+    { does: 'A tick of a timer', command: 'hw run nightly' },
+    { does: 'With an event', command: 'hw run orders --event order.json' },
+    { does: 'From another program', command: `echo '{"total":12}' | hw run orders --event -` },
+  ],
+  json: '{ invocation_id } of a source, { execution_id } of a workflow',
+  exits: NAMING_EXITS,
+  run: (context) => runNamed(context, ['source', 'workflow']),
+};
+
+export async function runNamed(context: CommandContext, kinds: readonly Kind[]) {
+  const name = context.input.argument('name');
+  const event = await readEvent(context);
+  const api = await context.api();
+  const { kind, id } = await findNamed(api, kinds, name);
+  const body = event === undefined ? {} : { event };
+  if (kind === 'workflow') {
+    const answer = await api.send<{ execution_id: string }>('POST', `/workflows/${id}/run`, body);
+    const next = `See it: hw describe ${answer.execution_id}`;
+    return { json: answer, text: `Runs as ${answer.execution_id}\n${next}`, quiet: answer.execution_id };
+  }
+  const answer = await api.send<{ invocation_id: string }>('POST', `/sources/${id}/run`, body);
+  const next = `See what comes of it: hw logs ${name}   hw events ${name}`;
+  return { json: answer, text: `Runs as ${answer.invocation_id}\n${next}`, quiet: answer.invocation_id };
+}
+
+async function readEvent({ input, workDir, readStdin }: CommandContext): Promise<unknown> {
+  const file = input.text('event');
+  if (file === undefined) return undefined;
+  if (file === '-') return parseJsonText(await readStdin(), 'Standard input');
+  return parseJsonText(await readText(path.resolve(workDir, file)), file);
+}

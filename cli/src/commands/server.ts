@@ -1,0 +1,141 @@
+import { CliError } from '../cli-error.ts';
+import type { Answer } from '../answer.ts';
+import { type CommandSpec, type OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { findServerMain } from '../server/find-main.ts';
+import { becomeMain, readMain } from '../server/run-main.ts';
+import { safeText } from '../terminal/safe-text.ts';
+
+const DATA_DIR: OptionSpec = {
+  name: 'data-dir',
+  value: 'folder',
+  summary: 'Folder of the embedded database and the encryption key: HEADWATER_DATA_DIR.',
+  completes: 'files',
+};
+
+const LISTEN: readonly OptionSpec[] = [
+  { name: 'port', value: 'port', summary: 'Port of the REST API and the endpoints: PORT.' },
+  { name: 'host', value: 'address', summary: 'Address to listen on: HOST.' },
+  DATA_DIR,
+];
+
+const CONFIGURED =
+  'Configured by environment variables (docs/configuration.md); the options stand for some of them. The embedded Postgres is used unless DATABASE_URL names another.';
+
+const VARIABLES: Readonly<Record<string, string>> = { port: 'PORT', host: 'HOST', 'data-dir': 'HEADWATER_DATA_DIR' };
+
+function environmentOf({ input, environment }: CommandContext, options: readonly OptionSpec[]): NodeJS.ProcessEnv {
+  const entries = options.flatMap(({ name }) => {
+    const value = input.text(name);
+    const variable = VARIABLES[name];
+    return value === undefined || variable === undefined ? [] : [[variable, value] as const];
+  });
+  return { ...environment.inherited, ...Object.fromEntries(entries) };
+}
+
+interface RoleCommand {
+  word: string;
+  role: 'all' | 'api' | 'engine';
+  summary: string;
+  does: string;
+}
+
+function starts({ word, role, summary, does }: RoleCommand): CommandSpec {
+  return {
+    path: `server ${word}`,
+    summary,
+    details: CONFIGURED,
+    options: LISTEN,
+    examples: [{ does, command: `hw server ${word}` }],
+    json: 'nothing: the log of the server is JSON, a line each',
+    async run(context) {
+      const main = findServerMain('main');
+      // Without an argument HEADWATER_ROLE decides, whose default is all of it.
+      const args = role === 'all' ? [] : [role];
+      endWith(await becomeMain(main, args, environmentOf(context, LISTEN)));
+      return undefined;
+    },
+  };
+}
+
+function endWith(code: number): void {
+  if (code !== 0) throw new CliError('failure', `The server ended with code ${code}`);
+}
+
+const migrate: CommandSpec = {
+  path: 'server migrate',
+  summary: 'Bring the database to the version of this server, and end',
+  details: 'A node does the same when it starts. This is for running it once before several nodes start.',
+  options: [DATA_DIR],
+  examples: [{ does: 'A server of your own', command: 'DATABASE_URL=postgres://… hw server migrate' }],
+  json: '{ from, to, applied: [names] }',
+  async run(context) {
+    const { stdout } = await runToEnd(context, 'migrate-main');
+    const answer = JSON.parse(stdout) as { to: number; applied: string[] };
+    const did = answer.applied.length === 0 ? 'Nothing to do' : `Applied ${answer.applied.join(', ')}`;
+    return { json: answer, text: `${did}: the database is at version ${answer.to}.`, quiet: '' };
+  },
+};
+
+async function runToEnd(context: CommandContext, name: 'doctor-main' | 'migrate-main') {
+  const env = environmentOf(context, [DATA_DIR]);
+  const outcome = await readMain(findServerMain(name), env, context.signal);
+  if (outcome.stdout.startsWith('{')) return outcome;
+  // What was wrong is on stderr already.
+  throw new CliError('failure', `The command ended with code ${outcome.code}`);
+}
+
+interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  costs?: string;
+}
+
+const doctor: CommandSpec = {
+  path: 'server doctor',
+  summary: 'Check this machine: database, sandbox layers, egress, clock, disk, versions',
+  details:
+    'Changes nothing that a start would not. Each check is ok, a warning (it works, with less) or a failure (it does not); what is missing says what that costs. Ends with 1 where something fails.',
+  options: [DATA_DIR],
+  examples: [
+    { does: 'With the configuration of the node', command: 'hw server doctor' },
+    { does: 'Only what is not well', command: `hw server doctor --json | jq '.checks[] | select(.status != "ok")'` },
+  ],
+  json: '{ ok, checks: [{ name, status: "ok" | "warn" | "fail", detail, costs? }] }',
+  async run(context): Promise<Answer> {
+    const { stdout } = await context.output.progress('Checking this machine', () => runToEnd(context, 'doctor-main'));
+    const report = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+    const { style } = context.output;
+    const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') };
+    const longest = Math.max(...report.checks.map(({ name }) => name.length));
+    const lines = report.checks.map(({ name, status, detail, costs }) => {
+      const cost = costs === undefined ? '' : `\n${' '.repeat(longest + 8)}${style.dim(safeText(costs))}`;
+      return `${marks[status]}  ${name.padEnd(longest + 2)}${safeText(detail)}${cost}`;
+    });
+    return { json: report, text: lines.join('\n'), ...(report.ok ? {} : { exit: 'failure' as const }) };
+  },
+};
+
+export const serverCommands: readonly CommandSpec[] = [
+  starts({
+    word: 'start',
+    role: 'all',
+    summary: 'Run the whole system on this machine',
+    does: 'What `npm start` does',
+  }),
+  starts({
+    word: 'api',
+    role: 'api',
+    summary: 'Run a node that serves the API and the endpoints',
+    does: 'One of several nodes on a database',
+  }),
+  starts({
+    word: 'engine',
+    role: 'engine',
+    summary: 'Run a node that runs, delivers, ticks and retries',
+    does: 'One of several nodes on a database',
+  }),
+  migrate,
+  doctor,
+];

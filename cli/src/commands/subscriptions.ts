@@ -1,0 +1,116 @@
+import type { ApiClient } from '../api/client.ts';
+import type { Subscription } from '../api/resources.ts';
+import { CliError, usageError } from '../cli-error.ts';
+import { type ArgumentSpec, type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
+import { findNamed } from '../names/find-named.ts';
+import { confirmDeletion, YES } from './delete.ts';
+import { listSubscriptions } from './list.ts';
+
+const CHANNEL: OptionSpec = {
+  name: 'channel',
+  value: 'name',
+  summary: 'Events of this channel. Default: the default channel. `$errors` and `$logs` are built in.',
+};
+
+const EMITTER: ArgumentSpec = {
+  name: 'emitter',
+  summary: 'What emits: a source or workflow, or `dc_*` or `p_*` for all of them.',
+  completes: { names: ['sources', 'workflows'] },
+};
+
+const LISTENER: ArgumentSpec = {
+  name: 'listener',
+  summary: 'What listens: a webhook, workflow or source.',
+  completes: { names: ['webhooks', 'workflows', 'sources'] },
+};
+
+interface Ends {
+  emitter_id: string;
+  listener_id: string;
+  event_name?: string;
+}
+
+async function readEnds(api: ApiClient, emitter: string, listener: string, channel: string | undefined): Promise<Ends> {
+  const isGlob = emitter === 'dc_*' || emitter === 'p_*';
+  const emitterId = isGlob ? emitter : (await findNamed(api, ['source', 'workflow'], emitter)).id;
+  const listenerId = (await findNamed(api, ['webhook', 'workflow', 'source'], listener)).id;
+  return { emitter_id: emitterId, listener_id: listenerId, ...(channel === undefined ? {} : { event_name: channel }) };
+}
+
+const create: CommandSpec = {
+  path: 'subscriptions create',
+  aliases: ['add'],
+  summary: 'Deliver what a source or workflow emits to a webhook, workflow or source',
+  arguments: [EMITTER, LISTENER],
+  options: [CHANNEL],
+  examples: [
+    { does: 'A webhook gets the events of a source', command: 'hw subscriptions create orders shop' },
+    { does: 'It hears of all failures', command: "hw subscriptions create 'dc_*' alerts --channel '$errors'" },
+  ],
+  json: 'the subscription, as `POST /v1/subscriptions` answers it',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const ends = await readEnds(api, input.argument('emitter'), input.argument('listener'), input.text('channel'));
+    const made = await api.send<Subscription>('POST', '/subscriptions', ends);
+    return {
+      json: made,
+      text: `${made.listener_id} now gets what ${made.emitter_id} emits (${made.id}).`,
+      quiet: made.id,
+    };
+  },
+};
+
+const list: CommandSpec = {
+  path: 'subscriptions list',
+  aliases: ['ls'],
+  summary: 'The subscriptions of the account',
+  examples: [{ does: 'All of them', command: 'hw subscriptions list' }],
+  json: 'an array of subscriptions',
+  exits: SERVER_EXITS,
+  run: listSubscriptions,
+};
+
+const remove: CommandSpec = {
+  path: 'subscriptions delete',
+  aliases: ['rm'],
+  summary: 'End a subscription',
+  arguments: [
+    { ...EMITTER, summary: 'What emits, or the id of the subscription (`sub_…`) alone.' },
+    { ...LISTENER, optional: true },
+  ],
+  options: [CHANNEL, YES],
+  examples: [
+    { does: 'By its id', command: 'hw subscriptions delete sub_1vZ8kQ0aB3xYpL9mWc2T' },
+    { does: 'By what made it', command: 'hw subscriptions delete orders shop' },
+  ],
+  json: '{ emitter_id, listener_id, event_name, deleted }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const { input } = context;
+    const api = await context.api();
+    const [emitter, listener] = [input.argument('emitter'), input.optionalArgument('listener')];
+    const ends = emitter.startsWith('sub_')
+      ? await endsOfId(api, emitter)
+      : await readEnds(api, emitter, required(listener), input.text('channel'));
+    await confirmDeletion(context, `End the subscription of ${ends.listener_id} to ${ends.emitter_id}?`);
+    await api.send('DELETE', '/subscriptions', ends);
+    const json = { event_name: '', ...ends, deleted: true };
+    return { json, text: `${ends.listener_id} no longer gets what ${ends.emitter_id} emits.`, quiet: '' };
+  },
+};
+
+function required(listener: string | undefined): string {
+  if (listener !== undefined) return listener;
+  throw usageError('The listener is missing', 'Name emitter and listener, or the id of the subscription');
+}
+
+async function endsOfId(api: ApiClient, id: string): Promise<Ends> {
+  const found = (await api.all<Subscription>('/users/me/subscriptions')).find((subscription) => subscription.id === id);
+  if (found === undefined) {
+    throw new CliError('notFound', `There is no subscription ${id}`, { hint: 'See: hw list subscriptions' });
+  }
+  return { emitter_id: found.emitter_id, listener_id: found.listener_id, event_name: found.event_name };
+}
+
+export const subscriptionCommands: readonly CommandSpec[] = [create, list, remove];

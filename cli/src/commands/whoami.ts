@@ -1,0 +1,32 @@
+import type { User } from '../api/resources.ts';
+import { type CommandSpec, SERVER_EXITS } from '../command.ts';
+
+export const whoami: CommandSpec = {
+  path: 'whoami',
+  summary: 'Which server, which account, and how much of it is used',
+  examples: [
+    { does: 'Of the default profile', command: 'hw whoami' },
+    { does: 'Of another one', command: 'hw whoami -p work' },
+  ],
+  json: '{ url, profile, key_from, user } (`key_from`: `option`, `environment` or `profile`)',
+  exits: SERVER_EXITS,
+  async run(context) {
+    const api = await context.api();
+    const { profile, keyFrom } = await context.server();
+    const user = await api.get<User>('/users/me');
+    const quotas = Object.entries(user.quotas).map(([name, { used, limit }]): [string, string] => [
+      name,
+      limit === null ? `${used}` : `${used} of ${limit}`,
+    ]);
+    const keyOf = { option: '--api-key', environment: 'HEADWATER_API_KEY', profile: `profile ${profile}` };
+    const fields: (readonly [string, string | null])[] = [
+      ['server', api.url],
+      ['user', user.email ?? user.username],
+      ['user id', user.id],
+      ...user.orgs.map(({ id, name }): [string, string] => ['account', `${name} (${id})`]),
+      ['key', keyOf[keyFrom ?? 'profile']],
+      ...quotas,
+    ];
+    return { json: { url: api.url, profile, key_from: keyFrom, user }, text: context.output.fields(fields) };
+  },
+};

@@ -1,0 +1,119 @@
+import type { ApiClient } from '../api/client.ts';
+import type { EventRecord, Source } from '../api/resources.ts';
+import type { CliError } from '../cli-error.ts';
+import { describePlaces } from '../commands/describe-source.ts';
+import type { CommandContext } from '../context.ts';
+import { followFeed, RECENT } from '../follow/recent-and-new.ts';
+import { eventText, logText } from '../follow/show-record.ts';
+import { givenProps } from '../props/given-props.ts';
+import { type HeldOutput, holdOutput } from './held-output.ts';
+
+export interface Session {
+  /** Makes the source, or gives it other code. */
+  deploy(code: string): Promise<void>;
+  onBroken(error: CliError): void;
+  /** Undefined as long as there is none. */
+  sourceId(): string | undefined;
+  /** Rejects when its events or logs cannot be followed any longer. */
+  failed: Promise<never>;
+}
+
+export interface SessionOptions {
+  /** The file, as the user calls it. */
+  word: string;
+  /** A source that is there already. */
+  attached: Source | undefined;
+}
+
+/** One source that somebody works on: what they save is deployed, what comes of it is shown. */
+export function createSession(context: CommandContext, api: ApiClient, options: SessionOptions): Session {
+  const { input, output } = context;
+  const { word, attached } = options;
+  const held = holdOutput(output);
+  const failed = Promise.withResolvers<never>();
+  const name = input.text('name');
+  let source = attached;
+  // Until it is deployed with them: nobody is asked twice because a hook failed.
+  let answers: Record<string, unknown> = {};
+  let places = '';
+
+  function follow(id: string, count: number): void {
+    followSource(context, api, held, { id, count }).catch(failed.reject);
+  }
+
+  async function send(code: string): Promise<Source> {
+    const choice = { parameters: { component_code: code }, described: word };
+    const parameters = await held.during(() => givenProps(context, api, { choice, source, answers }));
+    answers = parameters.configured_props;
+    const body = { ...parameters, ...(name === undefined ? {} : { name }) };
+    return output.progress(`Deploying ${word}`, () =>
+      source === undefined
+        ? api.send<Source>('POST', '/sources', body)
+        : api.send<Source>('PUT', `/sources/${source.id}`, body),
+    );
+  }
+
+  // From before the first deployment, whose hooks may emit.
+  if (attached !== undefined) follow(attached.id, 0);
+  return {
+    failed: failed.promise,
+    sourceId: () => source?.id,
+    async deploy(code) {
+      const before = source;
+      source = await send(code);
+      answers = {};
+      const now = placesOf(source);
+      showDeployed(context, held, source, before === undefined || now !== places ? now : undefined);
+      places = now;
+      // What its hooks have emitted and logged by now belongs to it.
+      if (before === undefined) follow(source.id, RECENT);
+    },
+    onBroken(error) {
+      const { code, message, fields } = error;
+      if (output.json) return held.record({ broken: { code, message, fields } }, '');
+      output.error(error);
+      output.note(
+        source === undefined ? 'Waiting for a save' : 'The version before goes on running. Waiting for a save',
+      );
+    },
+  };
+}
+
+function placesOf(source: Source): string {
+  return describePlaces(source)
+    .map(([what, place]) => `\n${what}: ${place}`)
+    .join('');
+}
+
+/** `places`: only where there is something new about them. */
+function showDeployed({ output }: CommandContext, held: HeldOutput, source: Source, places: string | undefined): void {
+  const mark = output.style.green('✓');
+  const text =
+    places === undefined ? `${mark} Deployed again` : `${mark} Deployed ${source.name_slug} (${source.id})${places}`;
+  held.record({ deployed: source }, text);
+}
+
+/** Events and log lines as they come, each with its kind under --json. */
+async function followSource(
+  { output, signal }: CommandContext,
+  api: ApiClient,
+  held: HeldOutput,
+  { id, count }: { id: string; count: number },
+): Promise<void> {
+  const base = `/sources/${id}`;
+  const following = (show: (record: EventRecord) => void) => ({ count, show, output, signal });
+  const events = { listPath: `${base}/event_summaries`, streamPath: `${base}/sse` };
+  const logs = { listPath: `${base}/$logs/event_summaries`, streamPath: `${base}/logs` };
+  await Promise.all([
+    followFeed(
+      api,
+      events,
+      following((event) => held.record({ event }, eventText(event, output.style, output.forTerminal))),
+    ),
+    followFeed(
+      api,
+      logs,
+      following((log) => held.record({ log }, logText(log, output.style))),
+    ),
+  ]);
+}

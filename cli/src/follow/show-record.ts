@@ -1,0 +1,45 @@
+import type { EventRecord } from '../api/resources.ts';
+import { clockTime, localTime } from '../terminal/describe-time.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
+import type { Style } from '../terminal/style.ts';
+
+/** An event: two parts on a terminal; one line of columns with tabs between elsewhere. */
+export function eventText(record: EventRecord, style: Style, aligned: boolean): string {
+  const { id, indexed_at_ms: atMs, event, metadata } = record;
+  const { name, summary } = metadata;
+  if (!aligned) {
+    const cells = [new Date(atMs).toISOString(), id, safeLine(name), safeLine(summary ?? ''), JSON.stringify(event)];
+    return cells.join('\t');
+  }
+  const channel = name === '' ? '' : ` ${style.cyan(`[${safeLine(name)}]`)}`;
+  const head = `${style.dim(localTime(atMs))}  ${style.bold(id)}${channel}${summary === null ? '' : `  ${safeLine(summary)}`}`;
+  return `${head}\n${safeText(JSON.stringify(event, null, 2))}`;
+}
+
+interface LogEvent {
+  level?: string;
+  message?: string;
+  /** Of an execution. */
+  step?: string;
+  /** Of the error that a run failed with. */
+  code?: string;
+}
+
+/** A line that was logged, or what a run failed with. */
+export function logText({ indexed_at_ms: atMs, event }: EventRecord, style: Style): string {
+  const { level = 'info', message = '', step, code } = (event ?? {}) as LogEvent;
+  const text = indentLines(safeText(message));
+  const of = step === undefined ? '' : `${style.cyan(safeLine(step))} `;
+  const what = code === undefined ? text : style.red(`${safeLine(code)} ${text}`);
+  return `${style.dim(clockTime(atMs))} ${paintLevel(level, style)} ${of}${what}`;
+}
+
+function paintLevel(level: string, style: Style): string {
+  const text = safeLine(level).padEnd(5);
+  if (level === 'error') return style.red(text);
+  return level === 'warn' ? style.yellow(text) : style.dim(text);
+}
+
+function indentLines(text: string): string {
+  return text.trimEnd().replaceAll('\n', '\n                   ');
+}

@@ -1,0 +1,31 @@
+const MAX_SUGGESTIONS = 3;
+
+/** Those of `candidates` that somebody who typed `word` may have meant, the likeliest first. */
+export function nearest(word: string, candidates: readonly string[]): string[] {
+  const wanted = word.toLowerCase();
+  const near = [...new Set(candidates)].flatMap((candidate) => {
+    const name = candidate.toLowerCase();
+    const distance = name.includes(wanted) && wanted.length > 1 ? 0 : editDistance(wanted, name);
+    return distance <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3))
+      ? [{ candidate, distance }]
+      : [];
+  });
+  return near
+    .toSorted((a, b) => a.distance - b.distance || a.candidate.localeCompare(b.candidate))
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ candidate }) => candidate);
+}
+
+/** Letters to insert, remove or replace. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [row, char] of Array.from(a).entries()) {
+    const next = [row + 1];
+    for (const [at, other] of Array.from(b).entries()) {
+      const replaced = (previous[at] ?? 0) + (char === other ? 0 : 1);
+      next.push(Math.min(replaced, (previous[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    previous = next;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,50 @@
+import type { ApiClient } from '../api/client.ts';
+import type { Source } from '../api/resources.ts';
+import { type ComponentChoice, saveComponent } from '../commands/which-component.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandContext } from '../context.ts';
+import { askForProps } from './ask-for-props.ts';
+import { readProps, typesOf } from './read-props.ts';
+
+export interface PropsOf {
+  choice: ComponentChoice;
+  /** One that is there already: it keeps what it is configured with. */
+  source?: Source | undefined;
+  /** What was answered before for a source that could not be made then. */
+  answers?: Record<string, unknown>;
+}
+
+/** Parameters of `POST /sources` and `PUT /sources/{id}`; code is saved by now. */
+export interface SourceParameters {
+  [parameter: string]: unknown;
+  configured_props: Record<string, unknown>;
+}
+
+/**
+ * What --props, --prop and answers at the terminal say together for a source that is to be made of a component, or that is
+ * there already. Throws where somebody is missing who could be asked, with the options to give.
+ */
+export async function givenProps(context: CommandContext, api: ApiClient, of: PropsOf): Promise<SourceParameters> {
+  const { choice, source, answers = {} } = of;
+  const { parameters, described } = choice;
+  const component = await context.output.progress(`Reading ${described}`, () => saveComponent(api, choice));
+  if (component.type === 'action') throw isAction(described);
+  const asked = await askForProps(context, api, {
+    component,
+    source,
+    answers,
+    given: (definitions) => readProps(context.input, context.workDir, typesOf(definitions)),
+  });
+  return {
+    ...(parameters['component_key'] === undefined ? { component_id: component.id } : parameters),
+    configured_props: asked.props,
+    ...(asked.dynamicPropsId === undefined ? {} : { dynamic_props_id: asked.dynamicPropsId }),
+  };
+}
+
+function isAction(described: string): CliError {
+  return new CliError('failure', `${described} is an action, and only sources are deployed`, {
+    code: 'INVALID_COMPONENT',
+    hint: `Publish it and use it as a step of a workflow: hw publish ${described}`,
+  });
+}

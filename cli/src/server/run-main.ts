@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { CliError } from '../cli-error.ts';
+
+/**
+ * Becomes the process of `file`, so that signals and the exit code are its own. Where a process cannot be replaced
+ * (Windows) it runs as a child, and this function answers its exit code.
+ */
+export async function becomeMain(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  if (typeof process.execve === 'function' && process.platform !== 'win32') {
+    process.execve(process.execPath, [process.execPath, file, ...args], env);
+  }
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => reject(new CliError('failure', `The server cannot be started: ${cause.message}`)));
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Runs `file` to its end and answers what it wrote to stdout; stderr goes to this process's. */
+export async function readMain(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<{ code: number; stdout: string }> {
+  const child = spawn(process.execPath, [file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+    signal,
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => {
+      const aborted = signal.aborted;
+      reject(new CliError(aborted ? 'interrupted' : 'failure', aborted ? 'Interrupted' : cause.message, { cause }));
+    });
+    child.once('close', (code) => resolve({ code: code ?? 1, stdout }));
+  });
+}

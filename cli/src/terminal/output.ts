@@ -1,0 +1,102 @@
+import { type CliError, type ErrorField } from '../cli-error.ts';
+import type { Answer } from '../answer.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { OutputStream } from './output-stream.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { safeLine, safeText } from './safe-text.ts';
+import { createStyle, type Style } from './style.ts';
+import { type Column, renderFields, renderTable } from './table.ts';
+
+export interface OutputOptions {
+  stdout: OutputStream;
+  stderr: OutputStream;
+  json: boolean;
+  quiet: boolean;
+  /** Undefined: where the stream is a terminal. */
+  colors: boolean | undefined;
+}
+
+/** What a command says: results to stdout, everything about them to stderr. */
+export interface Output {
+  json: boolean;
+  quiet: boolean;
+  /** People read stdout. */
+  forTerminal: boolean;
+  /** Of stdout. */
+  style: Style;
+  answer(answer: Answer): void;
+  /** One record of a command that follows something. */
+  record(value: unknown, text: string): void;
+  /** On stderr; not with --json or --quiet. */
+  note(text: string): void;
+  warn(text: string): void;
+  error(error: CliError): void;
+  /** Runs `work`, with a spinner on a terminal. */
+  progress<T>(text: string, work: (progress: Progress) => Promise<T>): Promise<T>;
+  table<T>(rows: readonly T[], columns: readonly Column<T>[]): string;
+  fields(fields: readonly (readonly [string, string | null | undefined])[]): string;
+}
+
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, json, quiet } = options;
+  const style = createStyle(options.colors ?? stdout.isTTY === true);
+  const errorStyle = createStyle(options.colors ?? stderr.isTTY === true);
+  const write = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const progress = createProgress(stderr, stderr.isTTY === true && !json && !quiet);
+  const say = (text: string) => progress.around(() => void stderr.write(`${text}\n`));
+  return {
+    json,
+    quiet,
+    forTerminal: stdout.isTTY === true,
+    style,
+    answer({ json: value, text, quiet: id }) {
+      if (json) write(JSON.stringify(value, null, 2));
+      else if (quiet && id !== undefined) {
+        if (id !== '') write(id);
+      } else if (text !== undefined && text !== '') write(text);
+    },
+    record: (value, text) => write(json ? JSON.stringify(value) : text),
+    note(text) {
+      if (!json && !quiet) say(text);
+    },
+    warn: (text) => say(`${errorStyle.yellow('warning:')} ${text}`),
+    error(error) {
+      say(json ? JSON.stringify({ error: errorDocument(error) }, null, 2) : renderError(error, errorStyle));
+    },
+    progress: (text, work) => progress.during(text, work),
+    table: (rows, columns) => renderTable(rows, columns, { style, aligned: stdout.isTTY === true }),
+    fields: (fields) => renderFields(fields, style),
+  };
+}
+
+/** The shape of every error under --json. */
+function errorDocument({ code, message, hint, exit, fields, requestId }: CliError): Record<string, unknown> {
+  return {
+    code,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(fields.length === 0 ? {} : { fields }),
+    exit_code: EXIT[exit],
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  };
+}
+
+function renderError({ message, hint, fields, requestId }: CliError, style: Style): string {
+  const lines = [`${style.red('error:')} ${safeText(message)}`];
+  for (const field of fields.filter((one) => !isRepeated(one, message)))
+    lines.push(`  ${style.bold(placeOf(field))} ${safeText(field.message)}`);
+  if (hint !== undefined) lines.push(`  ${style.cyan('→')} ${safeText(hint)}`);
+  if (requestId !== undefined) lines.push(`  ${style.dim(`request ${requestId}`)}`);
+  return lines.join('\n');
+}
+
+/** Where one thing alone is wrong, the server says it in the sentence above too. */
+function isRepeated({ path, message: text, file }: ErrorField, message: string): boolean {
+  return file === undefined && message.includes(text) && message.includes(path);
+}
+
+function placeOf({ path, file, line, column }: ErrorField): string {
+  if (file === undefined) return `${safeLine(path)}:`;
+  // Columns count from 0 in the API, and from 1 where editors read such a place.
+  return `${safeLine(file)}${line === undefined ? '' : `:${line}`}${column === undefined ? '' : `:${column + 1}`}:`;
+}

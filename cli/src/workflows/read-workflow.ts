@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { usageError } from '../cli-error.ts';
+import { loadComponentCode } from '../component-code.ts';
+import { readObject } from '../props/read-props.ts';
+
+/** The JSON file of a workflow, with the code of every `component_file` in the place of its name. */
+export async function readWorkflow(file: string, workDir: string): Promise<Record<string, unknown>> {
+  const absolute = path.resolve(workDir, file);
+  const workflow = await readObject(absolute, file);
+  const folder = path.dirname(absolute);
+  for (const part of ['steps', 'triggers']) {
+    const entries: unknown = workflow[part];
+    if (Array.isArray(entries))
+      workflow[part] = await Promise.all(entries.map((entry: unknown) => withCode(entry, folder)));
+  }
+  return workflow;
+}
+
+async function withCode(entry: unknown, folder: string): Promise<unknown> {
+  if (typeof entry !== 'object' || entry === null) return entry;
+  const { component_file: file, ...rest } = entry as { component_file?: unknown };
+  if (file === undefined) return entry;
+  if (typeof file !== 'string') throw usageError('component_file has to be the path of a file');
+  return { ...rest, component_code: await loadComponentCode(path.resolve(folder, file)) };
+}
