@@ -40,6 +40,7 @@ export const USAGE = `npm run bench -- <command> [options]
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
   timers    how late timers are: many in one minute, then many in one second
+  workflow  request → steps, each durable → answer, beside Restate and DBOS (installed for it, not dependencies)
   hostile   what a neighbour sees of every attack in test/hostile
 
   --events <n>        of the closed loop (20000)
@@ -49,7 +50,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
-  --no-baselines      leave out the raw measurements
+  --no-baselines      leave out the raw measurements; workflow: the other systems
   --profile           e2e: where the time of the server's main thread goes in the closed loop
   --group <name>      hostile: only the attacks in that folder
   --attack <name>     hostile: only the attack of that name

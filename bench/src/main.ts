@@ -5,6 +5,7 @@ import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
 import { benchTimers } from './timers.ts';
+import { benchWorkflow } from './workflow.ts';
 import { createUndo, type Undo } from './undo.ts';
 
 /** Answers false when what was measured was also wrong. */
@@ -17,6 +18,7 @@ const COMMANDS: Record<string, Command> = {
   isolate: benchIsolate,
   hostile: benchHostile,
   timers: benchTimers,
+  workflow: benchWorkflow,
 };
 const USAGE_EXIT_CODE = 2;
 

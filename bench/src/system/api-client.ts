@@ -13,6 +13,8 @@ export interface ApiClient {
   saveComponent(code: string): Promise<string>;
   /** Answers the id of the source. */
   deploySaved(componentId: string, configuredProps: Record<string, unknown>): Promise<string>;
+  /** A workflow of these actions, one after the other, that answers its HTTP trigger itself. Answers its URL. */
+  deployWorkflow(componentIds: readonly string[], props: Record<string, unknown>): Promise<string>;
   /** All that the source emitted, newest first. */
   events(sourceId: string): Promise<unknown[]>;
   /** A webhook at `url` that is subscribed to the source. */
@@ -59,6 +61,15 @@ export function createApiClient(system: System, apiKey = system.apiKey): ApiClie
     async deploySaved(componentId, configuredProps) {
       const parameters = { component_id: componentId, configured_props: configuredProps };
       return ((await call('POST', '/sources', parameters)).data as { id: string }).id;
+    },
+    async deployWorkflow(componentIds, props) {
+      const steps = componentIds.map((id, i) => ({ namespace: `step_${i + 1}`, component_id: id, props }));
+      const { data } = await call('POST', '/workflows', {
+        name: `bench ${steps.length}`,
+        triggers: [{ type: 'http', custom_response: true }],
+        steps,
+      });
+      return (data as { triggers: [{ endpoint_url: string }] }).triggers[0].endpoint_url;
     },
     async events(sourceId) {
       const all: unknown[] = [];
