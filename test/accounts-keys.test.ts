@@ -33,7 +33,7 @@ test('the key of a new account lets its user in, and only a hash of it is stored
     username: 'acme-so-hne',
     email: 'ops@example.com',
     account: { id: who.accountId, name: 'Acme & Söhne' },
-    usage: { sources: 0, webhooks: 0, subscriptions: 0 },
+    usage: { sources: 0, workflows: 0, webhooks: 0, subscriptions: 0 },
   });
   const rows = await database.db.sql`select * from api_keys`;
   expect(JSON.stringify(rows)).not.toContain(apiKey.slice(3, -4));

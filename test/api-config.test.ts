@@ -26,6 +26,31 @@ test('nothing set is a node of every role on loopback', () => {
   });
 });
 
+test('the mail server and the sender of e-mails are set together, and are checked', () => {
+  const mail = {
+    HEADWATER_SMTP_URL: 'smtps://u:p@mail.example:465',
+    HEADWATER_MAIL_FROM: 'Head Water <a@example.com>',
+  };
+  const outcome = readConfig(mail, []);
+  expect(outcome.ok && outcome.config.mail).toEqual({
+    smtpUrl: mail.HEADWATER_SMTP_URL,
+    from: mail.HEADWATER_MAIL_FROM,
+  });
+  expect(problemsOf({ HEADWATER_SMTP_URL: 'smtp://mail.example' })).toEqual([
+    'HEADWATER_SMTP_URL and HEADWATER_MAIL_FROM must be set together',
+  ]);
+  for (const url of ['mail.example:25', 'http://mail.example', 'smtp://']) {
+    expect(problemsOf({ ...mail, HEADWATER_SMTP_URL: url })).toEqual([
+      expect.stringMatching(/^HEADWATER_SMTP_URL must/),
+    ]);
+  }
+  for (const from of ['nobody', 'a@b, c@d', 'A <a@b> x', 'a@b\nBcc: c@d']) {
+    expect(problemsOf({ ...mail, HEADWATER_MAIL_FROM: from })).toEqual([
+      expect.stringMatching(/^HEADWATER_MAIL_FROM must/),
+    ]);
+  }
+});
+
 test('every variable is taken, and an empty one is as good as none', () => {
   const outcome = readConfig(
     {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
@@ -52,4 +53,43 @@ test('what is not HTTP gets a 400, and headers over the limit a 431', async () =
     );
   }
   expect(answers.map((text) => text.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 431']);
+});
+
+const PIPELINED = 'GET /e/known1 HTTP/1.1\r\nhost: x\r\n\r\n';
+
+test('a request that was sent before the answer to another is looked at when that is answered', async () => {
+  const answers: ((value: undefined) => void)[] = [];
+  const accept = server.engine.ingest.accept;
+  server.engine.ingest.accept = async (route, event) => {
+    await new Promise((resolve) => answers.push(resolve));
+    return accept(route, event);
+  };
+  const socket = connect(server.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (data) => (received += data.toString()));
+  socket.write(PIPELINED.repeat(3));
+  for (const count of [1, 2, 3]) {
+    await eventually(() => answers.length === count);
+    expect(received.split('HTTP/1.1 200').length).toBe(count);
+    answers[count - 1]?.(undefined);
+  }
+  await eventually(() => received.split('HTTP/1.1 200').length === 4);
+  socket.destroy();
+});
+
+test('beyond a few of them the connection ends, and what came with them is not handed over', async () => {
+  let started = 0;
+  const count = () => void started++;
+  subscribe('http.server.request.start', count);
+  try {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(PIPELINED.repeat(4_000));
+    await closed;
+  } finally {
+    unsubscribe('http.server.request.start', count);
+  }
+  expect(started).toBeGreaterThan(LIMITS.maxPipelinedRequests);
+  expect(started).toBeLessThan(4 * LIMITS.maxPipelinedRequests);
 });

@@ -1,28 +1,19 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findBuildPrefix } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
 import { createTaskPool } from '../sandbox-runtime/src/build/task-pool.ts';
 import { encodeFrame, TaskFrameReader } from '../sandbox-runtime/src/build/task-frames.ts';
+import { createStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
 import { buildKitForFile, oneFile } from './support/build-kit.ts';
+import { childProcesses } from './support/child-processes.ts';
 import { eventually } from './support/eventually.ts';
 
 const kit = buildKitForFile();
 const isLinux = process.platform === 'linux';
 const component = oneFile("export default { name: 'x' };");
 
-/** The processes of builds that this process has started. */
-const buildProcesses = () => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isBuildProcess(pid));
-
-function isBuildProcess(pid: string): boolean {
-  try {
-    // The name, in brackets, may contain anything; the parent is the second field after it.
-    const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
-    return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('hw-build');
-  } catch {
-    // It has ended since it was listed.
-    return false;
-  }
-}
+/** The processes of builds that were started for this process. */
+const buildProcesses = () => childProcesses(process.pid, 'hw-build').map(({ pid }) => pid);
 
 test.skipIf(!isLinux)(
   'bundles strangers’ code with an empty environment, limits, and no network where that is possible',
@@ -60,11 +51,17 @@ test('a build that takes too long ends at its limit, and one whose process break
     ok: false,
     errors: [{ path: 'component_code', message: 'The code cannot be bundled: it took longer than 0.001 s' }],
   });
+  const starter = await createStarter();
   let started = 0;
   const pool = createTaskPool({
     start: async () => {
       started += 1;
-      return { command: { program: '/bin/sh', args: ['-c', 'exec 3>&-; exit 7'] }, script: '', environment: {} };
+      return {
+        command: { program: '/bin/sh', args: ['-c', 'exec 3>&-; exit 7'] },
+        script: '',
+        environment: {},
+        starter,
+      };
     },
     maxTasks: 10,
     signal: new AbortController().signal,
@@ -72,6 +69,7 @@ test('a build that takes too long ends at its limit, and one whose process break
   // The process was new: nothing but this task can have ended it.
   expect(await pool.run('o_one', {}, 5_000)).toMatchObject({ kind: 'lost', cause: 'exit' });
   expect(started).toBe(1);
+  await starter.stop();
 });
 
 test('frames are put together from any pieces, and one beyond the bound is refused', () => {

@@ -125,16 +125,20 @@ describe('a run whose sandbox process dies', () => {
     const source = await deploy(server, code);
     const bodies = [{ bomb: true }, ...[1, 2, 3].map((id) => ({ id }))];
     await Promise.all(bodies.map((body) => post(source.endpoint, body)));
-    await eventually(async () => (await emitted(server, source.id)).length === 3, { timeoutMs: 25_000 });
-    const { body } = await eventually(async () => {
-      const answer = await server.api('GET', `/sources/${source.id}/runs`);
-      return answer.body.data.length > 0 && answer;
-    });
+    await eventually(async () => (await emitted(server, source.id)).length === 3, { timeoutMs: 40_000 });
+    // What fills memory computes, and gives way to all others: on a full machine it takes a while.
+    const { body } = await eventually(
+      async () => {
+        const answer = await server.api('GET', `/sources/${source.id}/runs`);
+        return answer.body.data.length > 0 && answer;
+      },
+      { timeoutMs: 40_000 },
+    );
     expect(body.data.map((run: { error: { code: string } }) => run.error.code)).toEqual([
       expect.stringMatching(/SANDBOX_CRASHED|MEMORY_LIMIT/),
     ]);
     await server.stop();
-  });
+  }, 90_000);
 });
 
 describe('SIGTERM', () => {

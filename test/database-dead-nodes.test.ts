@@ -72,7 +72,7 @@ test('what a dead node held is free again and its lanes are queued; a live node 
 
   const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
 
-  expect(released).toEqual({ nodes: ['node_dead'], invocations: 3, deliveries: 1 });
+  expect(released).toEqual({ nodes: ['node_dead'], invocations: 3, deliveries: 1, sends: 0 });
   expect(await lanes()).toEqual(['deliver:wh_a:now', 'run:dc_a', 'run:dc_b']);
   expect(await holders()).toEqual([null, null, null, null, 'node_dead', 'node_live', 'node_live']);
   expect(await heartbeatNode(sql, 'node_dead')).toBe(false);
@@ -85,7 +85,12 @@ test('a start that a node died in counts as an attempt, one that a clean stop en
   const crashed = await addInvocation('dc_a', 'node_dead');
   const stopped = await addInvocation('dc_b', 'node_clean');
   await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
-  expect(await releaseNode(sql, 'node_clean')).toEqual({ nodes: ['node_clean'], invocations: 1, deliveries: 0 });
+  expect(await releaseNode(sql, 'node_clean')).toEqual({
+    nodes: ['node_clean'],
+    invocations: 1,
+    deliveries: 0,
+    sends: 0,
+  });
   const rows = await sql<{ id: string; attempts: number }[]>`select id, attempts from invocations`;
   expect(Object.fromEntries(rows.map((row) => [row.id, row.attempts]))).toEqual({ [crashed]: 1, [stopped]: 0 });
   expect(await lanes()).toEqual(['run:dc_a', 'run:dc_b']);
@@ -125,7 +130,7 @@ test('when nothing is dead nothing changes', async () => {
   await addInvocation('dc_a', 'node_live');
   await lockJob('timer:a', 'pool-live');
   const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: 'node_me' });
-  expect(released).toEqual({ nodes: [], invocations: 0, deliveries: 0 });
+  expect(released).toEqual({ nodes: [], invocations: 0, deliveries: 0, sends: 0 });
   expect(await holders()).toEqual(['node_live']);
   expect(await lockedJobs()).toEqual(['timer:a']);
   expect(await lanes()).toEqual(['timer:a']);

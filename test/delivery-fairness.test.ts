@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
-import { createWebhookLanes } from '../engine/src/delivery/webhook-lanes.ts';
+import { createLanes } from '../engine/src/outgoing/lanes.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -15,10 +15,11 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const delivery = (accountId: string, webhookId: string, id: string) => ({ accountId, webhookId, id }) as DueDelivery;
-const wide = { maxPerWebhook: 100, maxPerTenant: 100, maxHeldPerWebhook: 1_000 };
+const webhookOf = ({ webhookId }: DueDelivery) => webhookId;
+const wide = { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000 };
 
 test('tenants take turns, and webhooks within a tenant, each in its own order', () => {
-  const lanes = createWebhookLanes(wide);
+  const lanes = createLanes(wide, webhookOf);
   for (let i = 0; i < 6; i++) lanes.push(delivery('big', 'wh_1', `1-${i}`));
   lanes.push(delivery('big', 'wh_2', '2-0'));
   lanes.push(delivery('small', 'wh_3', '3-0'));
@@ -28,7 +29,7 @@ test('tenants take turns, and webhooks within a tenant, each in its own order', 
 });
 
 test('limits hold and nothing is lost or invented, whatever the order of starts and ends', () => {
-  const limits = { maxPerWebhook: 3, maxPerTenant: 5, maxHeldPerWebhook: 1_000 };
+  const limits = { maxPerLane: 3, maxPerTenant: 5, maxHeldPerLane: 1_000 };
   const step = fc.oneof(
     fc.record({ kind: fc.constant('push' as const), tenant: fc.nat(2), hook: fc.nat(2) }),
     fc.record({ kind: fc.constant('next' as const) }),
@@ -36,7 +37,7 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const lanes = createWebhookLanes(limits);
+      const lanes = createLanes(limits, webhookOf);
       const inFlight: DueDelivery[] = [];
       let pushed = 0;
       let left = 0;
@@ -58,7 +59,7 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
           left += 1 + lanes.done(ended!, action.timeout ? 'timeout' : 'answered').length;
         }
       }
-      expect(widest.webhook).toBeLessThanOrEqual(limits.maxPerWebhook);
+      expect(widest.webhook).toBeLessThanOrEqual(limits.maxPerLane);
       expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant);
       expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
       // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
@@ -73,7 +74,7 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
 });
 
 test('timeouts narrow a webhook to one attempt at a time and shed what it held; answers widen it again', () => {
-  const lanes = createWebhookLanes({ maxPerWebhook: 8, maxPerTenant: 100, maxHeldPerWebhook: 100 });
+  const lanes = createLanes({ maxPerLane: 8, maxPerTenant: 100, maxHeldPerLane: 100 }, webhookOf);
   for (let i = 0; i < 100; i++) lanes.push(delivery('o', 'wh', String(i)));
   expect(lanes.room('wh')).toBe(0);
   const first = Array.from({ length: 8 }, () => lanes.next()!);

@@ -20,6 +20,7 @@ beforeEach(async () => {
   await sql`delete from deliveries`;
   await sql`delete from events`;
   await sql`delete from runs`;
+  await sql`delete from missed_events`;
   await sql`delete from accounts`;
   accountId = await account({});
 });
@@ -144,4 +145,25 @@ test('every source has its turn, however many there are', async () => {
   const turn = createRetention({ sql: database.db.sql, defaultDays: 30, nowMs: () => NOW_MS });
   for (let i = 0; i < 3; i++) await turn();
   expect((await database.db.sql`select from events`).length).toBe(0);
+});
+
+test('notes of what was missed are kept for a week at most, and no longer than events', async () => {
+  const forEver = await account({ eventRetentionDays: 0 });
+  const [one, short, long] = [
+    await source(),
+    await source(await account({ eventRetentionDays: 2 })),
+    await source(forEver),
+  ];
+  for (const id of [one, short, long]) {
+    for (const age of [1, 3, 6.9, 7.1, 100]) {
+      await database.db.sql`
+        insert into missed_events (emitter_id, ms, seq, account_id, reason, channel, emit_ids, missed)
+        values (${id}, ${NOW_MS - age * DAY_MS}, 0, ${accountId}, 'deduped', '', '[]', 1)`;
+    }
+  }
+  await clean();
+  const rows = await database.db.sql<{ emitter_id: string; left: number }[]>`
+    select emitter_id, count(*)::int4 as left from missed_events group by emitter_id`;
+  const left = new Map(rows.map((row) => [row.emitter_id, row.left]));
+  expect([left.get(one), left.get(short), left.get(long)]).toEqual([3, 1, 3]);
 });

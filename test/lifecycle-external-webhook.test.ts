@@ -157,10 +157,10 @@ describe('a source that registers a webhook with a service', () => {
     const { sql } = test.db;
     await sql.unsafe(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
-      create trigger refuse before update of component_id on sources for each row execute function refuse();`);
+      create trigger refuse before update of component_id on emitters for each row execute function refuse();`);
     const path = `/sources/${source.id}`;
     expect((await server.api('PUT', path, { configured_props: { topic: 'b' } })).status).toBe(500);
-    await sql.unsafe('drop trigger refuse on sources; drop function refuse');
+    await sql.unsafe('drop trigger refuse on emitters; drop function refuse');
     await eventually(async () => (await sql`select 1 from sources where busy_until is not null`).length === 0);
     expect(registered()).toEqual([{ target: source.endpoint, topic: 'a' }]);
     expect((await server.api('GET', path)).body.data).toMatchObject({ active: true, configured_props: { topic: 'a' } });
@@ -175,10 +175,12 @@ describe('a source that registers a webhook with a service', () => {
     });
     expect(answer.body.errors).toEqual([
       expect.objectContaining({ path: 'hooks.activate' }) as unknown,
+      expect.objectContaining({ path: 'hooks.activate.stack' }) as unknown,
       expect.objectContaining({
         path: 'hooks.deactivate',
         message: expect.stringContaining('404') as unknown,
       }) as unknown,
+      expect.objectContaining({ path: 'hooks.deactivate.stack' }) as unknown,
     ]);
     const source = await deploy(server, CODE, { props: { service: service.url, topic: 'a' } });
     service.hooks.clear();

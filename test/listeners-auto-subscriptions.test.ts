@@ -104,7 +104,8 @@ test('a listener that is unknown, or cannot listen, is told by name', async () =
     ['wh_none', 404],
     ['dc_none', 404],
     ['dc_*', 400],
-    ['p_1', 400],
+    ['p_1', 404],
+    ['p_*', 400],
     ['', 400],
   ] as const) {
     const answer = await auto(id);

@@ -66,9 +66,10 @@ async function start(command: string): Promise<void> {
   const { scripts } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const [, script = ''] = /^exec node (\S+)$/.exec(scripts.start) ?? [];
+  const [, script = ''] = /^exec node (.+)$/.exec(scripts.start) ?? [];
+  const [file = '', ...args] = script.split(' ');
   const env = { ...Object.fromEntries(variables), HEADWATER_DATA_DIR: dir, PORT: String(serverPort) };
-  server = startProcess({ args: [path.join(ROOT, script)], cwd: ROOT, env });
+  server = startProcess({ args: [path.join(ROOT, file), ...args], cwd: ROOT, env });
   const [, key = ''] = await server.untilOutput(/API key\s+(hw_\S+)/, 60_000);
   answer = { key };
 }

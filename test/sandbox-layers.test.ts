@@ -1,7 +1,7 @@
 import { type Sandbox, type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { findHotCores, parseCores } from '../sandbox-runtime/src/host/layers/cpu-cores.ts';
+import { findHotCores, ownCores, parseCores } from '../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-arguments.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { runIn, soon, withRun } from './support/sandbox-kit.ts';
@@ -120,8 +120,35 @@ test.runIf(isLinux)('a process that computes for long goes behind all others unt
   expect((await burning).outcome).toMatchObject({ ok: false, fault: { code: 'CPU_LIMIT' } });
   // Without the privilege to give it its priority back, it is replaced.
   await soon(() => (statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ? niceness() : 0)).toBeLessThan(10);
+  const all = String(ownCores());
+  const hasAll = (list: string): boolean => String(parseCores(list)) === all;
+  await soon(() => childProcesses().every((child) => ofThreads(child.pid, 'Cpus_allowed_list').every(hasAll))).toBe(
+    true,
+  );
   expect((await runIn(sandbox, say, { tenantId: 'o_hot' })).host.data()).toEqual(['fine']);
 });
+
+test.runIf(isLinux && process.getuid?.() === 0)(
+  'what a tenant starts while it computes for long goes behind from its beginning',
+  async () => {
+    const sandbox = await start();
+    const burning = runIn(sandbox, burn, { tenantId: 'o_hot', cpuMs: 3_000, wallMs: 20_000 });
+    await soon(() => childProcesses().length).toBe(1);
+    const first = childProcesses()[0]!.pid;
+    await soon(() => nicenessOf(first)).toBe(10);
+    const wait = withRun(`await new Promise((r) => setTimeout(r, 1_500));`);
+    const next = runIn(sandbox, wait, { tenantId: 'o_hot', alone: true });
+    await soon(() => childProcesses().length).toBe(2);
+    const second = childProcesses().find(({ pid }) => pid !== first)!.pid;
+    await soon(() => nicenessOf(second)).toBe(5);
+    const other = runIn(sandbox, wait, { tenantId: 'o_other' });
+    await soon(() => childProcesses().length).toBe(3);
+    const third = childProcesses().find(({ pid }) => pid !== first && pid !== second)!.pid;
+    await soon(() => nicenessOf(third)).toBe(1);
+    const ended = await Promise.all([burning, next, other]);
+    expect(ended.map(({ outcome }) => outcome.ok)).toEqual([false, true, true]);
+  },
+);
 
 test('tasks beyond the queue of their tenant are refused, and those of another are not', async () => {
   const sandbox = await start({ maxRunsPerProcess: 1, maxQueuedPerTenant: 2 });

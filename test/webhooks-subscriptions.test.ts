@@ -4,6 +4,7 @@ import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engin
 import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
+import { insertTurnWorkflow } from './support/turn-rows.ts';
 
 let world: DeliveryWorld;
 let webhooks: Webhooks;
@@ -81,16 +82,37 @@ test('an emitter that is unknown, deleted, not deployed yet or of another accoun
   }
 });
 
-test('a listener that is unknown, or of a kind that cannot listen yet, is told by name', async () => {
-  await expect(subscriptions.create(who, { emitterId, listenerId: newId('webhook') })).rejects.toMatchObject({
-    code: 'NOT_FOUND',
-    fields: [{ path: 'listener_id' }],
-  });
-  await expect(subscriptions.create(who, { emitterId, listenerId: newId('source') })).rejects.toMatchObject({
-    code: 'NOT_FOUND',
-    fields: [{ path: 'listener_id' }],
-  });
-  for (const listenerId of ['dc_*', 'p_1234', '']) {
+test('a workflow of the account emits and listens; one of another account, or a deleted one, is told by name', async () => {
+  const { sql } = world.database.db;
+  const mine = await insertTurnWorkflow(sql, who.accountId, {});
+  const key = { emitterId: mine, listenerId: mine, eventName: 'again' };
+  expect(await subscriptions.create(who, key)).toMatchObject(key);
+  await subscriptions.delete(who, key);
+  const gone = await insertTurnWorkflow(sql, who.accountId, {});
+  await sql`update emitters set deleted_at = now() where id = ${gone}`;
+  const others = await insertTurnWorkflow(sql, (await world.account()).accountId, {});
+  for (const id of [gone, others, 'p_none']) {
+    const message = `No workflow ${id} in this account`;
+    await expect(subscriptions.create(who, { emitterId: id, listenerId: webhook.id })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      fields: [{ path: 'emitter_id', message }],
+    });
+    await expect(subscriptions.create(who, { emitterId, listenerId: id })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      fields: [{ path: 'listener_id', message }],
+    });
+  }
+});
+
+test('a listener that is unknown, or a pattern, is told by name', async () => {
+  for (const kind of ['webhook', 'source', 'workflow'] as const) {
+    const listenerId = newId(kind);
+    await expect(subscriptions.create(who, { emitterId, listenerId })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      fields: [{ path: 'listener_id', message: `No ${kind} ${listenerId} in this account` }],
+    });
+  }
+  for (const listenerId of ['dc_*', 'p_*', '']) {
     await expect(subscriptions.create(who, { emitterId, listenerId })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       fields: [{ path: 'listener_id' }],

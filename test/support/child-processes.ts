@@ -6,20 +6,35 @@ export interface ChildProcess {
   arguments: string[];
 }
 
-/** Sandbox processes that a process (by default this one) has started and that are not gone yet. Linux only. */
-export function childProcesses(ofPid: number = process.pid): ChildProcess[] {
-  return readdirSync('/proc')
+/** Processes of that title that were started for a process (by default this one) and that are not gone yet. Linux only. */
+export function childProcesses(ofPid: number = process.pid, title = 'hw-sandbox'): ChildProcess[] {
+  const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
         const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-        if (Number(parent) !== ofPid || !words.some((word) => word.includes('hw-sandbox'))) return [];
-        return [{ pid: Number(name), environment: readFileSync(`/proc/${name}/environ`, 'utf8'), arguments: words }];
+        return [{ pid: Number(name), parent: Number(parent), words }];
       } catch {
         // It ended while it was looked at.
         return [];
       }
     });
+  const startersOf = all.filter(({ parent, words }) => parent === ofPid && isNamed(words, 'hw-starter'));
+  const starters = new Set(startersOf.map(({ pid }) => pid));
+  return all
+    .filter(({ parent, words }) => starters.has(parent) && isNamed(words, title))
+    .flatMap(({ pid, words }) => {
+      try {
+        return [{ pid, environment: readFileSync(`/proc/${pid}/environ`, 'utf8'), arguments: words }];
+      } catch {
+        // As above.
+        return [];
+      }
+    });
+}
+
+function isNamed(words: readonly string[], name: string): boolean {
+  return words.some((word) => word.includes(name));
 }

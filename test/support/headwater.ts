@@ -4,7 +4,13 @@ import path from 'node:path';
 import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
 import { findFreePort } from '../../engine/src/database/launch-server.ts';
-import { createApp, createHttpMetrics, createIngestHandler, startHttpServer } from '../../api/src/index.ts';
+import {
+  createApp,
+  createBodyTurns,
+  createHttpMetrics,
+  createIngestHandler,
+  startHttpServer,
+} from '../../api/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
 import type { Sql } from '../../engine/src/store/database.ts';
 import { createTestDatabase } from './database.ts';
@@ -58,7 +64,7 @@ interface StoredEvent {
 
 /** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
 export async function startHeadwater(
-  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'log'>> = {},
+  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> = {},
 ): Promise<Headwater> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
@@ -75,14 +81,17 @@ export async function startHeadwater(
     encryptionKey: '5'.repeat(64),
     apiKey,
     egressAllow: ['127.0.0.0/8'],
+    // Most tests have one tenant: a process for another would be booted for nothing.
+    sandbox: { blankProcesses: 0 },
     listeningPorts: () => [port],
     publicUrl: url,
     ...networkEnvironment(),
     log,
   });
   const metrics = createHttpMetrics();
-  const app = createApp({ engine, publicUrl: url, log, metrics, adminKey });
-  const ingest = createIngestHandler({ engine, log, metrics });
+  const bodies = createBodyTurns({ nowMs: () => performance.now(), bytesPerSecond: 1e9 });
+  const app = createApp({ engine, publicUrl: url, log, metrics, bodies, adminKey });
+  const ingest = createIngestHandler({ engine, log, metrics, bodies });
   const server = await startHttpServer({ app, ingest, host: '127.0.0.1', port });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
@@ -119,6 +128,7 @@ export async function startHeadwater(
       await eventually(async () => (await database.db.sql`select from invocations`).length === 0);
     },
     async stop() {
+      engine.streams.end();
       await server.stop();
       await engine.stop();
       await database.drop();

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import { randomToken } from '../../shared/src/index.ts';
 import type { HostileWorld } from './hostile.ts';
 import type { Tenant } from './hostile-tenant.ts';
@@ -30,6 +31,16 @@ export const json = (value: unknown, status = 200): ScriptedAnswer => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
 });
+
+/** One for all tests of a file, there from beforeAll on. */
+export function evilProvider(world: HostileWorld, options: EvilOptions = {}): EvilProvider {
+  const provider = {} as EvilProvider;
+  beforeAll(async () => {
+    Object.assign(provider, await startEvilProvider(world, options));
+  });
+  afterAll(() => provider.stop());
+  return provider;
+}
 
 /** Each gets an app of its own: the catalogue is everybody's. */
 export async function startEvilProvider(world: HostileWorld, options: EvilOptions = {}): Promise<EvilProvider> {

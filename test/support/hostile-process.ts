@@ -2,6 +2,7 @@ import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
 import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
@@ -19,7 +20,7 @@ const frame = (kind, run, ...parts) => {
   return Buffer.concat([number(all.length, 4), all]);
 };
 const send = (...args) => channel.write(frame(...args));
-const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11, CONDEMNED = 12, DATA_STORE = 13;
+const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11, CONDEMNED = 12, DATA_STORE = 13, STEP_EXPORT = 14, STEP_SEND = 15, STEP_FLOW = 16, STEP_RESPOND = 17;
 const META = JSON.stringify({ emittedAtMs: 1 });
 channel.on('error', () => {});
 channel.once('data', () => {
@@ -60,7 +61,8 @@ async function runIn(
   asked: Asked,
   host: RecordingHost,
 ): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
-  const process = startProcess(`${PRELUDE}${script}`, problems);
+  const starter = await createStarter();
+  const process = startProcess(starter, `${PRELUDE}${script}`, problems);
   const watch = setInterval(() => process.check(performance.now()), 100);
   try {
     await process.ready;
@@ -69,17 +71,19 @@ async function runIn(
     clearInterval(watch);
     process.end();
     await process.whenExited();
+    await starter.stop();
   }
 }
 
-function startProcess(processCode: string, problems: string[]): SandboxProcess {
+function startProcess(starter: ProcessStarter, processCode: string, problems: string[]): SandboxProcess {
   return new SandboxProcess({
     settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
     processCode,
+    starter,
     launch: () => ({
       program: process.execPath,
       args: ['-'],
-      descriptors: [],
+      files: [],
       started: () => undefined,
       ranOutOfMemory: () => false,
       ended: () => undefined,

@@ -9,6 +9,8 @@ export interface ReceivedRequest {
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** The same as it came. */
+  bytes: Buffer;
   /** Epoch milliseconds at which the request was complete. */
   at: number;
 }
@@ -81,11 +83,13 @@ export async function startReceiver(options: { port?: number } = {}): Promise<Re
 async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
   return {
     method: request.method ?? '',
     url: request.url ?? '',
     headers: request.headers,
-    body: Buffer.concat(chunks).toString('utf8'),
+    body: bytes.toString('utf8'),
+    bytes,
     at: Date.now(),
   };
 }

@@ -1,20 +1,10 @@
 // tenancy: Ending the neighbour's flow with one's own key, and beginning flows for the neighbour's accounts.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import {
-  accountIdsOf,
-  beginFlow,
-  comeBack,
-  type EvilProvider,
-  startEvilProvider,
-} from '../../support/hostile-oauth.ts';
+import { accountIdsOf, beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world);
-});
-afterAll(() => provider.stop());
+const provider = evilProvider(world);
 
 it('the account is that of whoever began the flow, and of nobody else', async () => {
   const { attacker, neighbour } = world;

@@ -1,22 +1,18 @@
 // secrets: Values of an app's fields that turn its token endpoint into a host of one's own, to be sent the operator's client secret.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import { type EvilProvider, startEvilProvider } from '../../support/hostile-oauth.ts';
+import { evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world, {
-    fields: [{ name: 'shop', label: 'Shop' }],
-    oauth: {
-      authorize_url: 'https://{{shop}}.shops.example/authorize',
-      token_url: 'https://{{shop}}.shops.example/token',
-      userinfo_url: undefined,
-      values: {},
-    },
-  });
+const provider = evilProvider(world, {
+  fields: [{ name: 'shop', label: 'Shop' }],
+  oauth: {
+    authorize_url: 'https://{{shop}}.shops.example/authorize',
+    token_url: 'https://{{shop}}.shops.example/token',
+    userinfo_url: undefined,
+    values: {},
+  },
 });
-afterAll(() => provider.stop());
 
 it('a value is one label of the host or nothing', async () => {
   const { attacker } = world;

@@ -1,14 +1,10 @@
 // limits: Beginning flow after flow and ending none.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import { beginFlow, comeBack, type EvilProvider, startEvilProvider } from '../../support/hostile-oauth.ts';
+import { beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world);
-});
-afterAll(() => provider.stop());
+const provider = evilProvider(world);
 
 it('the oldest of one account make room, and those of others stay', async () => {
   const { attacker, neighbour, sql } = world;

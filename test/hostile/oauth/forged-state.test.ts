@@ -1,20 +1,10 @@
 // tenancy: Coming to the OAuth callback with states that nobody was given: guessed, cut, repeated, huge, of other types.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import {
-  accountIdsOf,
-  beginFlow,
-  comeBack,
-  type EvilProvider,
-  startEvilProvider,
-} from '../../support/hostile-oauth.ts';
+import { accountIdsOf, beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world);
-});
-afterAll(() => provider.stop());
+const provider = evilProvider(world);
 
 it('no code is used and no account is made', async () => {
   const { neighbour } = world;

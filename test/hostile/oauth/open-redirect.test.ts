@@ -1,14 +1,10 @@
 // tenancy: Making the OAuth callback send browsers to a stranger's page: other hosts in every spelling, scripts, parameters.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import { beginFlow, comeBack, type EvilProvider, startEvilProvider } from '../../support/hostile-oauth.ts';
+import { beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world);
-});
-afterAll(() => provider.stop());
+const provider = evilProvider(world);
 
 const REDIRECTS = [
   'https://evil.example/',

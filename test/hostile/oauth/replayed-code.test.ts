@@ -1,20 +1,10 @@
 // tenancy: Opening the same OAuth callback many times, one after the other and all at once.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import {
-  accountIdsOf,
-  beginFlow,
-  comeBack,
-  type EvilProvider,
-  startEvilProvider,
-} from '../../support/hostile-oauth.ts';
+import { accountIdsOf, beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 
 const world = hostile();
-let provider: EvilProvider;
-beforeAll(async () => {
-  provider = await startEvilProvider(world);
-});
-afterAll(() => provider.stop());
+const provider = evilProvider(world);
 
 it('the first one is answered, and the code is used once', async () => {
   const { attacker } = world;

@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { eventStream, type Message, type MessageSource } from '../api/src/event-stream.ts';
+import { LIMITS } from '../shared/src/index.ts';
+import { eventually } from './support/eventually.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Says what it is told, and what became of it. */
+function script(turns: (Message[] | Error | undefined)[]) {
+  const asked: number[] = [];
+  const state = { closed: 0, admitted: true, cut: 0, errors: [] as unknown[] };
+  const source: MessageSource = {
+    async next(waitMs) {
+      asked.push(waitMs);
+      const turn = turns.shift();
+      if (turn instanceof Error) throw turn;
+      return turn;
+    },
+    close: () => void state.closed++,
+  };
+  const body = eventStream(source, {
+    isAdmitted: async () => state.admitted,
+    cutOff: () => void state.cut++,
+    onError: (error) => void state.errors.push(error),
+  });
+  return { asked, state, body };
+}
+
+async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  return new Response(body).text();
+}
+
+test('messages are written as an EventSource reads them, whatever is in them', async () => {
+  const { body, state } = script([
+    [{ id: '1-0', data: '{"a":1}' }],
+    [
+      { id: '1-1', event: 'two\nid: 9\r\nwords', data: '{\n"a":\r\n2}' },
+      { id: '1-2', event: 'x', data: '3' },
+    ],
+    undefined,
+  ]);
+  expect(await textOf(body)).toBe(
+    'retry: 1000\n\nid: 1-0\ndata: {"a":1}\n\nid: 1-1\nevent: two id: 9 words\ndata: {\ndata: "a":\ndata: 2}\n\nid: 1-2\nevent: x\ndata: 3\n\n',
+  );
+  expect(state).toMatchObject({ closed: 1, cut: 0, errors: [] });
+});
+
+test('silence is a comment now and then', async () => {
+  const { body, asked } = script([[], [], undefined]);
+  expect(await textOf(body)).toBe('retry: 1000\n\n: still here\n\n: still here\n\n');
+  expect(asked).toEqual([15_000, 15_000, 15_000]);
+});
+
+test('nothing is asked for before what came before it was taken, and who takes nothing is cut off', async () => {
+  const { body, asked, state } = script([[{ id: '1', data: '1' }], [{ id: '2', data: '2' }], [{ id: '3', data: '3' }]]);
+  const reader = body.getReader();
+  expect(asked).toHaveLength(0);
+  await reader.read();
+  await reader.read();
+  expect(asked).toHaveLength(1);
+  vi.advanceTimersByTime(LIMITS.streamStallMs - 1);
+  expect(state.cut).toBe(0);
+  await reader.read();
+  vi.advanceTimersByTime(LIMITS.streamStallMs - 1);
+  expect(state.cut).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(state.cut).toBe(1);
+  expect(asked).toHaveLength(2);
+  await reader.cancel();
+  expect(state.closed).toBe(1);
+});
+
+test('a stream whose key holds no more ends', async () => {
+  const { body, state, asked } = script([[{ id: '1', data: '1' }], [{ id: '2', data: '2' }]]);
+  const reader = body.getReader();
+  await reader.read();
+  await reader.read();
+  state.admitted = false;
+  vi.setSystemTime(Date.now() + LIMITS.streamKeyCheckMs);
+  expect(await reader.read()).toMatchObject({ done: true });
+  expect(state.closed).toBe(1);
+  expect(asked).toHaveLength(1);
+});
+
+test('what goes wrong is told to the operator, and ends the stream', async () => {
+  const broken = new Error('the database is away');
+  const { body, state } = script([[{ id: '1', data: '1' }], broken]);
+  expect(await textOf(body)).toBe('retry: 1000\n\nid: 1\ndata: 1\n\n');
+  expect(state).toMatchObject({ closed: 1, errors: [broken] });
+});
+
+test('a client that stops reading holds up its own stream only, and loses its connection', async () => {
+  vi.useRealTimers();
+  const big = 'x'.repeat(1024 * 1024);
+  let asked = 0;
+  let closed = 0;
+  let cut: () => void = () => undefined;
+  const listener = getRequestListener((_request, { outgoing }) => {
+    cut = () => outgoing.destroy();
+    const messages = { next: async () => [{ id: String(++asked), data: big }], close: () => void closed++ };
+    const options = { isAdmitted: async () => true, cutOff: cut, onError: () => undefined };
+    return new Response(eventStream(messages, options), { headers: { 'content-type': 'text/event-stream' } });
+  });
+  const server: Server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const response = await new Promise<IncomingMessage>((resolve) => {
+    request({ host: '127.0.0.1', port }, resolve)
+      .on('error', () => undefined)
+      .end();
+  });
+  response.on('error', () => undefined).pause();
+  // What fits into the buffers of both sockets has been asked for, then nothing more.
+  let before = -1;
+  await eventually(
+    () => {
+      const isStill = asked > 1 && asked === before;
+      before = asked;
+      return isStill;
+    },
+    { everyMs: 200 },
+  );
+  expect(asked).toBeLessThan(40);
+  cut();
+  await eventually(() => closed === 1);
+  await new Promise((resolve) => server.close(resolve));
+});

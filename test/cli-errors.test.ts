@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { cliWorld, ORDERS_SOURCE } from './support/cli-world.ts';
+
+const world = cliWorld();
+
+describe('names', () => {
+  test('one that several have is refused with the candidates', async () => {
+    await world.write('orders.mjs', ORDERS_SOURCE);
+    const [a, b] = [
+      await world.user.json('deploy', 'orders.mjs', '--name', 'Twin one'),
+      await world.user.json('deploy', 'orders.mjs', '--name', 'Twin one'),
+    ];
+    expect([a.name_slug, b.name_slug]).toEqual(['twin-one', 'twin-one-1']);
+    const { code, stderr } = await world.user.hw(['describe', 'Twin One']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('2 sources, workflows or webhooks are called Twin One');
+    for (const { id, name_slug: slug } of [a, b]) expect(stderr).toContain(`${id}: Twin one (${slug})`);
+    expect(await world.user.json('describe', 'twin-one')).toMatchObject({ id: a.id });
+  });
+
+  test('one that nobody has is refused with the nearest, as text and as JSON', async () => {
+    await world.write('orders.mjs', ORDERS_SOURCE);
+    await world.user.hw(['deploy', 'orders.mjs', '--name', 'nearby orders']);
+    expect(await world.user.hw(['logs', 'nearby-ordres'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'error: No source or workflow is called nearby-ordres\n  → Did you mean nearby-orders?\n',
+    });
+    const { stderr } = await world.user.hw(['logs', 'nearby-ordres', '--json']);
+    expect(JSON.parse(stderr).error).toMatchObject({ exit_code: 4, hint: 'Did you mean nearby-orders?' });
+  });
+});
+
+describe('what the server refuses', () => {
+  test('broken code: exit code 6, with file, line and column', async () => {
+    await world.write('broken.mjs', 'export default {\n  name: "x",\n  run( {\n};\n');
+    const { code, stdout, stderr } = await world.user.hw(['deploy', 'broken.mjs']);
+    expect([code, stdout]).toEqual([6, '']);
+    expect(stderr).toMatch(/^error: .+\n {2}broken\.mjs:4:\d+: .+/);
+  });
+
+  test('a hook that throws: exit code 6, with what it threw', async () => {
+    await world.write(
+      'hook.mjs',
+      ORDERS_SOURCE.replace('run(event)', 'hooks: { deploy() { throw new Error("no such board") } }, run(event)'),
+    );
+    expect(await world.user.hw(['deploy', 'hook.mjs'])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('no such board'),
+    });
+  });
+
+  test('missing props: exit code 2, with the options that give them; wrong ones: each with its path', async () => {
+    await world.write(
+      'needs.mjs',
+      'export default { name: "n", version: "1", props: { a: { type: "string" }, b: { type: "integer" } }, run() {} };',
+    );
+    const missing = await world.user.hw(['deploy', 'needs.mjs']);
+    expect(missing.code).toBe(2);
+    for (const name of ['a', 'b']) expect(missing.stderr).toMatch(new RegExp(`--prop ${name}=`));
+    const wrong = await world.user.hw(['deploy', 'needs.mjs', '--prop', 'a=x', '--prop', 'b=x']);
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/configured_props\.b: /) });
+  });
+
+  test('a file that is not there: exit code 2, with the nearest', async () => {
+    await world.write('there.mjs', ORDERS_SOURCE);
+    expect(await world.user.hw(['deploy', 'theer.mjs'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean there.mjs?'),
+    });
+  });
+
+  test('a key that is not valid: exit code 3', async () => {
+    const { code, stderr } = await world.user.hw(['list'], { env: { HEADWATER_API_KEY: 'hw_wrong' } });
+    expect([code, stderr.includes('hw_wrong')]).toEqual([3, false]);
+  });
+
+  test('a server that is not there: exit code 5', async () => {
+    const { code, stderr } = await world.user.hw(['list', '--url', 'http://127.0.0.1:9']);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('http://127.0.0.1:9 cannot be reached')]);
+  });
+});
+
+test('what others named cannot steer the terminal', async () => {
+  await world.write('sly.mjs', ORDERS_SOURCE.replace('"Orders"', String.raw`"Sly\u001b]0;owned\u0007\u001b[2J"`));
+  const { id } = await world.user.json('deploy', 'sly.mjs');
+  const { stdout } = await world.user.hw(['describe', id]);
+  expect(stdout).toContain(String.raw`\x1b]0;owned\x07`);
+  expect(stdout).not.toContain('\u001B');
+});

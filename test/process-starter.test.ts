@@ -1,0 +1,134 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import type { StartOrder } from '../sandbox-runtime/src/host/starter/orders.ts';
+import { createStarter, type ProcessEnd, type ProcessStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
+import { eventually } from './support/eventually.ts';
+
+const starters: ProcessStarter[] = [];
+async function make(): Promise<ProcessStarter> {
+  const starter = await createStarter();
+  starters.push(starter);
+  return starter;
+}
+afterEach(async () => {
+  await Promise.all(starters.splice(0).map((starter) => starter.stop()));
+});
+
+const isLinux = process.platform === 'linux';
+
+interface Started {
+  pid: Promise<number>;
+  end: Promise<ProcessEnd>;
+  /** What it has sent so far. */
+  heard(): string;
+  say(text: string): void;
+  kill(): void;
+}
+
+function start(starter: ProcessStarter, script: string, order: Partial<StartOrder> = {}): Started {
+  const pid = Promise.withResolvers<number>();
+  const end = Promise.withResolvers<ProcessEnd>();
+  let heard = '';
+  let say: (text: string) => void = () => undefined;
+  const handle = starter.start(
+    { program: process.execPath, args: ['-'], environment: {}, files: [], sessionNice: 1, ...order, script },
+    {
+      started(id, channel) {
+        channel.setEncoding('utf8').on('data', (text: string) => (heard += text));
+        say = (text) => void channel.write(text);
+        pid.resolve(id);
+      },
+      ended: end.resolve,
+    },
+  );
+  return { pid: pid.promise, end: end.promise, heard: () => heard, say: (text) => say(text), kill: handle.kill };
+}
+
+const CHANNEL = `const channel = new (require('node:net').Socket)({ fd: 3 });\n`;
+
+test('a process hears and answers on its channel, reads its script and its files, and has no other environment', async () => {
+  const starter = await make();
+  const script = `${CHANNEL}channel.once('data', (text) => channel.write(
+    [text, require('node:fs').readFileSync(4, 'utf8').length > 0, JSON.stringify(process.env)].join(' ')));`;
+  const one = start(starter, script, { files: [import.meta.filename], environment: { A: 'b' } });
+  await one.pid;
+  one.say('hello');
+  await eventually(() => one.heard() === 'hello true {"A":"b"}');
+  one.kill();
+  expect(await one.end).toEqual({ code: null, signal: 'SIGKILL', stderr: '' });
+});
+
+test('what a process says right before its end is read before its end is told', async () => {
+  const starter = await make();
+  const script = `${CHANNEL}channel.write('x'.repeat(3_000_000), () => { console.error('bye'); process.exit(7); });`;
+  const all = Array.from({ length: 5 }, () => start(starter, script));
+  for (const one of all) {
+    expect(await one.end).toEqual({ code: 7, signal: null, stderr: 'bye\n' });
+    expect(one.heard().length).toBe(3_000_000);
+  }
+});
+
+test('a program that is not there ends at once, and says so', async () => {
+  const starter = await make();
+  const end = await start(starter, '', { program: '/nowhere/at-all' }).end;
+  expect(end).toMatchObject({ code: null, signal: null });
+  expect(end.stderr).toContain('ENOENT');
+});
+
+test('a process can be killed before it has started, with what it starts itself', async () => {
+  const starter = await make();
+  const early = start(starter, 'setInterval(() => {}, 1_000)');
+  early.kill();
+  expect((await early.end).signal).toBe('SIGKILL');
+  const parent = start(
+    starter,
+    `${CHANNEL}channel.write(String(require('node:child_process').spawn('sleep', ['60']).pid));`,
+  );
+  await eventually(() => parent.heard() !== '');
+  parent.kill();
+  await parent.end;
+  await eventually(() => !isAlive(Number(parent.heard())));
+});
+
+test.runIf(isLinux)('a starter that dies takes its processes along, and the next one starts as before', async () => {
+  const starter = await make();
+  const first = start(starter, 'setInterval(() => {}, 1_000)');
+  const pid = await first.pid;
+  process.kill(parentOf(pid), 'SIGKILL');
+  expect((await first.end).code).toBeNull();
+  await eventually(() => !isAlive(pid));
+  const next = start(starter, `${CHANNEL}channel.end('again');`);
+  await next.end;
+  expect(next.heard()).toBe('again');
+});
+
+test.runIf(isLinux)('stop ends what is left, the starter and its folder included', async () => {
+  const starter = await createStarter();
+  const left = start(starter, 'setInterval(() => {}, 1_000)');
+  const pid = await left.pid;
+  const parent = parentOf(pid);
+  const [, , address = ''] = readFileSync(`/proc/${parent}/cmdline`, 'utf8').split('\0').slice(-4);
+  await Promise.all([starter.stop(), starter.stop()]);
+  await left.end;
+  await eventually(() => !isAlive(pid) && !isAlive(parent));
+  expect(existsSync(address)).toBe(false);
+});
+
+function parentOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]);
+}
+
+/** A zombie has ended. */
+function isAlive(pid: number): boolean {
+  if (!isLinux) return canBeSignalled(pid);
+  if (!readdirSync('/proc').includes(String(pid))) return false;
+  return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+function canBeSignalled(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

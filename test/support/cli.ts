@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.ts';
+import { rememberProcess } from './run-folder.ts';
+
+const HW = fileURLToPath(new URL('../../cli/bin/hw.js', import.meta.url));
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCli {
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the first match in what it has written to either; fails when it ends without it. */
+  untilOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
+  exited: Promise<CliResult>;
+  /** At its terminal. */
+  type(keys: string): void;
+  /** Default SIGINT, as Ctrl-C does. */
+  end(signal?: NodeJS.Signals): Promise<CliResult>;
+}
+
+/** A user at a shell: a home, a folder to work in, and `hw` as it is installed. Nothing of this process's environment. */
+export interface CliUser {
+  home: string;
+  configDir: string;
+  workDir: string;
+  env: Record<string, string>;
+  start(args: readonly string[], options?: CliRun): RunningCli;
+  /** Runs it to its end. */
+  hw(args: readonly string[], options?: CliRun): Promise<CliResult>;
+  /** The same with --json; throws where it fails. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
+  json(...args: string[]): Promise<any>;
+  remove(): Promise<void>;
+}
+
+interface CliRun {
+  env?: Record<string, string>;
+  stdin?: string;
+  /** At a terminal, which has everything that is written in `stdout`; see HAS_TERMINALS. */
+  terminal?: boolean;
+}
+
+export const KEYS = {
+  enter: '\r',
+  down: '\u001B[B',
+  space: ' ',
+  backspace: '\u007F',
+  interrupt: '\u0003',
+} as const;
+
+/** Terminals are made by a program that Linux distributions and macOS bring along, each in its own way. */
+export const HAS_TERMINALS = existsSync('/usr/bin/script');
+
+export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
+  const home = await mkdtemp(path.join(tmpdir(), 'headwater-cli-'));
+  const user: CliUser = {
+    home,
+    configDir: path.join(home, '.config', 'headwater'),
+    workDir: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    start: (args, options = {}) =>
+      startCli(args, { ...options, cwd: user.workDir, env: { ...user.env, ...options.env } }),
+    hw: (args, options) => user.start(args, options).exited,
+    async json(...args) {
+      const { code, stdout, stderr } = await user.hw([...args, '--json']);
+      if (code !== 0) throw new Error(`hw ${args.join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+  return user;
+}
+
+function startCli(
+  args: readonly string[],
+  { stdin, cwd, env, terminal }: CliRun & { cwd: string; env: Record<string, string> },
+): RunningCli {
+  const command = [process.execPath, HW, ...args];
+  const [program = '', ...words] = terminal === true ? atTerminal(command) : command;
+  const child = spawn(program, words, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  if (terminal !== true) child.stdin.end(stdin ?? '');
+  // One that does not read its input is no concern of the test.
+  child.stdin.on('error', () => undefined);
+  let [stdout, stderr, over] = ['', '', false];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const forget = rememberProcess(child.pid);
+  const exited = new Promise<CliResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      over = true;
+      forget();
+      resolve({ code, stdout, stderr });
+    });
+  });
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited,
+    type: (keys) => void child.stdin.write(keys),
+    async untilOutput(pattern, timeoutMs = 20_000) {
+      const found = await eventually(() => `${stdout}${stderr}`.match(pattern) ?? (over && 'over'), {
+        what: `${pattern}`,
+        timeoutMs,
+      });
+      if (found === 'over') throw new Error(`hw ended without ${pattern}:\n${stdout}${stderr}`);
+      return found;
+    },
+    end(signal = 'SIGINT') {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+function atTerminal(command: readonly string[]): string[] {
+  const quoted = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+  // A new terminal has no size, and prompts wrap each letter.
+  const sized = `stty columns 160 rows 50; exec ${quoted}`;
+  if (process.platform === 'darwin') return ['script', '-q', '/dev/null', 'sh', '-c', sized];
+  return ['script', '--quiet', '--return', '--flush', '--command', sized, '/dev/null'];
+}

@@ -1,0 +1,84 @@
+import type { Headwater } from './headwater.ts';
+import { eventually } from './eventually.ts';
+
+export interface StoredExecution {
+  id: string;
+  status: string;
+  error: { code: string; message: string; namespace?: string; stack?: string } | null;
+  reason: string | null;
+  deploymentId: string;
+  context: Record<string, unknown>;
+  steps: StoredStep[];
+}
+
+export interface StoredStep {
+  namespace: string;
+  status: string;
+  runs: number;
+  value: unknown;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
+  exports: any;
+  logs: { message: string }[];
+}
+
+/** Of one workflow, oldest first, straight from the tables. */
+export async function readExecutions(sql: Headwater['sql'], workflowId: string): Promise<StoredExecution[]> {
+  const rows = await sql<
+    {
+      id: string;
+      status: string;
+      error: string | null;
+      reason: string | null;
+      deployment_id: string;
+      context: string;
+    }[]
+  >`
+    select id, status, error, reason, deployment_id, context from executions where workflow_id = ${workflowId} order by id`;
+  return Promise.all(
+    rows.map(async ({ id, status, error, reason, deployment_id: deploymentId, context }) => ({
+      id,
+      status,
+      error: error === null ? null : JSON.parse(error),
+      reason,
+      deploymentId,
+      context: JSON.parse(context),
+      steps: await readSteps(sql, id),
+    })),
+  );
+}
+
+export async function readSteps(sql: Headwater['sql'], executionId: string): Promise<StoredStep[]> {
+  const rows = await sql<
+    { namespace: string; status: string; runs: number; value: string | null; exports: string; logs: string }[]
+  >`
+    select namespace, status, runs, value, exports, logs from execution_steps
+    where execution_id = ${executionId} order by position`;
+  return rows.map((row) => ({
+    ...row,
+    value: row.value === null ? undefined : JSON.parse(row.value),
+    exports: JSON.parse(row.exports),
+    logs: JSON.parse(row.logs),
+  }));
+}
+
+/** Resolves once so many executions of the workflow have one of the statuses. */
+export async function untilExecutions(
+  sql: Headwater['sql'],
+  workflowId: string,
+  count: number,
+  statuses: readonly string[] = ['succeeded', 'failed', 'exited', 'cancelled'],
+): Promise<StoredExecution[]> {
+  return eventually(
+    async () => {
+      const found = (await readExecutions(sql, workflowId)).filter(({ status }) => statuses.includes(status));
+      return found.length >= count && found;
+    },
+    { what: `${count} executions of ${workflowId} that are ${statuses.join(' or ')}`, timeoutMs: 25_000 },
+  );
+}
+
+/** An action whose `run` has this body. */
+export function action(body: string, props = ''): string {
+  return `export default { name: "Step", version: "0.0.1", type: "action", props: { ${props} },
+    async run({ steps, $ }) { ${body} } };`;
+}

@@ -1,0 +1,55 @@
+import type { HostileWorld } from './hostile.ts';
+import type { Tenant } from './hostile-tenant.ts';
+import { eventually } from './eventually.ts';
+
+/** A send as the API shows it. */
+export interface ShownSend {
+  id: string;
+  kind: string;
+  status: 'pending' | 'delivered' | 'failed';
+  payload: unknown;
+  attempts: { status_code: number | null; error: string | null; response: string | null }[];
+}
+
+/** A step that makes each call of `$.send` that the event asks for; `TOKEN` stands for the secret. */
+const SENDER = `export default { name: 'Sender', version: '1', type: 'action', props: { token: { type: 'string', secret: true, optional: true } },
+  run({ steps, $ }) {
+    for (const [kind, payload] of steps.trigger.event.calls) {
+      const filled = JSON.stringify(payload, (name, value) => (value === 'TOKEN' ? this.token : value));
+      $.send[kind](JSON.parse(filled));
+    }
+  } };`;
+
+/** Runs a workflow of the tenant that sends these; answers the id of its execution. */
+export async function startSends(
+  tenant: Pick<Tenant, 'api'>,
+  calls: readonly [kind: 'http' | 'email' | 's3', payload: object][],
+  props: Record<string, unknown> = {},
+): Promise<string> {
+  const made = await tenant.api('POST', '/workflows', {
+    triggers: [{ type: 'http' }],
+    steps: [{ namespace: 'sender', component_code: SENDER, props }],
+  });
+  if (made.status !== 200) throw new Error(`No workflow: ${made.status} ${made.text}`);
+  const { id } = made.body.data as { id: string };
+  const ran = await tenant.api('POST', `/workflows/${id}/run`, { event: { calls } });
+  if (ran.status >= 300) throw new Error(`Not run: ${ran.status} ${ran.text}`);
+  return ran.body.data.execution_id as string;
+}
+
+/** What the attacker's workflow has sent, each after its first attempt, newest first. */
+export async function sendEach(
+  world: Pick<HostileWorld, 'attacker'>,
+  calls: Parameters<typeof startSends>[1],
+  props?: Record<string, unknown>,
+): Promise<ShownSend[]> {
+  const executionId = await startSends(world.attacker, calls, props);
+  return eventually(
+    async () => {
+      const answer = await world.attacker.api('GET', `/executions/${executionId}/sends?limit=100`);
+      const sends = (answer.body?.data ?? []) as ShownSend[];
+      return sends.length === calls.length && sends.every(({ attempts }) => attempts.length > 0) && sends;
+    },
+    { timeoutMs: 20_000, everyMs: 50, what: 'the attempts of what was sent' },
+  );
+}

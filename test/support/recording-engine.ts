@@ -1,0 +1,275 @@
+import type { Engine, ExecutionRecord, RunResponse } from '../../engine/src/index.ts';
+import { notFound } from '../../shared/src/index.ts';
+import {
+  ACCOUNT_ID,
+  MADE_AT,
+  stripe,
+  oauthClient,
+  connectedAccount,
+  autoSubscription,
+  limitsRecord,
+  endpointRoute,
+  component,
+  registered,
+  imported,
+  dataStore,
+  storedRecord,
+  source,
+  send,
+  s3Settings,
+  webhook,
+  workflow,
+  deployment,
+  variable,
+  subscription,
+} from './engine-records.ts';
+
+export const API_KEY = `hw_${'k'.repeat(32)}`;
+
+/** Calls that reached the engine, in order: what the HTTP side made of a request. */
+interface EngineCall {
+  name: string;
+  args: unknown[];
+}
+
+const execution: ExecutionRecord = {
+  id: 'exec_1',
+  workflowId: 'p_1',
+  status: 'succeeded',
+  kind: 'http',
+  traceId: 'exec_1',
+  event: { text: '{}' },
+  steps: [],
+};
+
+const emptyStream = { next: async () => undefined, close: () => undefined };
+
+/** Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it remembers. */
+export function createRecordingEngine() {
+  const calls: EngineCall[] = [];
+  const accepted: string[] = [];
+  const behaviour: {
+    ready: () => Promise<boolean>;
+    response: RunResponse | undefined;
+    admitFailure: Error | undefined;
+    acceptFailure: Error | undefined;
+    fail: Error | undefined;
+    eventData: string;
+  } = {
+    ready: async () => true,
+    response: undefined,
+    admitFailure: undefined,
+    acceptFailure: undefined,
+    fail: undefined,
+    eventData: '{}',
+  };
+  const answer =
+    <T>(name: string, value: T | ((...args: never[]) => T)) =>
+    async (...args: unknown[]): Promise<T> => {
+      calls.push({ name, args });
+      JSON.stringify(args); // as a store would: it throws for what cannot be kept
+      if (behaviour.fail !== undefined) throw behaviour.fail;
+      return typeof value === 'function' ? (value as (...all: unknown[]) => T)(...args) : value;
+    };
+  const page = <T>(items: T[]) => ({ items, total: 7, startCursor: 'first', endCursor: 'last' });
+  const engine: Engine = {
+    accounts: {
+      create: answer('accounts.create', {
+        account: { id: 'o_new', name: 'New' },
+        user: { id: 'u_new' },
+        apiKey: 'hw_x',
+      }),
+      authenticate: async (key) => (key === API_KEY ? { accountId: ACCOUNT_ID, userId: 'u_user' } : undefined),
+      me: answer('accounts.me', {
+        id: 'u_user',
+        username: 'ada',
+        account: { id: ACCOUNT_ID, name: 'Home' },
+        usage: { sources: 1, workflows: 0, webhooks: 2, subscriptions: 3 },
+      }),
+      listKeys: answer('accounts.listKeys', [{ id: 'key_1', name: 'first', hint: 'kkkk', createdAt: MADE_AT }]),
+      createKey: answer('accounts.createKey', {
+        record: { id: 'key_2', name: 'second', hint: 'zzzz', createdAt: MADE_AT },
+        apiKey: 'hw_zzzz',
+      }),
+      revokeKey: answer('accounts.revokeKey', undefined),
+      setEmail: answer('accounts.setEmail', { id: 'o_new', name: 'New', email: 'ada@example.com' }),
+      list: answer('accounts.list', page([{ id: 'o_new', name: 'New', sources: 1, createdAt: MADE_AT }])),
+      limits: answer('accounts.limits', limitsRecord),
+      setLimits: answer('accounts.setLimits', limitsRecord),
+    },
+    components: {
+      save: answer('components.save', component),
+      get: answer('components.get', component),
+      obtain: answer('components.obtain', component),
+      list: answer('components.list', page([component])),
+      delete: answer('components.delete', undefined),
+      publish: answer('components.publish', component),
+      unpublish: answer('components.unpublish', component),
+    },
+    registry: {
+      search: answer('registry.search', page([registered])),
+      get: answer('registry.get', registered),
+      publish: answer('registry.publish', registered),
+      publishForOperator: answer('registry.publishForOperator', registered),
+      withdraw: answer('registry.withdraw', registered),
+      withdrawForOperator: answer('registry.withdrawForOperator', registered),
+    },
+    imports: {
+      start: answer('imports.start', imported),
+      get: answer('imports.get', imported),
+    },
+    componentProps: {
+      options: answer('componentProps.options', { options: [{ label: 'One', value: 1 }] }),
+      dynamicProps: answer('componentProps.dynamicProps', { id: 'dyp_1', configurableProps: [] }),
+    },
+    dataStores: {
+      create: answer('dataStores.create', dataStore),
+      get: answer('dataStores.get', dataStore),
+      list: answer('dataStores.list', page([dataStore])),
+      update: answer('dataStores.update', dataStore),
+      delete: answer('dataStores.delete', undefined),
+      records: answer('dataStores.records', page([storedRecord])),
+      getRecord: answer('dataStores.getRecord', storedRecord),
+      putRecord: answer('dataStores.putRecord', storedRecord),
+      deleteRecord: answer('dataStores.deleteRecord', undefined),
+      clear: answer('dataStores.clear', undefined),
+    },
+    sources: {
+      create: answer('sources.create', source),
+      get: answer('sources.get', (_who: unknown, id: string) => {
+        if (id !== source.id) throw notFound('source', id);
+        return source;
+      }),
+      list: answer('sources.list', page([source, { ...source, id: 'dc_2' }])),
+      update: answer('sources.update', source),
+      delete: answer('sources.delete', undefined),
+      run: answer('sources.run', { invocationId: 'inv_1' }),
+      runs: answer('sources.runs', []),
+    },
+    workflows: {
+      create: answer('workflows.create', workflow),
+      get: answer('workflows.get', workflow),
+      list: answer('workflows.list', page([workflow])),
+      update: answer('workflows.update', workflow),
+      deploy: answer('workflows.deploy', workflow),
+      delete: answer('workflows.delete', undefined),
+      run: answer('workflows.run', { executionId: 'exec_1' }),
+      deployments: answer('workflows.deployments', page([deployment])),
+    },
+    environment: {
+      list: answer('environment.list', page([variable])),
+      get: answer('environment.get', variable),
+      put: answer('environment.put', variable),
+      delete: answer('environment.delete', undefined),
+    },
+    events: {
+      recent: answer('events.recent', (_who: unknown, _id: string, { expand }: { expand: boolean }) => [
+        {
+          id: '1763640000123-0',
+          indexedAtMs: 1_763_640_000_123,
+          emitterId: source.id,
+          channel: '',
+          data: behaviour.eventData,
+          ...(expand ? {} : { isCut: true as const }),
+          emitId: 'a1',
+        },
+      ]),
+      history: answer('events.history', page([])),
+      logLines: answer('events.logLines', []),
+      delete: answer('events.delete', undefined),
+    },
+    executions: {
+      list: answer('executions.list', page([])),
+      get: answer('executions.get', execution),
+      replay: answer('executions.replay', { executionId: 'exec_2' }),
+      cancel: answer('executions.cancel', undefined),
+      resume: answer('executions.resume', true),
+      cancelByToken: answer('executions.cancelByToken', true),
+    },
+    traces: { get: answer('traces.get', { id: 'inv_1', isCut: false, runs: [] }) },
+    streams: {
+      events: answer('streams.events', emptyStream),
+      logs: answer('streams.logs', emptyStream),
+      end: () => undefined,
+    },
+    webhooks: {
+      create: answer('webhooks.create', webhook),
+      get: answer('webhooks.get', webhook),
+      list: answer('webhooks.list', page([webhook])),
+      update: answer('webhooks.update', webhook),
+      delete: answer('webhooks.delete', undefined),
+      deliveries: answer('webhooks.deliveries', page([])),
+    },
+    subscriptions: {
+      create: answer('subscriptions.create', subscription),
+      list: answer('subscriptions.list', page([subscription])),
+      delete: answer('subscriptions.delete', undefined),
+    },
+    workflowTests: {
+      run: answer('workflowTests.run', {
+        deploymentId: 'd_1',
+        status: 'succeeded' as const,
+        event: '{}',
+        context: '{}',
+        steps: [],
+      }),
+    },
+    apps: {
+      list: answer('apps.list', page([stripe])),
+      get: answer('apps.get', stripe),
+      create: answer('apps.create', stripe),
+      replace: answer('apps.replace', stripe),
+      setInstanceClient: answer('apps.setInstanceClient', oauthClient),
+      deleteInstanceClient: answer('apps.deleteInstanceClient', undefined),
+      setOwnClient: answer('apps.setOwnClient', oauthClient),
+      deleteOwnClient: answer('apps.deleteOwnClient', undefined),
+      listOwnClients: answer('apps.listOwnClients', [oauthClient]),
+    },
+    connectedAccounts: {
+      create: answer('connectedAccounts.create', connectedAccount),
+      list: answer('connectedAccounts.list', page([connectedAccount])),
+      get: answer('connectedAccounts.get', connectedAccount),
+      credentials: answer('connectedAccounts.credentials', { api_key: 'secret' }),
+      update: answer('connectedAccounts.update', connectedAccount),
+      check: answer('connectedAccounts.check', { account: connectedAccount, conclusive: true, detail: 'ok' }),
+      delete: answer('connectedAccounts.delete', {
+        id: 'apn_1',
+        revocation: { status: 'not-supported' as const, detail: 'none' },
+      }),
+      startOAuth: answer('connectedAccounts.startOAuth', { authorizeUrl: 'https://example.com', expiresAt: MADE_AT }),
+      finishOAuth: answer('connectedAccounts.finishOAuth', {
+        ok: true as const,
+        account: connectedAccount,
+        workspace: 'Home',
+      }),
+    },
+    sends: {
+      list: answer('sends.list', page([send])),
+      retry: answer('sends.retry', send),
+      s3Settings: answer('sends.s3Settings', s3Settings),
+      setS3: answer('sends.setS3', s3Settings),
+      deleteS3: answer('sends.deleteS3', undefined),
+    },
+    autoSubscriptions: {
+      create: answer('autoSubscriptions.create', autoSubscription),
+      list: answer('autoSubscriptions.list', page([autoSubscription])),
+      delete: answer('autoSubscriptions.delete', undefined),
+    },
+    ingest: {
+      route: async (key) => (key.startsWith('known') ? endpointRoute : undefined),
+      admit: () => {
+        if (behaviour.admitFailure !== undefined) throw behaviour.admitFailure;
+      },
+      accept: async (_route, event) => {
+        if (behaviour.acceptFailure !== undefined) throw behaviour.acceptFailure;
+        accepted.push(event);
+        const response = behaviour.response;
+        return { invocationId: 'inv_1', ...(response === undefined ? {} : { response: Promise.resolve(response) }) };
+      },
+    },
+    ready: () => behaviour.ready(),
+    metrics: async () => '# HELP headwater_test a\nheadwater_test 1\n',
+    stop: async () => undefined,
+  };
+  return { engine, calls, accepted, behaviour };
+}

@@ -1,0 +1,198 @@
+import { Script } from 'node:vm';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkExpression } from '../engine/src/workflows/expressions/check-expression.ts';
+import { expressionBudget, findExpressionProblem } from '../engine/src/workflows/expressions/check-value.ts';
+import { LIMITS } from '../shared/src/index.ts';
+import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
+
+const check = (expression: string) => checkExpression(expression, ['fetch_user', '$a']);
+const problem = (value: unknown) =>
+  findExpressionProblem(value, { before: ['fetch_user'], budget: expressionBudget(), env: new Set() });
+
+describe('an expression', () => {
+  test.each([
+    'steps.trigger.event.body.items[0].id',
+    'steps.fetch_user.$return_value?.name ?? "nobody"',
+    'steps["fetch_user"].n + steps.$a.n',
+    'steps[`$a`]',
+    'JSON.stringify(steps)',
+    'steps[Object.keys(steps).at(-1)]',
+    'steps.trigger.event.items.map(({ id, n: [first = 0, ...rest] }, i) => ({ id, i, first, rest }))',
+    '(function total(...all) { let sum = 0; for (const n of all) sum += n; return sum + arguments.length; })(1, 2)',
+    '(() => { try { throw 1; } catch (error) { return error; } finally { label: for (;;) break label; } })()',
+    '{ a: 1, steps: { later: 1 } }',
+    'new Date(steps.trigger.context.ts).toISOString()',
+    'encodeURIComponent(`${steps.trigger.event.q}`).replace(/%20/g, "+")',
+    '(class { static #n = 1; static get() { return this.#n; } }).get()',
+    ' 1 /* one */ // and no more\n',
+    '(1)',
+  ])('%s is taken', (expression) => {
+    expect(check(expression)).toEqual({ ok: true, env: [] });
+  });
+
+  test.each([
+    [
+      'steps.later.x',
+      0,
+      'There is no steps.later yet when this step runs; there is steps.trigger, steps.fetch_user, steps.$a',
+    ],
+    ['1 + steps["constructor"]', 4, 'There is no steps.constructor'],
+    ['[1].map((steps) => steps.x).concat(steps.x)', 35, 'There is no steps.x'],
+    ['fetch("http://example.com")', 0, 'fetch is not known'],
+    ['user.name', 0, 'user is not known'],
+    ['((a) => a + b)(1)', 12, 'b is not known'],
+    ['{ a }', 2, 'a is not known'],
+    ['process.env.TOKEN', 0, 'an environment variable is env.NAME'],
+    ['env', 0, 'env is read as env.NAME'],
+    ['Object.keys(env)', 12, 'env is read as env.NAME'],
+    ['env[steps.trigger.event.name]', 0, 'env is read as env.NAME'],
+    ['env["no name"]', 0, 'env is read as env.NAME'],
+    ['import("fs")', 0, 'import is for components'],
+    ['import.meta.url', 0, 'import is for components'],
+    ['await 1', 0, 'await is for async functions'],
+    ['a b', 2, 'Something follows'],
+    ['1; 2', 1, 'Something follows'],
+    ['a) + (b', 1, 'Something follows'],
+    ['steps.', 6, 'Unexpected token'],
+    ['if (1) 2', 0, 'Unexpected token'],
+    ['', 0, 'Unexpected token'],
+    ['"', 0, 'Unterminated string'],
+    ['0777', 0, 'Invalid number'],
+    ['10_000 + ' + '1 + '.repeat(2_500) + '1', 0, 'more than 10000 characters'],
+  ])('%s is refused at %d', (expression, at, message) => {
+    const outcome = check(expression);
+    expect(outcome).toMatchObject({ ok: false, at, message: expect.stringContaining(message) });
+  });
+
+  test('names the environment variables that it reads, each once', () => {
+    expect(check('env.TOKEN + env["TOKEN"] + env?.OTHER + ((env) => env.NOT)({})')).toEqual({
+      ok: true,
+      env: ['TOKEN', 'OTHER'],
+    });
+  });
+
+  test.each([
+    ['('.repeat(4_900), ')'],
+    ['['.repeat(4_900), ']'],
+    ['!'.repeat(9_000), ''],
+    ['a=>'.repeat(3_000), ''],
+    ['steps.trigger+'.repeat(700), ''],
+  ])('that is nested too deeply is refused: %.9s…', (open, close) => {
+    expect(check(`${open}1${close.repeat(open.length)}`.slice(0, LIMITS.maxExpressionChars))).toMatchObject({
+      ok: false,
+    });
+  });
+
+  test('is checked without ever throwing, whatever it is', () => {
+    const words =
+      'steps env . ?. [ ] ( ) { } ` ${ }} " \' / // /* */ => function class async await yield import new super this a #p ... , ; : ' +
+      '= \\u{61} 1 0x 1n ++ <!-- --> @ \0 let for of in \u2028 \ud800';
+    const fragments = fc.constantFrom('\n', ...words.split(' '));
+    const made = fc.array(fragments, { maxLength: 30 }).map((all) => all.join(' '));
+    const messages: string[] = [];
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), made), (expression) => {
+        const outcome = check(expression);
+        if (!outcome.ok) messages.push(outcome.message);
+        problem({ [expression]: [expression, `{{${expression}}}`] });
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(messages.length).toBeGreaterThan(1_000);
+    expect(messages.filter((message) => message.trim() === '')).toEqual([]);
+  });
+
+  test('that is taken is one that the language takes too', () => {
+    const fragments = fc.constantFrom(...'steps .trigger [0] ( ) + => a { } , `x` ? : ! 1 /a/ of'.split(' '));
+    const taken: string[] = [];
+    fc.assert(
+      fc.property(fc.array(fragments, { maxLength: 12 }), (parts) => {
+        const expression = parts.join('');
+        if (check(expression).ok) taken.push(expression);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(taken.length).toBeGreaterThan(20);
+    const isCode = (expression: string) => {
+      try {
+        return typeof new Script(`(steps, env) => { "use strict"; return (${expression}\n); }`) === 'object';
+      } catch {
+        return false;
+      }
+    };
+    expect(taken.filter((expression) => !isCode(expression))).toEqual([]);
+  });
+});
+
+describe('a value', () => {
+  test('is searched at any depth, and the place of what is wrong is named', () => {
+    expect(problem({ list: ['fine', { to: 'Dear {{ nobody.name }}' }] })).toBe(
+      'At list[1].to: nobody is not known in expressions: they have steps, env and what the language has (at character 9, in {{ nobody.name }})',
+    );
+    expect(problem('{{steps.fetch_user.a}} and {{steps.trigger.event}}')).toBeUndefined();
+    expect(problem('Hello {{steps.trigger')).toBe(
+      'The expression that begins here has no }} at its end (at character 9)',
+    );
+    expect(problem(String.raw`\{{ not one }}`)).toBeUndefined();
+    expect(problem({ '{{nobody}}': 1 })).toBeUndefined();
+  });
+
+  test('may hold as many expressions as a workflow may, and not one more', () => {
+    const budget = expressionBudget();
+    const scope = { before: [], budget, env: new Set<string>() };
+    expect(findExpressionProblem('{{1}}'.repeat(LIMITS.maxWorkflowExpressions), scope)).toBeUndefined();
+    expect(findExpressionProblem('{{1}}', scope)).toContain('at most 5000 expressions');
+    const long = { before: [], budget: expressionBudget(), env: new Set<string>() };
+    expect(findExpressionProblem(`{{"${'x'.repeat(9_990)}"}}`.repeat(53), long)).toContain('524288 characters');
+  });
+});
+
+describe('at deployment', () => {
+  let hw: Headwater;
+  beforeAll(async () => {
+    hw = await startHeadwater();
+  });
+  afterAll(() => hw.stop());
+
+  test('a step sees the trigger and the steps before it, not itself and not those after it', async () => {
+    const steps = [
+      echo('a'),
+      echo('b', { text: '{{steps.a}}{{steps.b}}' }),
+      echo('c', { data: { x: '{{steps.d.y}}' } }),
+      echo('d'),
+    ];
+    const refused = await hw.api('POST', '/workflows', { steps });
+    expect(refused.status).toBe(400);
+    expect(problemsOf(refused)).toEqual({
+      'steps.1.props.text':
+        'Step b: There is no steps.b yet when this step runs; there is steps.trigger, steps.a (at character 14, in {{steps.b}})',
+      'steps.2.props.data':
+        'Step c: At x: There is no steps.d yet when this step runs; there is steps.trigger, steps.a, steps.b (at character 3, in {{steps.d.y}})',
+    });
+  });
+
+  test('variables are those that the account has, also in secrets', async () => {
+    await hw.api('PUT', '/environment_variables/TOKEN', { value: 'v' });
+    const steps = [echo('a', { text: '{{env.TOKEN}}' }), echo('b', { token: 'Bearer {{env.MISSING}}' })];
+    const refused = await hw.api('POST', '/workflows', { steps });
+    expect(refused.status).toBe(400);
+    expect(problemsOf(refused)).toEqual({
+      'steps.1.props':
+        'Step b: The account has no environment variable MISSING; make it with PUT /v1/environment_variables/MISSING',
+    });
+    await hw.api('PUT', '/environment_variables/MISSING', { value: 'v' });
+    const made = await makeWorkflow(hw, { steps });
+    const [row] = await hw.sql`select steps from deployments where id = ${made.deployment_id}`;
+    expect(row?.['steps']).toMatchObject([{ env: ['TOKEN'] }, { env: ['MISSING'] }]);
+  });
+
+  test('in the props of a source {{…}} is text like any other', async () => {
+    const code = `export default { name: 'S', version: '1', props: { text: 'string' }, run() { this.$emit(this.text); } };`;
+    const source = await hw.deploy(code, { text: '{{env.TOKEN}} {{nobody' });
+    await hw.api('POST', `/sources/${source.id}/run`, {});
+    const [event] = await hw.untilEvents(source.id, 1);
+    expect(event?.event).toBe('{{env.TOKEN}} {{nobody');
+  });
+});
