@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allEndpoints } from '../api/src/app.ts';
 import { findJsonError } from '../api/src/parameters/json-text.ts';

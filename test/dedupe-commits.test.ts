@@ -1,5 +1,5 @@
 import { type DedupeStrategy, newId } from '@headwater/shared';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunCommit } from '../engine/src/events/commit-plan.ts';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';

@@ -1,5 +1,5 @@
 import type { DedupeStrategy, EmittedEvent } from '@headwater/shared';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { describe, expect, it } from 'vitest';
 import { type DedupeState, decideDedupe } from '../engine/src/events/dedupe.ts';
 import { orderEvents } from '../engine/src/events/order-events.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { describe, expect, test } from 'vitest';
 import { hasExpression, parsePath, type TemplatePart, tokenize, type TokenizeOutcome } from '../shared/src/index.ts';
 

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { expect, it } from 'vitest';
 import { createFairQueue } from '../engine/src/run/fair-queue.ts';
 

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { expect, it } from 'vitest';
 import { checkTimer, timerOf } from '../engine/src/schedule/check-timer.ts';
 import { nextTickMs } from '../engine/src/schedule/next-tick.ts';

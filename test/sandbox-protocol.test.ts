@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { describe, expect, test } from 'vitest';
 import { type Frame, FrameError, FrameReader, FrameWriter } from '../sandbox-runtime/src/protocol/frames.ts';
 import { readFromSandbox, SandboxReporter } from '../sandbox-runtime/src/protocol/guest-to-host.ts';

@@ -1,4 +1,5 @@
-import * as fc from 'fast-check';
+import { type Context, createContext, runInContext } from 'node:vm';
+import { fc } from './support/properties.ts';
 import { describe, expect, test } from 'vitest';
 import type { RunProp } from '../shared/src/index.ts';
 import { sandboxForFile } from './support/sandbox-kit.ts';
@@ -238,23 +239,24 @@ test('whatever is written comes to what JavaScript says', async () => {
 });
 
 const MISSING = Symbol('missing');
+const realms = [createContext(), createContext()];
+runInContext('delete Object.prototype.__proto__', realms[1] as Context);
 
-/** What JavaScript makes of it; MISSING where that is an error or undefined, or a prototype. */
+/** What JavaScript makes of it; MISSING where that is an error or undefined, or hangs on a prototype, which no path leads to. */
 function evaluate(source: string, steps: unknown): unknown {
-  try {
-    // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- what it is to be compared with
-    const value: unknown = new Function('steps', `"use strict"; return (${source});`)(steps);
-    const isOwn =
-      typeof value !== 'function' && value !== Object.prototype && value !== Array.prototype && !isBuiltin(value);
-    return value !== undefined && isOwn ? value : MISSING;
-  } catch {
-    // Its path leads nowhere.
-    return MISSING;
-  }
+  const [answer, bareAnswer] = realms.map((realm) => answerIn(realm, source, steps));
+  return answer === undefined || answer !== bareAnswer ? MISSING : JSON.parse(answer);
 }
 
-function isBuiltin(value: unknown): boolean {
-  return value === String.prototype || value === Number.prototype || value === Boolean.prototype;
+function answerIn(realm: Context, source: string, steps: unknown): string | undefined {
+  const given = JSON.stringify(JSON.stringify(steps));
+  const script = `JSON.stringify(((steps) => { "use strict"; return (${source}); })(JSON.parse(${given})))`;
+  try {
+    return runInContext(script, realm) as string | undefined;
+  } catch {
+    // Its path leads nowhere.
+    return undefined;
+  }
 }
 
 function written(text: string): { text: string; plain: string; expected: string } {

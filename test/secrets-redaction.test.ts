@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { expect, test } from 'vitest';
 import { inspect } from 'node:util';
 import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addRandomKey, fixedKeys, loadMasterKeys } from '../engine/src/secrets/master-key.ts';
 import { createSealer, SealError } from '../engine/src/secrets/seal.ts';

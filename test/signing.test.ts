@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createSecret, messageId, readSecret, signatures } from '../engine/src/delivery/sign.ts';

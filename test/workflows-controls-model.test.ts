@@ -1,5 +1,5 @@
 import { newId } from '@headwater/shared';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { claimExecutions } from '../engine/src/store/claim-executions.ts';
 import type { Sql } from '../engine/src/store/database.ts';

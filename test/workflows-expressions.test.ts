@@ -1,5 +1,5 @@
 import { Script } from 'node:vm';
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkExpression } from '../engine/src/workflows/expressions/check-expression.ts';
 import { expressionBudget, findExpressionProblem } from '../engine/src/workflows/expressions/check-value.ts';

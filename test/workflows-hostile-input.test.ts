@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from './support/properties.ts';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { action } from './support/executions.ts';

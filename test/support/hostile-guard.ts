@@ -4,13 +4,8 @@ import type postgres from 'postgres';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import type { HostileServer } from './hostile-server.ts';
-import type { DeployedSource, Tenant } from './hostile-tenant.ts';
+import { type DeployedSource, makeTenant, type Tenant } from './hostile-tenant.ts';
 import { startTraffic, summarizeLatencies, type Traffic, type TrafficPhase } from './hostile-traffic.ts';
-
-export interface NeighbourGuard {
-  unharmed<T>(attack: () => Promise<T>): Promise<T>;
-  stop(): Promise<void>;
-}
 
 /** Read by `npm run bench -- hostile`: with it, `unharmed` measures, and appends a line of JSON to that file. */
 const REPORT_VARIABLE = 'HEADWATER_HOSTILE_REPORT';
@@ -22,62 +17,49 @@ const TEST = { warmUpRequests: 5, perSecond: 20, minRequests: 4 };
 const BENCH = { warmUpRequests: 200, perSecond: 120, minRequests: 240, maxAttackMs: 20_000 };
 const DRAIN_MS = 15_000;
 
-interface Running {
-  traffic: Traffic;
+interface Neighbour {
+  tenant: Tenant;
   source: DeployedSource;
+  traffic: Traffic;
 }
 
-/** The neighbour's source, its traffic, and what is expected of both while something is attacked. */
-export function createNeighbourGuard(server: HostileServer, sql: postgres.Sql, neighbour: Tenant): NeighbourGuard {
+/** All attacks of a worker have the same neighbour, also those of other files: that is one more thing they must not harm. */
+const shared = globalThis as { hostileNeighbour?: Promise<Neighbour> | undefined };
+
+/** Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server and the database meanwhile and afterwards. */
+export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, attack: () => Promise<T>): Promise<T> {
   const report = process.env[REPORT_VARIABLE];
-  const { warmUpRequests } = report === undefined ? TEST : BENCH;
-  let started: Promise<Running> | undefined;
-  return {
-    async unharmed(attack) {
-      started ??= start(neighbour, warmUpRequests);
-      const running = await started;
-      const answer = await (report === undefined ? watch(running, attack) : measure(running, attack, report));
-      await expectAlive(server, sql, neighbour, running.source);
-      return answer;
-    },
-    async stop() {
-      // Why it did not start is told by the test that needed it.
-      const running = await started?.catch(() => undefined);
-      await running?.traffic.stop();
-    },
-  };
+  const neighbour = await (shared.hostileNeighbour ??= start(server));
+  await neighbour.traffic.warmUp(neighbour.source.endpoint, (report === undefined ? TEST : BENCH).warmUpRequests);
+  const answer = await (report === undefined ? watch(neighbour, attack) : measure(neighbour, attack, report));
+  await expectAlive(server, sql, neighbour);
+  return answer;
 }
 
-async function start(neighbour: Tenant, warmUpRequests: number): Promise<Running> {
-  const traffic = await startTraffic();
-  try {
-    const source = await neighbour.deploy(NEIGHBOUR);
-    const webhook = await neighbour.api('POST', '/webhooks', { url: traffic.receiverUrl });
-    const subscription = { emitter_id: source.id, listener_id: webhook.body.data.id };
-    expect((await neighbour.api('POST', '/subscriptions', subscription)).status).toBe(200);
-    await traffic.warmUp(source.endpoint, warmUpRequests);
-    return { traffic, source };
-  } catch (error) {
-    await traffic.stop();
-    throw error;
-  }
+async function start(server: HostileServer): Promise<Neighbour> {
+  const [tenant, traffic] = await Promise.all([makeTenant(server, 'steady neighbour'), startTraffic()]);
+  const source = await tenant.deploy(NEIGHBOUR);
+  const webhook = await tenant.api('POST', '/webhooks', { url: traffic.receiverUrl });
+  const subscription = { emitter_id: source.id, listener_id: webhook.body.data.id };
+  expect((await tenant.api('POST', '/subscriptions', subscription)).status).toBe(200);
+  return { tenant, source, traffic };
 }
 
-async function watch<T>({ traffic, source }: Running, attack: () => Promise<T>): Promise<T> {
+async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>): Promise<T> {
   await traffic.begin(source.endpoint, TEST.perSecond);
   const answer = await attack().catch(async (error: unknown) => {
     await traffic.end(0);
     throw error;
   });
   // An attack that is over at once is still met by a few requests.
-  await eventually(() => traffic.sent() >= TEST.minRequests);
+  await eventually(async () => (await traffic.sent()) >= TEST.minRequests);
   expectServed(await traffic.end(DRAIN_MS));
   return answer;
 }
 
 /** The same traffic without the attack and then with it, over and over, as many samples of each. */
-async function measure<T>({ traffic, source }: Running, attack: () => Promise<T>, report: string): Promise<T> {
-  const enough = () => traffic.sent() >= BENCH.minRequests;
+async function measure<T>({ traffic, source }: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
+  const enough = async () => (await traffic.sent()) >= BENCH.minRequests;
   await traffic.begin(source.endpoint, BENCH.perSecond);
   await eventually(enough, { timeoutMs: BENCH.maxAttackMs });
   const quiet = await traffic.end(DRAIN_MS);
@@ -85,7 +67,7 @@ async function measure<T>({ traffic, source }: Running, attack: () => Promise<T>
   const deadline = performance.now() + BENCH.maxAttackMs;
   const answer = await attack();
   let rounds = 1;
-  for (; !enough() && performance.now() < deadline; rounds++) await attack();
+  for (; !(await enough()) && performance.now() < deadline; rounds++) await attack();
   const attacked = await traffic.end(DRAIN_MS);
   const line = {
     file: path.relative(process.cwd(), expect.getState().testPath ?? ''),
@@ -103,13 +85,8 @@ function expectServed({ sent, statuses, lost, repeated }: TrafficPhase): void {
   expect({ statuses, lost, repeated }).toEqual({ statuses: { 200: sent }, lost: 0, repeated: 0 });
 }
 
-async function expectAlive(
-  server: HostileServer,
-  sql: postgres.Sql,
-  neighbour: Tenant,
-  source: DeployedSource,
-): Promise<void> {
-  const shown = await neighbour.api('GET', `/sources/${source.id}`);
+async function expectAlive(server: HostileServer, sql: postgres.Sql, { tenant, source }: Neighbour): Promise<void> {
+  const shown = await tenant.api('GET', `/sources/${source.id}`);
   const state = {
     sameProcess: process.kill(server.pid, 0),
     health: (await fetch(`${server.url}/healthz`)).status,

@@ -9,11 +9,13 @@ export async function setup(): Promise<() => Promise<void>> {
   // Nothing of an attack is to reach a registry outside.
   const registry = await startSharedRegistry();
   const env = { HEADWATER_LOG_LEVEL: 'warn', HEADWATER_NPM_REGISTRY: registry.url };
-  const server = await startServer({ databaseUrl: database.url, env }).catch(async (error: unknown) => {
-    await registry.stop();
-    await database.drop();
-    throw error;
-  });
+  const server = await startServer({ databaseUrl: database.url, env, ownSession: true }).catch(
+    async (error: unknown) => {
+      await registry.stop();
+      await database.drop();
+      throw error;
+    },
+  );
   const shared: HostileServer = { url: server.url, pid: server.process.pid, databaseUrl: database.url };
   process.env[HOSTILE_SERVER_VARIABLE] = JSON.stringify(shared);
   return async () => {

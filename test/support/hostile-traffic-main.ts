@@ -1,7 +1,6 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
 import type { TrafficOrder, TrafficPhase } from './hostile-traffic.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -16,7 +15,6 @@ interface Sample {
   latencyMs: number;
 }
 
-const sentCount = workerData as Int32Array;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 let phaseCount = 0;
 let samples = new Map<string, Sample>();
@@ -37,7 +35,6 @@ function send(endpoint: string): Promise<void> {
   const id = `${phaseCount}-${samples.size}`;
   const sample: Sample = { sentAtMs: performance.now(), status: undefined, receipts: 0, latencyMs: 0 };
   samples.set(id, sample);
-  Atomics.add(sentCount, 0, 1);
   const body = JSON.stringify({ id });
   const headers = { 'content-type': 'application/json', 'content-length': body.length };
   return new Promise((resolve) => {
@@ -58,7 +55,6 @@ function send(endpoint: string): Promise<void> {
 function newPhase(): void {
   phaseCount++;
   samples = new Map();
-  Atomics.store(sentCount, 0, 0);
 }
 
 async function warmUp(endpoint: string, requests: number): Promise<void> {
@@ -74,12 +70,14 @@ async function warmUp(endpoint: string, requests: number): Promise<void> {
 }
 
 function begin(endpoint: string, perSecond: number): void {
+  // An attack that failed did not end its phase.
+  clearInterval(timer);
   newPhase();
   const beganMs = performance.now();
   let due = 0;
   timer = setInterval(() => {
     const elapsedMs = performance.now() - beganMs;
-    // After a stall of this thread the missed ones are left out: sent together they would measure each other.
+    // After a stall of this process the missed ones are left out: sent together they would measure each other.
     const overdue = Math.floor((elapsedMs / 1_000) * perSecond);
     if (overdue < due) return;
     due = overdue + 1;
@@ -118,17 +116,25 @@ function summary(): TrafficPhase {
 }
 
 async function obey(order: TrafficOrder): Promise<unknown> {
-  if (order.kind === 'warm-up') return warmUp(order.endpoint, order.requests);
-  if (order.kind === 'begin') return begin(order.endpoint, order.perSecond);
-  return end(order.drainMs);
+  switch (order.kind) {
+    case 'warm-up':
+      return warmUp(order.endpoint, order.requests);
+    case 'begin':
+      return begin(order.endpoint, order.perSecond);
+    case 'count':
+      return samples.size;
+    case 'end':
+      return end(order.drainMs);
+  }
 }
 
-parentPort?.on('message', (order: TrafficOrder) => {
+process.on('disconnect', () => process.exit());
+process.on('message', (order: TrafficOrder) => {
   obey(order).then(
-    (answer) => parentPort?.postMessage(answer, []),
-    (error: unknown) => parentPort?.postMessage({ failure: String(error) }, []),
+    (answer) => process.send?.({ answer }),
+    (error: unknown) => process.send?.({ failure: String(error) }),
   );
 });
 receiver.listen(0, '127.0.0.1', () => {
-  parentPort?.postMessage(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, []);
+  process.send?.(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
 });

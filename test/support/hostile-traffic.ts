@@ -1,10 +1,14 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { rememberProcess } from './run-folder.ts';
 
-/** What the traffic's thread is asked to do; it answers each with one message. */
+/** What the traffic's process is asked to do; it answers each with one message. */
 export type TrafficOrder =
   | { kind: 'warm-up'; endpoint: string; requests: number }
   | { kind: 'begin'; endpoint: string; perSecond: number }
+  /** How many requests were sent in the phase so far. */
+  | { kind: 'count' }
   /** Stops sending and waits, for at most `drainMs`, until every event of the phase has arrived. */
   | { kind: 'end'; drainMs: number };
 
@@ -30,29 +34,34 @@ export interface Traffic {
   /** Ends the phase. */
   end(drainMs: number): Promise<TrafficPhase>;
   /** Requests sent in the phase so far. */
-  sent(): number;
-  stop(): Promise<void>;
+  sent(): Promise<number>;
 }
 
-/** A client and a receiver in a thread of their own: what the test's thread is busy with does not count against the server. */
+const MAIN = fileURLToPath(new URL('./hostile-traffic-main.ts', import.meta.url));
+
+/**
+ * A client and a receiver in a process and session of their own, as people elsewhere are: what the test is busy with does not
+ * count against the server. It ends with this process.
+ */
 export async function startTraffic(): Promise<Traffic> {
-  const counter = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./hostile-traffic-main.ts', import.meta.url), { workerData: counter });
-  const [receiverUrl] = (await once(worker, 'message')) as [string];
+  const child = fork(MAIN, { detached: true, execArgv: [] });
+  child.once('exit', rememberProcess(child.pid));
+  const [receiverUrl] = (await once(child, 'message')) as [string];
+  child.unref();
+  child.channel?.unref();
   const ask = async <T>(order: TrafficOrder): Promise<T> => {
-    const answered = once(worker, 'message');
-    worker.postMessage(order, []);
-    const [answer] = (await answered) as [T | { failure: string }];
-    if (typeof answer === 'object' && answer !== null && 'failure' in answer) throw new Error(answer.failure);
-    return answer as T;
+    const answered = once(child, 'message');
+    child.send(order);
+    const [answer] = (await answered) as [{ answer: T } | { failure: string }];
+    if ('failure' in answer) throw new Error(answer.failure);
+    return answer.answer;
   };
   return {
     receiverUrl,
     warmUp: (endpoint, requests) => ask({ kind: 'warm-up', endpoint, requests }),
     begin: (endpoint, perSecond) => ask({ kind: 'begin', endpoint, perSecond }),
+    sent: () => ask({ kind: 'count' }),
     end: (drainMs) => ask({ kind: 'end', drainMs }),
-    sent: () => Atomics.load(counter, 0),
-    stop: async () => void (await worker.terminate()),
   };
 }
 

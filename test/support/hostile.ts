@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll } from 'vitest';
 import type { AccountLimits } from '../../shared/src/index.ts';
 import { eventually } from './eventually.ts';
-import { createNeighbourGuard, type NeighbourGuard } from './hostile-guard.ts';
+import { unharmed } from './hostile-guard.ts';
 import { type HostileServer, hostileServer } from './hostile-server.ts';
 import { makeTenant, type Tenant, tryDeploy } from './hostile-tenant.ts';
 import { ADMIN_KEY, type ApiAnswer, callApi } from './server.ts';
@@ -51,7 +51,7 @@ export interface HostileWorld {
   /** Resolves when none of the attacker's invocations waits or runs. */
   untilIdle(timeoutMs?: number): Promise<void>;
   /**
-   * Makes the attack while requests go steadily to the neighbour's source, and expects afterwards that each of them was
+   * Makes the attack while requests go steadily to the source of a third tenant, and expects afterwards that each of them was
    * answered 200 and its event delivered exactly once, that the server is the same process and ready, and that the database
    * answers. Answers what the attack answered.
    *
@@ -85,16 +85,13 @@ export function hostile(): HostileWorld {
   const server = hostileServer();
   let sql: postgres.Sql | undefined;
   let tenants: { attacker: Tenant; neighbour: Tenant } | undefined;
-  let guard: NeighbourGuard | undefined;
 
   beforeAll(async () => {
     sql = postgres(server.databaseUrl, { max: 2, onnotice: () => undefined });
     const [attacker, neighbour] = await Promise.all([makeTenant(server, 'attacker'), makeTenant(server, 'neighbour')]);
     tenants = { attacker, neighbour };
-    guard = createNeighbourGuard(server, sql, neighbour);
   });
   afterAll(async () => {
-    await guard?.stop();
     await sql?.end();
   });
 
@@ -123,7 +120,7 @@ export function hostile(): HostileWorld {
       const open = () => world.sql`select from invocations where account_id = ${world.attacker.id}`;
       await eventually(async () => (await open()).length === 0, { timeoutMs, what: 'the runs of the attacker to end' });
     },
-    unharmed: (attack) => made(guard).unharmed(attack),
+    unharmed: (attack) => unharmed(server, world.sql, attack),
   };
   return world;
 }

@@ -8,6 +8,8 @@ export interface ProcessOptions {
   /** Beside PATH, HOME and TMPDIR; nothing else of this process's environment is passed on. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
+  /** In a session of its own, as where a system starts it: Linux then shares out the processors between it and this process. */
+  ownSession?: boolean;
 }
 
 export interface TestProcess {
@@ -27,6 +29,7 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 export function startProcess(options: ProcessOptions): TestProcess {
   const child = spawn(process.execPath, options.args, {
     cwd: options.cwd,
+    detached: options.ownSession ?? false,
     env: { ...inheritedEnv(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -15,6 +15,8 @@ export interface ServerOptions {
   dataDir?: string;
   role?: 'all' | 'api' | 'engine';
   env?: Record<string, string>;
+  /** As `ProcessOptions.ownSession`. */
+  ownSession?: boolean;
 }
 
 export interface ApiAnswer {
@@ -40,6 +42,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const dataDir = options.dataDir ?? makeDataDir();
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess({
+    ...(options.ownSession === undefined ? {} : { ownSession: options.ownSession }),
     args: [MAIN, ...(options.role === undefined ? [] : [options.role])],
     env: {
       PORT: String(port),
