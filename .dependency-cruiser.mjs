@@ -84,6 +84,13 @@ export default {
       ['^engine/src/(store|database)/', '^engine/drizzle\\.config\\.ts$'],
       'Every query is in one folder, where a missing account id is seen.',
     ),
+    {
+      name: 'drizzle-in-one-piece',
+      comment: 'As ES modules it takes longer than the rest of a start: engine/src/store/drizzle.ts loads it. Types are free.',
+      severity: 'error',
+      from: { path: '^engine/src/' },
+      to: { path: 'node_modules/drizzle-orm/', dependencyTypesNot: ['type-only'] },
+    },
     onlyIn(
       'jobs-only-in-jobs',
       'graphile-worker',

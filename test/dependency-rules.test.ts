@@ -81,6 +81,11 @@ const PLANTS: { file: string; code: string; says: string }[] = [
     says: 'sql-only-in-the-store: engine/src/jobs/sql.ts -> node_modules/drizzle-orm/index.js',
   },
   {
+    file: 'engine/src/store/find.ts',
+    code: "import { eq } from 'drizzle-orm';",
+    says: 'drizzle-in-one-piece: engine/src/store/find.ts -> node_modules/drizzle-orm/index.js',
+  },
+  {
     file: 'api/src/jobs.ts',
     code: "import worker from 'graphile-worker';",
     says: 'jobs-only-in-jobs: api/src/jobs.ts -> node_modules/graphile-worker/index.js',

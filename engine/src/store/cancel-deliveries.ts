@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from './drizzle.ts';
 import { cancelNote } from './cancel-note.ts';
 import type { OrmTransaction } from './database.ts';
 import { deliveries } from './schema.ts';

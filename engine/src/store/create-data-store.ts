@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 import type { DataStoreRow } from './read-data-stores.ts';
 import { accounts, dataStores } from './schema.ts';
-import { count, eq } from 'drizzle-orm';
+import { count, eq } from './drizzle.ts';
 
 /** Answers how many the account has where it may have no more. */
 export async function createDataStore(

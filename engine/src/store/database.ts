@@ -1,5 +1,6 @@
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
+import { drizzle } from './drizzle.ts';
 
 /**
  * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq } from './drizzle.ts';
 import { cancelDeliveries } from './cancel-deliveries.ts';
 import type { Database } from './database.ts';
 import { autoSubscriptions, subscriptions, webhooks } from './schema.ts';

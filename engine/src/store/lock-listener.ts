@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from './drizzle.ts';
 import { ID_PREFIXES } from '@headwater/shared';
 import type { OrmTransaction } from './database.ts';
 import { webhooks } from './schema.ts';

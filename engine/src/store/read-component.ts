@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, or, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, or, sql } from './drizzle.ts';
 import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
 import { components } from './schema.ts';

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray } from './drizzle.ts';
 import type { Database, Sql } from './database.ts';
 import { dataStores } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray } from './drizzle.ts';
 import type { DeliveryRecord } from '../contract.ts';
 import type { Database } from './database.ts';
 import { deliveries } from './schema.ts';

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull } from 'drizzle-orm';
+import { and, desc, eq, isNotNull } from './drizzle.ts';
 import type { LogLevel } from '@headwater/shared';
 import type { RunRecord } from '../contract.ts';
 import type { Database } from './database.ts';

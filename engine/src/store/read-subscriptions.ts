@@ -1,4 +1,5 @@
-import { and, eq, inArray, type SQL } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { and, eq, inArray } from './drizzle.ts';
 import type { Database } from './database.ts';
 import { subscriptions } from './schema.ts';
 

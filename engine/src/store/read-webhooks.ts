@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray } from './drizzle.ts';
 import type { Database } from './database.ts';
 import { webhooks } from './schema.ts';
 

@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, text, timestamp } from './drizzle.ts';
 import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from './drizzle.ts';
 import type { DataStoreUpdate } from '../contract-data-stores.ts';
 import type { Database } from './database.ts';
 import type { DataStoreRow } from './read-data-stores.ts';

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from './drizzle.ts';
 import type { WebhookUpdate } from '../contract.ts';
 import { cancelDeliveries } from './cancel-deliveries.ts';
 import type { Database } from './database.ts';
