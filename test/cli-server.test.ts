@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -100,6 +100,16 @@ test('hw server migrate makes the schema, once', async () => {
   expect(await user.json('server', 'migrate')).toEqual({ from: first.to, to: first.to, applied: [] });
   const broken = await user.hw(['server', 'migrate'], { env: { DATABASE_URL: 'mysql://x' } });
   expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') });
+});
+
+test('what Node makes of the server’s files is kept where hw keeps its own', async () => {
+  const folder = path.join(user.home, '.cache/headwater/compiled');
+  const countFiles = async () => (await readdir(folder, { recursive: true })).length;
+  delete user.env['NODE_COMPILE_CACHE'];
+  await user.hw(['--version']);
+  const ofCli = await countFiles();
+  await user.json('server', 'migrate');
+  expect([ofCli > 50, (await countFiles()) > ofCli + 50]).toEqual([true, true]);
 });
 
 test('hw server start is the server: its log, its signals, its exit code; options stand for variables', async () => {

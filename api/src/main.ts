@@ -1,4 +1,5 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { printWelcome } from './print-welcome.ts';
@@ -27,6 +28,8 @@ function run(config: Config, log: Logger): void {
 function announce(config: Config, { firstAccount }: RunningNode, log: Logger): void {
   const { role, publicUrl, host, port } = config;
   log.info({ role, url: publicUrl, host, port }, 'headwater is up');
+  // For the next start; not only at the end, which may be a sudden one.
+  flushCompileCache();
   if (!firstAccount.first) return;
   const { apiKey } = firstAccount;
   const write = (text: string) => void process.stdout.write(text);

@@ -60,13 +60,19 @@ export const KEYS = {
 /** Terminals are made by a program that Linux distributions and macOS bring along, each in its own way. */
 export const HAS_TERMINALS = existsSync('/usr/bin/script');
 
+/** What Node has compiled is kept for all users: not each is to start `hw` for the first time. */
+function compileCache(): Record<string, string> {
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+}
+
 export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
   const home = await mkdtemp(path.join(tmpdir(), 'headwater-cli-'));
   const user: CliUser = {
     home,
     configDir: path.join(home, '.config', 'headwater'),
     workDir: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache(), ...env },
     start: (args, options = {}) =>
       startCli(args, { ...options, cwd: user.workDir, env: { ...user.env, ...options.env } }),
     hw: (args, options) => user.start(args, options).exited,

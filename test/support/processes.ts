@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts';
 export interface ProcessOptions {
   /** Arguments of Node: flags, the file, its arguments. */
   args: readonly string[];
-  /** Beside PATH, HOME and TMPDIR; nothing else of this process's environment is passed on. */
+  /** Beside PATH, HOME, TMPDIR and where Node keeps what it compiled; nothing else of this process's environment is passed on. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   /** In a session of its own, as where a system starts it: Linux then shares out the processors between it and this process. */
@@ -71,7 +71,7 @@ export function startProcess(options: ProcessOptions): TestProcess {
 
 function inheritedEnv(): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of ['PATH', 'HOME', 'TMPDIR']) {
+  for (const name of ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE']) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { getCompileCacheDir } from 'node:module';
+import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 
 /**
@@ -7,9 +9,9 @@ import { CliError } from '../cli-error.ts';
  */
 export async function becomeMain(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
-    process.execve(process.execPath, [process.execPath, file, ...args], env);
+    process.execve(process.execPath, [process.execPath, file, ...args], withCompiledCode(env));
   }
-  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', env });
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', env: withCompiledCode(env) });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(new CliError('failure', `The server cannot be started: ${cause.message}`)));
@@ -25,7 +27,7 @@ export async function readMain(
 ): Promise<{ code: number; stdout: string }> {
   const child = spawn(process.execPath, [file], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env,
+    env: withCompiledCode(env),
     signal,
   });
   let stdout = '';
@@ -39,4 +41,11 @@ export async function readMain(
     });
     child.once('close', (code) => resolve({ code: code ?? 1, stdout }));
   });
+}
+
+/** The server starts in half the time with what Node has made of its files before, which is kept where hw's own is (bin/hw.js). */
+function withCompiledCode(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  // Without the folder of this version of Node.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? env : { NODE_COMPILE_CACHE: path.dirname(folder), ...env };
 }

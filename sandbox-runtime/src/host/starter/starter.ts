@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FromStarter, type StartOrder, TOKEN_CHARS, type ToStarter } from './orders.ts';
 
@@ -140,7 +141,7 @@ class Starter {
     const child = fork(fileURLToPath(new URL('./starter-main.ts', import.meta.url)), [this.#address], {
       // Signals that a terminal sends to all of its processes are the node's alone to obey.
       detached: true,
-      env: {},
+      env: compileCache(),
       cwd: '/',
       execArgv: [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--title=hw-starter'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -216,6 +217,13 @@ async function whenRead({ isStarted, channel }: Pending): Promise<void> {
     clearTimeout(timer);
   }
   channel?.destroy();
+}
+
+/** It starts in half the time with the node's; what it starts is not told of it. */
+function compileCache(): NodeJS.ProcessEnv {
+  // Without the folder of this version of Node.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 function begin(one: Pending): void {
