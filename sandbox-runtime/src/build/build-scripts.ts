@@ -1,7 +1,6 @@
-import { build } from 'esbuild';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { bundleOwnCode } from './bundle-own-code.ts';
 
 /** What build processes run, each bundled into one script. */
 export interface BuildScripts {
@@ -11,40 +10,37 @@ export interface BuildScripts {
   esbuildPaths: string[];
 }
 
-/** Takes some 50 ms, once per node. */
+/** Takes some 50 ms, once per node, where they are not kept from an earlier start. */
 export async function bundleScripts(): Promise<BuildScripts> {
   const esbuild = createRequire(import.meta.url).resolve('esbuild');
   const [bundle, fetch] = await Promise.all([
-    bundleScript(new URL('./bundle-main.ts', import.meta.url), esbuild),
-    bundleScript(new URL('./packages/fetch-main.ts', import.meta.url), esbuild),
+    bundleScript('build', new URL('./bundle-main.ts', import.meta.url), esbuild),
+    bundleScript('fetch', new URL('./packages/fetch-main.ts', import.meta.url), esbuild),
   ]);
   const esbuildDir = dirname(dirname(esbuild));
   // The binary is in a package beside it, or nested in it.
   return { bundle, fetch, esbuildPaths: [join(esbuildDir, '*'), join(dirname(esbuildDir), '@esbuild', '*')] };
 }
 
-async function bundleScript(main: URL, esbuild: string): Promise<string> {
-  const result = await build({
-    entryPoints: [fileURLToPath(main)],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'node24',
-    platform: 'node',
-    legalComments: 'none',
-    logLevel: 'silent',
-    // semver is CommonJS and requires modules of Node.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire('/');",
-    },
-    plugins: [
-      {
-        name: 'esbuild-by-path',
-        setup: (setup) => setup.onResolve({ filter: /^esbuild$/ }, () => ({ path: esbuild, external: true })),
+function bundleScript(name: string, main: URL, esbuild: string): Promise<string> {
+  return bundleOwnCode({
+    name,
+    main,
+    madeOf: esbuild,
+    options: {
+      format: 'esm',
+      target: 'node24',
+      platform: 'node',
+      // semver is CommonJS and requires modules of Node.
+      banner: {
+        js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire('/');",
       },
-    ],
+      plugins: [
+        {
+          name: 'esbuild-by-path',
+          setup: (setup) => setup.onResolve({ filter: /^esbuild$/ }, () => ({ path: esbuild, external: true })),
+        },
+      ],
+    },
   });
-  const [output] = result.outputFiles;
-  if (output === undefined) throw new Error('The bundle of a build process is empty');
-  return output.text;
 }
