@@ -1,4 +1,7 @@
 import { createRequire } from 'node:module';
+import type * as orm from 'drizzle-orm';
+import type * as pgCore from 'drizzle-orm/pg-core';
+import type * as postgresJs from 'drizzle-orm/postgres-js';
 
 const load = createRequire(import.meta.url);
 
@@ -7,12 +10,10 @@ const load = createRequire(import.meta.url);
  * resolves, and drizzle's are 180 KB: its hundred modules would take longer than the rest of a node's start. Types are
  * imported from the packages by those who need them.
  */
-export const { and, count, desc, eq, inArray, isNotNull, isNull, or, sql } = load(
-  'drizzle-orm',
-) as typeof import('drizzle-orm');
+export const { and, count, desc, eq, inArray, isNotNull, isNull, or, sql } = load('drizzle-orm') as typeof orm;
 
 export const { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, text, timestamp } = load(
   'drizzle-orm/pg-core',
-) as typeof import('drizzle-orm/pg-core');
+) as typeof pgCore;
 
-export const { drizzle } = load('drizzle-orm/postgres-js') as typeof import('drizzle-orm/postgres-js');
+export const { drizzle } = load('drizzle-orm/postgres-js') as typeof postgresJs;
