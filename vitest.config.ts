@@ -15,7 +15,9 @@ export default defineConfig({
     reporters: ['default', plainReporter()],
     pool: 'forks',
     // Loaded by Node as where they run, and not transformed once more for tests: that would take three times as long in each process.
-    server: { deps: { external: [/\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] } },
+    server: {
+      deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
+    },
     // One more than the smallest machine has cores: tests of crashes and timers mostly wait.
     maxWorkers: 3,
     projects: [

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
-import { findFreePort } from '../../engine/src/database/launch-server.ts';
 import {
   createApp,
   createBodyTurns,
@@ -16,6 +15,7 @@ import type { Sql } from '../../engine/src/store/database.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
+import { freePort } from './server.ts';
 
 /** An answer of the REST API, whatever its status. */
 interface Answer {
@@ -69,7 +69,7 @@ export async function startHeadwater(
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
-  const port = await findFreePort();
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
   const { log = testLog } = options;

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
@@ -96,13 +97,23 @@ export async function callApi(url: string, method: string, body: unknown, key: s
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
+/** Below those that a system gives to whoever asks for any: none of them is given away before the server that it is for listens. */
+const PORTS = { first: 10_000, end: 32_000 };
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const listens = await new Promise<boolean>((resolve) =>
+    server.once('listening', () => resolve(true)).once('error', () => resolve(false)),
+  );
+  if (listens) await new Promise((resolve) => server.close(resolve));
+  return listens;
 }
 
 /** Deploys a source from code; throws with the server's answer where it refuses. */
