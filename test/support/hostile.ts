@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import type { AccountLimits } from '../../shared/src/index.ts';
 import { eventually } from './eventually.ts';
 import { unharmed } from './hostile-guard.ts';
@@ -60,6 +60,9 @@ export interface HostileWorld {
   unharmed<T>(attack: () => Promise<T>): Promise<T>;
 }
 
+/** All files of a worker ask over the same connections: opening two costs the database more than what most files ask. */
+const shared = globalThis as { hostileSql?: postgres.Sql };
+
 /** Seldom enough not to be a load of its own. */
 const POLL_MS = 25;
 
@@ -87,12 +90,9 @@ export function hostile(): HostileWorld {
   let tenants: { attacker: Tenant; neighbour: Tenant } | undefined;
 
   beforeAll(async () => {
-    sql = postgres(server.databaseUrl, { max: 2, onnotice: () => undefined });
+    sql = shared.hostileSql ??= openPool(server.databaseUrl);
     const [attacker, neighbour] = await Promise.all([makeTenant(server, 'attacker'), makeTenant(server, 'neighbour')]);
     tenants = { attacker, neighbour };
-  });
-  afterAll(async () => {
-    await sql?.end();
   });
 
   const world: HostileWorld = {
@@ -123,6 +123,11 @@ export function hostile(): HostileWorld {
     unharmed: (attack) => unharmed(server, world.sql, attack),
   };
   return world;
+}
+
+/** Its connections end by themselves soon after the last file. */
+function openPool(url: string): postgres.Sql {
+  return postgres(url, { max: 2, idle_timeout: 1, onnotice: () => undefined });
 }
 
 function made<T>(value: T | undefined): T {
