@@ -105,12 +105,12 @@ function replayContext(
 /** What is kept of an execution that had not begun. */
 async function describeCancelled(
   { runtimes }: ExecutionActionsOptions,
-  { id, kind, cause, workflowId }: CancelledInvocation,
+  { workflowId, ...started }: CancelledInvocation,
 ): Promise<{ deploymentId: string; context: string }> {
   const workflow = await runtimes.state.get(workflowId);
-  if (workflow === undefined) throw notFound('execution', id);
+  if (workflow === undefined) throw notFound('execution', started.id);
   const { deploymentId } = workflow;
   const triggers = (await runtimes.deployments.get(deploymentId))?.triggers ?? [];
   const options = { deploymentId, triggers, replay: false, nowMs: Date.now() };
-  return { deploymentId, context: triggerContext(workflow, { id, kind, cause }, options) };
+  return { deploymentId, context: triggerContext(workflow, started, options) };
 }
