@@ -144,7 +144,8 @@ export interface ShownJson {
 
 export interface ExecutionStepRecord {
   namespace: string;
-  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  /** `cancelled`: it was, while it waited after the step or to run it again. */
+  status: 'done' | 'failed' | 'rerun' | 'waiting' | 'cancelled';
   runs: number;
   /** What it returned; absent: nothing. */
   value?: ShownJson;

@@ -17,15 +17,19 @@ export async function deleteWorkflow(sql: Sql, accountId: string, id: string): P
     await tx`delete from workflow_turns where workflow_id = ${id}`;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await dropTimers(tx, id);
-    await tx`
-      update executions set status = 'cancelled', ended_at = now()
-      where account_id = ${accountId} and workflow_id = ${id} and ended_at is null`;
     // Steps of one that has not ended are in no list: only its record would lead to them.
     await tx`
       with gone as (delete from invocations where account_id = ${accountId} and source_id = ${id} returning id)
       delete from execution_steps s using gone
       where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
-    // After the invocations, as whoever parks or wakes some of them does.
+    // After the invocations, as whoever parks, wakes or ends some of them does.
+    await tx`
+      with ended as (
+        update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id()
+        where account_id = ${accountId} and workflow_id = ${id} and ended_at is null returning id
+      )
+      update execution_steps s set status = 'cancelled' from ended
+      where s.execution_id = ended.id and s.status in ('waiting', 'rerun')`;
     await tx`delete from execution_waits where account_id = ${accountId} and workflow_id = ${id}`;
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
