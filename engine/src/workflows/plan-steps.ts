@@ -124,7 +124,26 @@ async function planStep(planning: Planning, { input, old, component }: ChosenSte
   const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
   checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
   const id = old?.id ?? newId('step');
-  return { id, namespace, componentId: component.id, configuredProps, dynamicProps, env: [...env].toSorted() };
+  const named = [...env].toSorted();
+  return {
+    id,
+    namespace,
+    componentId: component.id,
+    configuredProps,
+    dynamicProps,
+    env: named,
+    ...policyOf(input, old),
+  };
+}
+
+/** What is given, or else that of before; what is the default is not stored. */
+function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 'retries' | 'onError'> {
+  const retries = given.retries === undefined ? old?.retries : given.retries;
+  const onError = given.onError === undefined ? old?.onError : given.onError;
+  return {
+    ...(typeof retries === 'number' ? { retries } : {}),
+    ...(onError === 'continue' ? { onError } : {}),
+  };
 }
 
 /** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */

@@ -28,6 +28,9 @@ export interface StepRuntime {
   redactor?: Redactor;
   /** Environment variables that its props name. */
   env: readonly string[];
+  /** As in Step. */
+  retries?: number;
+  onError?: 'continue';
   /** Why it cannot run at all; absent where it can. */
   fault?: RunFault;
 }
@@ -57,7 +60,8 @@ export function createWorkflowRuntimes(sql: Sql, opener: PropOpener): WorkflowRu
   };
 }
 
-function deploymentRuntimeOf(row: DeploymentRow, opener: PropOpener): DeploymentRuntime {
+/** A version made ready, stored or not. */
+export function deploymentRuntimeOf(row: DeploymentRow, opener: PropOpener): DeploymentRuntime {
   const { components, ...deployment } = row;
   const steps = deployment.steps.map((step, position) => stepRuntimeOf(deployment, step, components[position], opener));
   return { ...deployment, steps };
@@ -69,8 +73,9 @@ function stepRuntimeOf(
   component: StepComponent | undefined,
   opener: PropOpener,
 ): StepRuntime {
-  const { id, namespace, env, configuredProps: configured } = step;
-  const base = { id, namespace, accountId, env };
+  const { id, namespace, env, configuredProps: configured, retries, onError } = step;
+  const policy = { ...(retries === undefined ? {} : { retries }), ...(onError === undefined ? {} : { onError }) };
+  const base = { id, namespace, accountId, env, ...policy };
   if (component === undefined) {
     const message = `The component ${step.componentId} of the step ${namespace} is not there any more`;
     const bundle = { code: '', sourceMap: '', hash: '' };

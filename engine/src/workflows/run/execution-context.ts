@@ -71,8 +71,26 @@ export function triggerExports(event: string, context: string): string {
   return `{"event":${event},"context":${context}}`;
 }
 
-/** JSON text of what later steps see of one: its exports, and what it returned. */
-export function visibleExports(exports: string, value: string | undefined): string {
-  if (value === undefined) return exports;
-  return exports === '{}' ? `{"$return_value":${value}}` : `{"$return_value":${value},${exports.slice(1)}`;
+/** JSON texts of what a step has come to, behind which others run. */
+export interface PassedStep {
+  namespace: string;
+  status: string;
+  value?: string | null | undefined;
+  exports: string;
+  error?: string | null | undefined;
+}
+
+/** What later steps see of one, as JSON text: what it returned, its exports, and the error that it went on with. */
+export function visibleStep({ namespace, status, value, exports, error }: PassedStep): {
+  namespace: string;
+  exports: string;
+} {
+  const own = exports.slice(1, -1);
+  const members = [
+    ...(typeof value === 'string' ? [`"$return_value":${value}`] : []),
+    ...(own === '' ? [] : [own]),
+    // Behind its exports: of two members of a name the last one counts.
+    ...(status === 'continued' && typeof error === 'string' ? [`"$error":${error}`] : []),
+  ];
+  return { namespace, exports: `{${members.join(',')}}` };
 }
