@@ -1,5 +1,7 @@
 import type { Sql } from './database.ts';
+import { deleteStepComponents } from './delete-step-components.ts';
 import { notifySourceChanged } from './notify-changed.ts';
+import { wakeJobKey } from './park-executions.ts';
 import { dropTimers } from './put-timers.ts';
 
 /**
@@ -30,11 +32,22 @@ export async function deleteWorkflow(sql: Sql, accountId: string, id: string): P
       )
       update execution_steps s set status = 'cancelled' from ended
       where s.execution_id = ended.id and s.status in ('waiting', 'rerun')`;
-    await tx`delete from execution_waits where account_id = ${accountId} and workflow_id = ${id}`;
+    await tx`
+      with gone as (
+        delete from execution_waits where account_id = ${accountId} and workflow_id = ${id} returning execution_id
+      )
+      select count(graphile_worker.remove_job(${wakeJobKey('')}::text || execution_id)) from gone`;
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    await tx`delete from deployments where account_id = ${accountId} and workflow_id = ${id}`;
+    const components = await tx<{ id: string }[]>`
+      with gone as (delete from deployments where account_id = ${accountId} and workflow_id = ${id} returning steps)
+      select distinct s ->> 'componentId' as id from gone cross join jsonb_array_elements(gone.steps) s`;
+    await deleteStepComponents(
+      tx,
+      accountId,
+      components.map((component) => component.id),
+    );
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
