@@ -182,6 +182,8 @@ it('deleting a workflow cancels what waits, and the steps that it waits after or
     expect((await headwater.api('DELETE', `/workflows/${id}`)).status).toBe(204);
     const [execution] = await untilExecutions(headwater.sql, id, 1, ['cancelled']);
     expect(execution?.steps.map(({ status }) => status)).toEqual(['done', 'cancelled']);
+    const jobs = await headwater.sql`select from graphile_worker.jobs where key = ${`wake:${execution?.id}`}`;
+    expect(jobs).toHaveLength(0);
   }
 });
 

@@ -86,12 +86,15 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
     ), running as (
       select count(*) as count from nodes n join invocations i on i.leased_by = n.id and i.source_id = ${workflowId}
     ), retrying as (
-      select count(*) as count from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
-      where w.workflow_id = ${workflowId} and w.kind = 'retry'
+      -- only with concurrency 1 does one of them matter, and then one is enough
+      select count(*) as count from (
+        select from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
+        where (select concurrency from rules) = 1 and w.workflow_id = ${workflowId} and w.kind = 'retry' limit 1
+      ) as one
     ), room as (
       select rules.*, throttle is not null and coalesce(window_ends_at <= clock_timestamp(), true) as is_new_window,
         greatest(0, least(${limit}::int8, coalesce(
-          concurrency - running.count - case when concurrency = 1 then retrying.count else 0 end, ${limit}::int8))) as slots,
+          concurrency - running.count - retrying.count, ${limit}::int8))) as slots,
         case when throttle is null then ${limit}::int8
           when coalesce(window_ends_at <= clock_timestamp(), true) then throttle
           else greatest(0, throttle - started) end as fresh

@@ -36,7 +36,8 @@ export async function deleteWorkflow(sql: Sql, accountId: string, id: string): P
       with gone as (
         delete from execution_waits where account_id = ${accountId} and workflow_id = ${id} returning execution_id
       )
-      select count(graphile_worker.remove_job(${wakeJobKey('')}::text || execution_id)) from gone`;
+      -- keys of jobs have another collation than ids: in that of ids each would be looked for in all jobs
+      select count(graphile_worker.remove_job((${wakeJobKey('')}::text || execution_id) collate "default")) from gone`;
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
