@@ -64,7 +64,7 @@ test('of several sources, and of a workflow that it was subscribed to, the one i
   for (const id of ids)
     await hw.api('POST', `/${id.startsWith('p_') ? 'workflows' : 'sources'}/${id}/run`, { event: { from: id } });
   const seen = await seenBy(flow, 3);
-  expect(seen.map(([id]) => id).toSorted()).toEqual(ids.toSorted());
+  expect(new Set(seen.map(([id]) => id))).toEqual(new Set(ids));
   expect(seen.map(([id]) => id)).toEqual(seen.map(([, event]) => event.from));
 });
 

@@ -110,7 +110,7 @@ test('it is refused as an update with it would be, with the place', async () => 
     [{ id: 'c_none', ...code('b', '') }, 400, 'steps.1.id'],
   ] as const) {
     const answer = await leavesNothing(() => run(flow.id, { steps: [{ namespace: 'a' }, step] }));
-    expect([answer.status, Object.keys(problemsOf(answer))], JSON.stringify(step)).toEqual([status, [path]]);
+    expect([step, answer.status, Object.keys(problemsOf(answer))]).toEqual([step, status, [path]]);
     const update = await hw.api('PUT', `/workflows/${flow.id}`, { steps: [{ namespace: 'a' }, step] });
     expect([update.status, problemsOf(update)]).toEqual([answer.status, problemsOf(answer)]);
   }

@@ -1,5 +1,5 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
-import { notFound } from '@headwater/shared';
+import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { ComponentRecord, Components } from '../contract-components.ts';
 import type { NewComponent } from '../store/create-component.ts';
 import type { ComponentFinder } from './components.ts';
@@ -9,6 +9,8 @@ import type { Saver } from './save-component.ts';
 export interface UnsavedComponents extends Pick<Components, 'save' | 'obtain'> {
   /** Of one that was saved or obtained here before. */
   get(componentId: string): ComponentRecord;
+  /** Of one that was saved here. */
+  bundleHash(componentId: string): string | undefined;
   readBundle(componentId: string): Promise<ComponentBundle | undefined>;
 }
 
@@ -19,7 +21,8 @@ export interface UnsavedComponentsOptions {
 
 export function createUnsavedComponents({ components, readBundle }: UnsavedComponentsOptions): UnsavedComponents {
   const records = new Map<string, ComponentRecord>();
-  const bundles = new Map<string, Promise<ComponentBundle | undefined>>();
+  const bundles = new Map<string, ComponentBundle>();
+  let bytes = 0;
 
   function keep(record: ComponentRecord): ComponentRecord {
     records.set(record.id, record);
@@ -29,7 +32,9 @@ export function createUnsavedComponents({ components, readBundle }: UnsavedCompo
   return {
     async save(who, choice, stepName) {
       const prepared = await components.prepare(who, choice, stepName);
-      bundles.set(prepared.id, Promise.resolve(prepared.bundle));
+      bytes += Buffer.byteLength(prepared.bundle.code) + Buffer.byteLength(prepared.bundle.sourceMap);
+      if (bytes > LIMITS.maxUnsavedBundleBytes) throw tooLarge();
+      bundles.set(prepared.id, prepared.bundle);
       return keep(recordOf(prepared));
     },
     obtain: async (who, idOrKey, version) => records.get(idOrKey) ?? keep(await components.find(who, idOrKey, version)),
@@ -38,12 +43,14 @@ export function createUnsavedComponents({ components, readBundle }: UnsavedCompo
       if (record === undefined) throw notFound('component', componentId);
       return record;
     },
-    readBundle(componentId) {
-      const bundle = bundles.get(componentId) ?? readBundle(componentId);
-      bundles.set(componentId, bundle);
-      return bundle;
-    },
+    bundleHash: (componentId) => bundles.get(componentId)?.hash,
+    readBundle: async (componentId) => bundles.get(componentId) ?? readBundle(componentId),
   };
+}
+
+function tooLarge(): HeadwaterError {
+  const message = `The code that is given has more than ${LIMITS.maxUnsavedBundleBytes} bytes with its packages, which is more than a test holds; save some of it`;
+  return new HeadwaterError('INVALID_COMPONENT', message, { fields: [{ path: 'component_code', message }] });
 }
 
 function recordOf(prepared: NewComponent): ComponentRecord {

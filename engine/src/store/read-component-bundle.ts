@@ -9,3 +9,13 @@ export async function readComponentBundle(sql: Sql, componentId: string): Promis
     select bundle, source_map, coalesce(bundle_hash, code_hash) from registry_components where id = ${componentId}`;
   return row && { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.hash };
 }
+
+/** Of those of these components that are there, by id. */
+export async function readBundleHashes(sql: Sql, componentIds: readonly string[]): Promise<Map<string, string>> {
+  const ids = [...componentIds];
+  const rows = await sql<{ id: string; hash: string }[]>`
+    select id, coalesce(bundle_hash, code_hash) as hash from components where id = any(${ids}::text[])
+    union all
+    select id, coalesce(bundle_hash, code_hash) from registry_components where id = any(${ids}::text[])`;
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
+}

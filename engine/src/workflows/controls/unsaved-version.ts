@@ -1,5 +1,8 @@
-import { createUnsavedComponents, type UnsavedComponents } from '../../components/unsaved-components.ts';
-import type { UnsavedComponentsOptions } from '../../components/unsaved-components.ts';
+import {
+  createUnsavedComponents,
+  type UnsavedComponents,
+  type UnsavedComponentsOptions,
+} from '../../components/unsaved-components.ts';
 import type { Principal } from '../../contract-base.ts';
 import type { StepInputRecord } from '../../contract-workflows.ts';
 import { throwFields } from '../../delivery/validate-webhook.ts';
@@ -7,6 +10,7 @@ import type { DecideContext } from '../../sources/decide-props.ts';
 import { mergeDefinitions } from '../../sources/merge-definitions.ts';
 import type { PropSealer } from '../../sources/seal-props.ts';
 import type { Sql } from '../../store/database.ts';
+import { readBundleHashes } from '../../store/read-component-bundle.ts';
 import { readDeploymentRuntime, type StepComponent } from '../../store/read-workflow-runtime.ts';
 import { findStepProblems } from '../check-namespaces.ts';
 import type { Step } from '../deployment.ts';
@@ -39,21 +43,23 @@ export async function makeUnsavedVersion(
   const components = createUnsavedComponents(options);
   const context = { db: { sql }, sealer, components, additionalProps: options.additionalPropsOf(components) };
   const steps = await planSteps(context, who, inputs, base.steps);
-  const ready = await Promise.all(steps.map((step) => componentOf(components, step)));
-  return deploymentRuntimeOf({ ...base, steps, components: ready }, sealer);
+  const ready = await componentsOf(sql, components, steps);
+  return deploymentRuntimeOf({ ...base, steps, components: ready }, sealer, components.readBundle);
 }
 
-async function componentOf(
+async function componentsOf(
+  sql: Sql,
   components: UnsavedComponents,
-  { componentId, dynamicProps }: Step,
-): Promise<StepComponent | undefined> {
-  const bundle = await components.readBundle(componentId);
-  if (bundle === undefined) return undefined;
-  const { configurableProps } = components.get(componentId);
-  return {
-    bundle: bundle.code,
-    sourceMap: bundle.sourceMap,
-    bundleHash: bundle.hash,
-    configurableProps: mergeDefinitions(configurableProps, dynamicProps),
-  };
+  steps: readonly Step[],
+): Promise<(StepComponent | undefined)[]> {
+  const stored = await readBundleHashes(
+    sql,
+    steps.map(({ componentId }) => componentId),
+  );
+  return steps.map(({ componentId, dynamicProps }) => {
+    const bundleHash = components.bundleHash(componentId) ?? stored.get(componentId);
+    if (bundleHash === undefined) return undefined;
+    const { configurableProps } = components.get(componentId);
+    return { bundleHash, configurableProps: mergeDefinitions(configurableProps, dynamicProps) };
+  });
 }
