@@ -75,6 +75,25 @@ test('a component that something else names, or that has a key, stays', async ()
   expect((await areThere([shared, ofKey, explicit, own])).toSorted()).toEqual([shared, ofKey, explicit].toSorted());
 });
 
+test('of a workflow or an update that is refused no code is left, unless it has a key', async () => {
+  const flow = await versions('return 1;');
+  const codeOfSteps = () => hw.sql`select id from components where of_step and key is null order by id`;
+  const before = await codeOfSteps();
+  const keyed = { namespace: 'k', component_code: action('').replace('name:', 'key: "kept", name:') };
+  const unknown = { namespace: 'z', component_key: 'nobody-has-this' };
+  const failing = `export default { name: 'S', version: '1', hooks: { deploy() { throw new Error('no'); } }, run() {} };`;
+  for (const refused of [
+    { steps: [code('return 2;'), keyed, unknown] },
+    { steps: [code('return 2;'), { ...code('', 'b'), props: { text: '{{env.NOWHERE}}' } }, unknown] },
+    { steps: [code('return 3;')], triggers: [{ component_code: failing }] },
+  ]) {
+    expect((await hw.api('POST', '/workflows', refused)).status).toBeGreaterThanOrEqual(400);
+    expect((await hw.api('PUT', `/workflows/${flow.id}`, refused)).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(await codeOfSteps()).toEqual(before);
+  expect((await hw.api('GET', '/components/kept')).status).toBe(200);
+});
+
 test('the code of the steps goes with the workflow', async () => {
   const flow = await versions('return 1;', 'return 2;');
   const components = await componentsOf(flow);
@@ -105,6 +124,20 @@ test('an execution that waits, or was left in the middle, keeps its version unti
   await hw.sql`delete from invocations where id = ${left}`;
   await pass(1.1);
   expect(await numbers(flow)).toEqual([4, 5]);
+});
+
+test('what waits keeps its version, also where it began after the version was noted as unused', async () => {
+  const flow = await versions('$.flow.suspend();', 'return 2;', 'return 3;', 'return 4;');
+  const first = await deploymentOf(flow, 1);
+  await hw.api('POST', `/workflows/${flow.id}/deploy`, { deployment_id: first });
+  await hw.api('POST', `/workflows/${flow.id}/run`);
+  const [waiting] = await untilExecutions(hw.sql, flow.id, 1, ['waiting']);
+  await hw.api('POST', `/workflows/${flow.id}/deploy`, { deployment_id: flow.deployment_id });
+  // As a node would leave it that knows nothing of such notes.
+  await hw.sql`update deployments set unused_since = now() - interval '9 days' where workflow_id = ${flow.id as string}`;
+  await pass(0);
+  expect(await numbers(flow)).toEqual([1, 3, 4]);
+  await hw.api('POST', `/executions/${waiting?.id}/cancel`);
 });
 
 test('a version that has deployed a source stays, so that the source goes with the workflow', async () => {

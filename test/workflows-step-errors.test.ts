@@ -61,6 +61,22 @@ test('steps behind one that may fail run, and see its exports and its error', as
   expect(events.map((one) => ({ ...one }))).toEqual([{ channel: '', data: '"of the broken"' }]);
 });
 
+test('an expression reads the error where there is one, and goes without it where there is none', async () => {
+  const told = {
+    namespace: 'told',
+    component_code: action('return this.text;', 'text: "any"'),
+    props: { text: '{{steps.broken?.$error?.code ?? "fine"}}' },
+  };
+  const one = (body: string) => ({ ...code('broken', body, { on_error: 'continue' }) });
+  for (const [body, expected] of [
+    ['throw new Error("no");', 'COMPONENT_ERROR'],
+    ['return 1;', 'fine'],
+  ] as const) {
+    const ended = await execution(await makeWorkflow(hw, { steps: [one(body), told] }));
+    expect(ended?.steps[1]?.value).toBe(expected);
+  }
+});
+
 test('an export of the name $error does not hide the error', async () => {
   const steps = [
     code('broken', '$.export("$error", "none"); throw new Error("real");', { on_error: 'continue' }),

@@ -1,4 +1,7 @@
+import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createUnsavedComponents } from '../engine/src/components/unsaved-components.ts';
+import type { NewComponent } from '../engine/src/store/create-component.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -114,6 +117,21 @@ test('it is refused as an update with it would be, with the place', async () => 
     const update = await hw.api('PUT', `/workflows/${flow.id}`, { steps: [{ namespace: 'a' }, step] });
     expect([update.status, problemsOf(update)]).toEqual([answer.status, problemsOf(answer)]);
   }
+});
+
+test('code with its packages is held up to a bound, whatever it does', async () => {
+  const bundle = { code: 'x'.repeat(LIMITS.maxUnsavedBundleBytes / 2), sourceMap: '', hash: 'h' };
+  const components = createUnsavedComponents({
+    components: {
+      prepare: async () => ({ id: newId('savedComponent'), props: [], bundle }) as unknown as NewComponent,
+      find: () => Promise.reject(new Error('Nothing is looked for')),
+    },
+    readBundle: async () => undefined,
+  });
+  const who = { accountId: 'o_1', userId: 'u_1' };
+  const save = () => components.save(who, { componentCode: '' }, 'step');
+  for (const { id } of [await save(), await save()]) expect((await components.readBundle(id))?.hash).toBe('h');
+  await expect(save()).rejects.toMatchObject({ code: 'INVALID_COMPONENT', fields: [{ path: 'component_code' }] });
 });
 
 test('it has the bounds of what is saved', async () => {

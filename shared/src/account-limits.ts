@@ -217,7 +217,7 @@ export const ACCOUNT_LIMITS = {
     min: 1,
     max: 10_000,
     unit: 'count',
-    of: 'the newest versions of a workflow, which are kept although nothing uses them; older ones are deleted once they were not used for eventRetentionDays',
+    of: 'the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays',
   },
   maxRunsPerComponent: {
     default: 32,
