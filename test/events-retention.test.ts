@@ -56,7 +56,7 @@ async function deliveries(webhookId: string, ages: readonly number[], status = '
 
 /** Turns until there is nothing to do, and one round more. */
 async function clean(defaultDays = 30): Promise<number> {
-  const turn = createRetention({ sql: database.db.sql, defaultDays, nowMs: () => NOW_MS });
+  const turn = createRetention({ sql: database.db.sql, defaultDays, defaultVersions: 20, nowMs: () => NOW_MS });
   let turns = 1;
   while (await turn()) turns++;
   await turn();
@@ -142,7 +142,7 @@ test('a large backlog goes in bounded turns, and two nodes at once delete each r
 test('every source has its turn, however many there are', async () => {
   const ids = await Promise.all(Array.from({ length: 450 }, () => source()));
   for (const id of ids) await events(id, [31]);
-  const turn = createRetention({ sql: database.db.sql, defaultDays: 30, nowMs: () => NOW_MS });
+  const turn = createRetention({ sql: database.db.sql, defaultDays: 30, defaultVersions: 20, nowMs: () => NOW_MS });
   for (let i = 0; i < 3; i++) await turn();
   expect((await database.db.sql`select from events`).length).toBe(0);
 });

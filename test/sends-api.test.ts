@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import type { Principal } from '../engine/src/contract.ts';
 import { createSendWorld, type SendNode, type SendWorld } from './support/send-world.ts';
 
@@ -60,4 +60,21 @@ test('a send that has failed is attempted anew, with its attempts kept; one that
   const row = await world.ended(id);
   expect(row).toMatchObject({ status: 'failed', attempt_count: 1 });
   expect(row.attempts).toHaveLength(2);
+});
+
+test('of a send that is attempted anew again and again the newest attempts are kept', async () => {
+  const [id = ''] = await world.send(who, 'email', [{ subject: 'a', text: 'b' }], { executionId });
+  await node.runner.runLane(who);
+  await world.ended(id);
+  await world.database.db.sql`
+    update sends set attempts = (
+      select jsonb_agg(jsonb_build_object('at', '2026-01-01T00:00:00Z', 'duration_ms', n))
+      from generate_series(1, ${LIMITS.maxKeptSendAttempts}::int4) as n
+    ) where id = ${id}`;
+  await node.sends.retry(who, id);
+  await node.runner.runLane(who);
+  const { attempts } = await world.ended(id);
+  expect(attempts).toHaveLength(LIMITS.maxKeptSendAttempts);
+  expect(attempts[0]).toMatchObject({ duration_ms: 2 });
+  expect(attempts.at(-1)).toMatchObject({ error: expect.stringContaining('sends no e-mail') });
 });

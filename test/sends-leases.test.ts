@@ -103,7 +103,12 @@ test('what has ended is deleted when its account keeps it no longer; what is pen
     insert into emitters (id, account_id, user_id, kind, name, name_slug)
     select workflow_id, account_id, ${who.userId}, 'workflow', 'w', 'w' from sends where id = ${gone}`;
   await sql()`update sends set status = 'delivered' where id = ${gone}`;
-  const turn = createRetention({ sql: sql(), defaultDays: 30, nowMs: () => Date.now() + 31 * 24 * 3600 * 1000 });
+  const turn = createRetention({
+    sql: sql(),
+    defaultDays: 30,
+    defaultVersions: 20,
+    nowMs: () => Date.now() + 31 * 24 * 3600 * 1000,
+  });
   await turn();
   await expect(world.row(gone)).rejects.toThrow('There is no send');
   expect(await world.row(kept)).toMatchObject({ status: 'pending' });

@@ -9,7 +9,7 @@ import { echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
 
 const check = (expression: string) => checkExpression(expression, ['fetch_user', '$a']);
 const problem = (value: unknown) =>
-  findExpressionProblem(value, { before: ['fetch_user'], budget: expressionBudget(), env: new Set() });
+  findExpressionProblem(value, { before: ['fetch_user'], budget: expressionBudget(), noteVariable: () => undefined });
 
 describe('an expression', () => {
   test.each([
@@ -141,10 +141,10 @@ describe('a value', () => {
 
   test('may hold as many expressions as a workflow may, and not one more', () => {
     const budget = expressionBudget();
-    const scope = { before: [], budget, env: new Set<string>() };
+    const scope = { before: [], budget, noteVariable: () => undefined };
     expect(findExpressionProblem('{{1}}'.repeat(LIMITS.maxWorkflowExpressions), scope)).toBeUndefined();
     expect(findExpressionProblem('{{1}}', scope)).toContain('at most 5000 expressions');
-    const long = { before: [], budget: expressionBudget(), env: new Set<string>() };
+    const long = { before: [], budget: expressionBudget(), noteVariable: () => undefined };
     expect(findExpressionProblem(`{{"${'x'.repeat(9_990)}"}}`.repeat(53), long)).toContain('524288 characters');
   });
 });
@@ -176,12 +176,20 @@ describe('at deployment', () => {
   test('variables are those that the account has, also in secrets', async () => {
     await hw.api('PUT', '/environment_variables/TOKEN', { value: 'v' });
     const steps = [echo('a', { text: '{{env.TOKEN}}' }), echo('b', { token: 'Bearer {{env.MISSING}}' })];
-    const refused = await hw.api('POST', '/workflows', { steps });
-    expect(refused.status).toBe(400);
-    expect(problemsOf(refused)).toEqual({
-      'steps.1.props':
-        'Step b: The account has no environment variable MISSING; make it with PUT /v1/environment_variables/MISSING',
+    const nested = echo('c', {
+      list: ['{{env.TOKEN}}', '{{env.LOST + env.MISSING}}'],
+      data: { a: { b: '{{env.LOST}}' } },
     });
+    const refused = await hw.api('POST', '/workflows', { steps: [...steps, nested] });
+    expect(refused.status).toBe(400);
+    const missing = (step: string, name: string) =>
+      `Step ${step}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`;
+    expect(problemsOf(refused)).toEqual({
+      'steps.1.props.token': missing('b', 'MISSING'),
+      'steps.2.props.list.1': missing('c', 'MISSING'),
+      'steps.2.props.data.a.b': missing('c', 'LOST'),
+    });
+    expect(refused.text).toContain(missing('c', 'LOST'));
     await hw.api('PUT', '/environment_variables/MISSING', { value: 'v' });
     const made = await makeWorkflow(hw, { steps });
     const [row] = await hw.sql`select steps from deployments where id = ${made.deployment_id}`;

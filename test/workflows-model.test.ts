@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
-import { echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
+import { ECHO, echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -244,8 +244,9 @@ test('the use of the account counts workflows', async () => {
 });
 
 test('a component that a version names is not deleted', async () => {
-  const made = await makeWorkflow(hw, { steps: [echo('a')] });
-  const { component_id: componentId } = made.steps[0];
+  const { data: component } = await hw.api('POST', '/components', { component_code: ECHO });
+  const componentId = component.id as string;
+  const made = await makeWorkflow(hw, { steps: [{ namespace: 'a', component_id: componentId }] });
   await hw.api('PUT', `/workflows/${made.id}`, { steps: [] });
   const refused = await hw.api('DELETE', `/components/${componentId}`);
   expect(refused.status).toBe(409);

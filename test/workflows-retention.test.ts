@@ -47,7 +47,7 @@ test('executions and their steps are kept as long as the account keeps its event
   ];
   await execution(short, mine, 6);
   await execution(short, gone, 6);
-  const turn = createRetention({ sql: sql(), defaultDays: 30, nowMs: () => NOW_MS });
+  const turn = createRetention({ sql: sql(), defaultDays: 30, defaultVersions: 20, nowMs: () => NOW_MS });
   expect(await turn()).toBe(false);
   const ids = async (rows: PromiseLike<{ id: string }[]>) => (await rows).map(({ id }) => id).toSorted();
   const left = [kept, waiting, other].toSorted();
@@ -62,7 +62,7 @@ test('events of workflows are deleted as those of sources are', async () => {
   await sql()`
     insert into events (emitter_id, indexed_at_ms, seq, account_id, channel, data)
     select ${id}, ms, 0, ${accountId}, '', '1' from unnest(${ms}::int8[]) as e(ms)`;
-  await createRetention({ sql: sql(), defaultDays: 30, nowMs: () => NOW_MS })();
+  await createRetention({ sql: sql(), defaultDays: 30, defaultVersions: 20, nowMs: () => NOW_MS })();
   const rows = await sql()<{ indexed_at_ms: number }[]>`select indexed_at_ms from events where emitter_id = ${id}`;
   expect(rows.map((row) => row.indexed_at_ms)).toEqual([ms[0]]);
 });

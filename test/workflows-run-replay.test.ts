@@ -95,6 +95,22 @@ it('what cannot be replayed or cancelled is refused with the reason', async () =
   await expect.poll(async () => (await replay(failed)).status).toBe(409);
 });
 
+it('a replay of what was cancelled while it waited asks again: nothing behind the wait is run', async () => {
+  const { accountId } = headwater;
+  const ask = { namespace: 'ask', code: action('$.flow.suspend(); return $.context.replay;') };
+  const steps = [asking('a'), ask, asking('c')];
+  receiver.requests.length = 0;
+  const { id, endpointKey } = await insertWorkflow(headwater.sql, { accountId, steps });
+  await post(`${headwater.url}/e/${endpointKey}`, {});
+  const [waiting] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
+  expect((await headwater.api('POST', `/executions/${waiting?.id}/cancel`)).status).toBe(204);
+  const { data } = await replay(waiting?.id ?? '', { from: 'failed' });
+  const [again] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
+  expect(again).toMatchObject({ id: data.execution_id, steps: [{ status: 'done' }, { value: true }] });
+  expect(receiver.requests.map(({ url }) => url)).toEqual(['/a']);
+  expect((await headwater.api('POST', `/executions/${again?.id}/cancel`)).status).toBe(204);
+});
+
 it('an execution that waits and one that is queued can be cancelled', async () => {
   const { accountId } = headwater;
   const wait = { namespace: 'wait', code: action('$.flow.delay(3_600_000);') };

@@ -236,6 +236,27 @@ it('an execution that ended every node which took it is given up at its step, an
   expect(events.map(({ channel }) => channel)).toEqual(['', '$errors']);
 });
 
+it('an execution whose version is not there any more ends and says so, and is not taken for ever', async () => {
+  const { id } = await workflow({ steps: [{ namespace: 'one', code: action('return 1;') }] });
+  const { accountId, sql } = headwater;
+  await sql`
+    insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs,
+      started_at, ended_at)
+    values ('exec_lost', 0, ${accountId}, 'd_gone', 'one', 'done', 1, '1', '{}', '[]', now(), now())`;
+  await sql`
+    insert into invocations (id, account_id, source_id, kind, event, attempts, place)
+    values ('exec_lost', ${accountId}, ${id}, 'manual', '{}', 1, nextval('invocation_places'))`;
+  await sql`select graphile_worker.add_job('run-source', json_build_object('sourceId', ${id}::text))`;
+  const [execution] = await untilExecutions(sql, id, 1);
+  expect(execution).toMatchObject({
+    status: 'failed',
+    deploymentId: 'd_gone',
+    error: { code: 'INTERNAL', message: 'Version d_gone of the workflow is not there any more' },
+    steps: [{ value: 1 }],
+  });
+  expect(await sql`select from invocations where source_id = ${id}`).toHaveLength(0);
+});
+
 it('of a workflow that is deleted nothing runs any more', async () => {
   const { id, endpoint } = await workflow({
     steps: [

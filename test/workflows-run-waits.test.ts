@@ -99,6 +99,7 @@ it('a suspended execution that nobody resumes goes on without data when its time
   await letTimePass(execution?.id ?? '');
   const [ended] = await untilExecutions(headwater.sql, id, 1, ['succeeded']);
   expect(ended?.steps[1]?.value).not.toHaveProperty('$resume_data');
+  expect(ended?.steps.map(({ status }) => status)).toEqual(['done', 'done']);
 });
 
 it('a request that resumes before the step has ended is not lost', async () => {
@@ -130,7 +131,9 @@ it('the cancel URL ends an execution that waits', async () => {
   const { cancel_url: cancelUrl, resume_url: resumeUrl } = await suspended(id);
   expect((await fetch(cancelUrl)).status).toBe(200);
   const [execution] = await untilExecutions(headwater.sql, id, 1);
-  expect(execution?.status).toBe('cancelled');
+  expect(execution).toMatchObject({ status: 'cancelled', steps: [{ namespace: 'wait', status: 'cancelled' }] });
+  const { data: shown } = await headwater.api('GET', `/executions/${execution?.id}`);
+  expect(shown.steps.wait).toMatchObject({ status: 'cancelled', $return_value: 'asked' });
   expect(await headwater.sql`select from invocations where source_id = ${id}`).toHaveLength(0);
   expect([(await fetch(resumeUrl)).status, (await fetch(cancelUrl)).status]).toEqual([404, 404]);
 });
@@ -167,6 +170,21 @@ it('rerun runs the same step again, with its context, until it has had enough', 
     { namespace: 'last', value: { runs: 3, context: { seen: 2 } } },
   ]);
   expect(await headwater.sql`select from execution_waits where workflow_id = ${id}`).toHaveLength(0);
+});
+
+it('deleting a workflow cancels what waits, and the steps that it waits after or runs again', async () => {
+  const rerun = { namespace: 'poll', code: action('$.flow.rerun(3_600_000);') };
+  const first = { namespace: 'first', code: action('') };
+  const flows = [await workflow({ steps: [first, SUSPENDED, LAST] }), await workflow({ steps: [first, rerun] })];
+  for (const { id, endpoint } of flows) {
+    await post(endpoint, {});
+    await untilExecutions(headwater.sql, id, 1, ['waiting']);
+    expect((await headwater.api('DELETE', `/workflows/${id}`)).status).toBe(204);
+    const [execution] = await untilExecutions(headwater.sql, id, 1, ['cancelled']);
+    expect(execution?.steps.map(({ status }) => status)).toEqual(['done', 'cancelled']);
+    const jobs = await headwater.sql`select from graphile_worker.jobs where key = ${`wake:${execution?.id}`}`;
+    expect(jobs).toHaveLength(0);
+  }
 });
 
 it('a rerun that is resumed before its time gets what the request brought', async () => {

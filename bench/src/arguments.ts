@@ -10,6 +10,8 @@ export interface BenchArguments {
   /** Timers that are due within one minute, and a tenth of them in one second; the sources that they belong to. */
   timers: number;
   sources: number;
+  /** Executions that wait, and as many that are queued. */
+  executions: number;
   /** The longest that one phase of load may take to send; what was not sent by then is left out. */
   maxPhaseMs: number;
   /** Receiver checks every n-th signature. */
@@ -27,6 +29,7 @@ const BOUNDS = {
   connections: { min: 1, max: 1_024 },
   timers: { min: 1, max: 100_000 },
   sources: { min: 1, max: 100_000 },
+  executions: { min: 1_000, max: 1_000_000 },
   'body-bytes': { min: 200, max: 500_000 },
   seconds: { min: 1, max: 300 },
 } as const;
@@ -41,12 +44,14 @@ export const USAGE = `npm run bench -- <command> [options]
   isolate   cold start, warm call and memory of an isolate
   timers    how late timers are: many in one minute, then many in one second
   workflow  request → steps, each durable → answer, beside Restate and DBOS (installed for it, not dependencies)
+  waiting   what executions that wait and that are queued cost everything else
   hostile   what a neighbour sees of every attack in test/hostile
 
   --events <n>        of the closed loop (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)
   --timers <n>        timers: due within one minute; a tenth of them in one second (10000)
   --sources <n>       timers: that they belong to, as many to each (200)
+  --executions <n>    waiting: that wait, and as many that are queued (100000)
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
@@ -67,6 +72,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       connections: { type: 'string', default: '64' },
       timers: { type: 'string', default: '10000' },
       sources: { type: 'string', default: '200' },
+      executions: { type: 'string', default: '100000' },
       'body-bytes': { type: 'string', default: '500' },
       seconds: { type: 'string', default: '60' },
       verify: { type: 'boolean', default: false },
@@ -92,6 +98,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     connections: count('connections'),
     timers: count('timers'),
     sources: count('sources'),
+    executions: count('executions'),
     bodyBytes: count('body-bytes'),
     maxPhaseMs: count('seconds') * 1_000,
     verifyEvery: values.verify ? 1 : SAMPLED_VERIFY_EVERY,

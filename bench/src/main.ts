@@ -5,6 +5,7 @@ import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
 import { benchTimers } from './timers.ts';
+import { benchWaiting } from './waiting/waiting.ts';
 import { benchWorkflow } from './workflow.ts';
 import { createUndo, type Undo } from './undo.ts';
 
@@ -18,6 +19,7 @@ const COMMANDS: Record<string, Command> = {
   isolate: benchIsolate,
   hostile: benchHostile,
   timers: benchTimers,
+  waiting: benchWaiting,
   workflow: benchWorkflow,
 };
 const USAGE_EXIT_CODE = 2;

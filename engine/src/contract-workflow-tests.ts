@@ -1,6 +1,6 @@
 import type { HttpResponse, LogLine } from '@headwater/shared';
 import type { Principal } from './contract-base.ts';
-import type { ExecutionError } from './contract-workflows.ts';
+import type { ExecutionError, StepInputRecord } from './contract-workflows.ts';
 
 export interface WorkflowTest {
   /** What triggers it. Default: what `eventId` names, else an empty object. */
@@ -13,6 +13,8 @@ export interface WorkflowTest {
   upTo?: string;
   /** Default: the newest version, deployed or not. */
   deploymentId?: string;
+  /** Steps as an update of that version would be given them, to be run instead of its own. Nothing of them is saved. */
+  steps?: StepInputRecord[];
 }
 
 /** `context`: JSON text. */
@@ -24,7 +26,8 @@ export type TestedFlow =
 /** `exports` and `value` are JSON text. What is shown of it nobody else has got. */
 export interface TestedStep {
   namespace: string;
-  status: 'done' | 'failed';
+  /** `continued`: it has failed, and those behind it have run all the same. */
+  status: 'done' | 'failed' | 'continued';
   value?: string;
   exports: string;
   logs: LogLine[];
@@ -52,7 +55,7 @@ export interface WorkflowTests {
   /**
    * Runs steps of a workflow with `$.context.JIT` true. They run as they would in an execution, requests and data stores
    * included, but nothing of it is kept: no execution, no event, no send, no answer to a client. What would wait goes on at
-   * once. Throws INVALID_REQUEST, NOT_FOUND, and RATE_LIMITED where too many tests of the account are under way.
+   * once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given what an update with them does, and RATE_LIMITED where too many tests of the account are under way.
    */
   run(who: Principal, workflowId: string, test: WorkflowTest): Promise<WorkflowTestRecord>;
 }

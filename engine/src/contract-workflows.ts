@@ -38,6 +38,10 @@ export interface StepInputRecord extends ComponentChoice {
   namespace: string;
   configuredProps?: Record<string, unknown>;
   dynamicPropsId?: string;
+  /** How often it is tried again after a failure. Null, or a new step without it: as often as the settings say. */
+  retries?: number | null;
+  /** `continue`: after its last failure the steps behind it run all the same. Null, or a new step without it: `fail`. */
+  onError?: 'fail' | 'continue' | null;
 }
 
 export interface WorkflowInput {
@@ -66,6 +70,9 @@ export interface StepRecord {
   /** Secrets are left out. */
   configuredProps: Record<string, unknown>;
   configurableProps: PropDefinition[];
+  /** Absent: those of the settings. */
+  retries?: number;
+  onError: 'fail' | 'continue';
 }
 
 export interface WorkflowRecord {
@@ -144,7 +151,11 @@ export interface ShownJson {
 
 export interface ExecutionStepRecord {
   namespace: string;
-  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  /**
+   * `continued`: it has failed, and those behind it run all the same. `cancelled`: the execution was, while it waited after the
+   * step or to run it again.
+   */
+  status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting' | 'cancelled';
   runs: number;
   /** What it returned; absent: nothing. */
   value?: ShownJson;

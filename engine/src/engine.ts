@@ -42,6 +42,7 @@ import { assembleSends } from './sends/assemble-sends.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
+import { readComponentBundle } from './store/read-component-bundle.ts';
 import { countWaitingExecutions } from './store/read-executions.ts';
 import { readLastPositions } from './store/read-stream.ts';
 import { createStreams } from './streams/streams.ts';
@@ -75,7 +76,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     componentProps: code.componentProps,
     sources: code.sources,
     workflows: createWorkflows({ ...code.sourceParts, sources: code.sources }),
-    workflowTests: assembleTests(options.publicUrl, db.sql, base),
+    workflowTests: assembleTests(options.publicUrl, code, base),
     environment: createEnvironment({ sql: db.sql, sealer, limits, forget: base.environment.forget }),
     dataStores: createDataStores({ db, limits }),
     apps: connected.apps,
@@ -99,13 +100,25 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   };
 }
 
-function assembleTests(publicUrl: string, sql: Sql, { runs, limits }: Base): WorkflowTests {
+function assembleTests(publicUrl: string, { components, propParts }: Code, { runs, limits }: Base): WorkflowTests {
+  const { sql, sealer } = propParts;
   const { runtimes, stepContext: steps } = runs.executions;
   const waitUrls = (id: string, token: string) => ({
     resumeUrl: `${publicUrl}/resume/${id}/${token}`,
     cancelUrl: `${publicUrl}/cancel/${id}/${token}`,
   });
-  return createWorkflowTests({ sql, runtimes, steps, limits, waitUrls });
+  return createWorkflowTests({
+    sql,
+    sealer,
+    runtimes,
+    steps,
+    limits,
+    waitUrls,
+    components,
+    readBundle: propParts.readBundle,
+    additionalPropsOf: (unsaved) =>
+      createComponentProps({ ...propParts, components: unsaved, readBundle: unsaved.readBundle }).additionalProps,
+  });
 }
 
 /** What everything else stands on. */
@@ -196,15 +209,11 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const fetch = fetchCode(guestFetch, limits);
   const shared = assembleRegistry({ db, sandbox, builder: builderOf(options, starter), limits, fetch, log, role });
   const { components, registry, imports } = shared;
+  const { sql } = db;
   const resolveAuth = connected.auth.resolve;
-  const componentProps = createComponentProps({
-    ...runs.context,
-    sql: db.sql,
-    components,
-    limits,
-    sealer,
-    resolveAuth,
-  });
+  const readBundle = (componentId: string) => readComponentBundle(sql, componentId);
+  const propParts = { ...runs.context, sql, readBundle, components, limits, sealer, resolveAuth };
+  const componentProps = createComponentProps(propParts);
   const sourceParts = {
     db,
     components,
@@ -219,8 +228,10 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const stopRecovery = startChangeRecovery({ ...sourceParts, commit: runs.context.commit });
   const stop = () => stopInOrder([stopRecovery, shared.stop]);
   const sources = createSources(sourceParts);
-  return { components, registry, imports, componentProps, sourceParts, sources, stop };
+  return { components, registry, imports, propParts, componentProps, sourceParts, sources, stop };
 }
+
+type Code = ReturnType<typeof assembleCode>;
 
 /** What is done beside requests: nothing on a node of the role `api`. */
 async function startJobs(options: EngineOptions, { db, databaseUrl }: EngineParts, base: Base) {

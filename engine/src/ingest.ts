@@ -54,7 +54,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
 
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
     if (route.inTurn !== undefined) return options.acceptInTurn(route, event);
-    const { accountId, sourceId } = route;
+    const { accountId, sourceId, propName } = route;
     const hasRoom = options.dispatcher.capacity(accountId) > batcher.size();
     if (route.customResponse && !hasRoom) {
       throw new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
@@ -63,9 +63,17 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     }
     const id = newInvocationId(sourceId);
     const leasedBy = options.node.id();
-    await batcher.add({ id, accountId, sourceId, kind: 'http', event, ...(hasRoom ? { leasedBy } : {}) });
+    await batcher.add({
+      id,
+      accountId,
+      sourceId,
+      kind: 'http',
+      httpProp: propName,
+      event,
+      ...(hasRoom ? { leasedBy } : {}),
+    });
     if (!hasRoom) return { invocationId: id };
-    const held = { id, accountId, sourceId, kind: 'http' as const, event, attempts: 1, leasedBy };
+    const held = { id, accountId, sourceId, kind: 'http' as const, propName, event, attempts: 1, leasedBy };
     if (!route.customResponse) {
       options.dispatcher.take([held]);
       return { invocationId: id };

@@ -68,6 +68,6 @@ export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): Limit
 }
 
 export function retentionOf({ limitDefaults, log }: EngineOptions, sql: Sql): RetentionOptions {
-  const { eventRetentionDays } = accountLimits(limitDefaults ?? {});
-  return { sql, defaultDays: eventRetentionDays, nowMs: Date.now, log };
+  const { eventRetentionDays, keptWorkflowVersions } = accountLimits(limitDefaults ?? {});
+  return { sql, defaultDays: eventRetentionDays, defaultVersions: keptWorkflowVersions, nowMs: Date.now, log };
 }

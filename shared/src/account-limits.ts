@@ -212,6 +212,13 @@ export const ACCOUNT_LIMITS = {
     unit: 'days',
     of: 'the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit',
   },
+  keptWorkflowVersions: {
+    default: 20,
+    min: 1,
+    max: 10_000,
+    unit: 'count',
+    of: 'the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays',
+  },
   maxRunsPerComponent: {
     default: 32,
     min: 1,

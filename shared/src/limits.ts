@@ -92,6 +92,8 @@ export const LIMITS = {
   maxTurnWaitMs: 60_000,
   /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */
   maxWorkflowTestsPerTenant: 4,
+  /** Of the code in one test that is not saved, with its packages and source maps. */
+  maxUnsavedBundleBytes: 64 * 1024 * 1024,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,
@@ -235,6 +237,8 @@ export const LIMITS = {
   /** One attempt of `$.send.http`, and one upload or e-mail. */
   sendTimeoutMs: 5_000,
   uploadTimeoutMs: 30_000,
+  /** Of one send: its newest attempts, which its owner may let begin anew as often as they like. */
+  maxKeptSendAttempts: 50,
   /** Attempts of sends at the same time on one node: to one host (or e-mails, or one bucket), of one tenant, and of all. */
   maxSendsPerHost: 16,
   maxSendsPerTenant: 32,

@@ -130,7 +130,16 @@ export const workflow: WorkflowRecord = {
     { id: 'ti_1', type: 'timer', schedule: { cron: '0 9 * * *', timezone: 'Europe/Paris' } },
     { id: 'dc_1', type: 'source', sourceId: 'dc_1', eventName: '', deployed: true },
   ],
-  steps: [{ id: 'c_1', namespace: 'greet', componentId: 'sc_1', configuredProps: {}, configurableProps: [] }],
+  steps: [
+    {
+      id: 'c_1',
+      namespace: 'greet',
+      componentId: 'sc_1',
+      configuredProps: {},
+      configurableProps: [],
+      onError: 'fail' as const,
+    },
+  ],
   settings: { timeoutSeconds: 60, memoryMb: 128, retries: 0, autoDeploy: true },
   createdAt: MADE_AT,
   updatedAt: MADE_AT,

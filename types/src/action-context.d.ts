@@ -3,7 +3,7 @@ import type { HttpAnswer } from './services.d.ts';
 /** What `run` of an action is called with. */
 export interface ActionRun {
   $: ActionContext;
-  /** What the steps before have exported, and `steps.trigger.event`. */
+  /** What the steps before have exported, `$error` of one that has failed and was passed over, and `steps.trigger.event`. */
   steps?: Record<string, any>;
 }
 
@@ -76,7 +76,8 @@ export interface RunContext {
   workflow_id: string;
   workflow_name: string;
   deployment_id: string;
-  emitter_id?: string;
+  /** The trigger, or the source or workflow whose event it was; null where the execution was started by hand. */
+  emitter_id: string | null;
   owner_id: string;
   /** The same over retries and resumes. */
   trace_id: string;

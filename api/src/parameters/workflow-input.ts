@@ -57,6 +57,13 @@ const stepParameter = z
     ),
     configured_props: propsParameter('The same as `props`.'),
     dynamic_props_id: dynamicPropsParameter,
+    retries: z.number().nullish().openapi({
+      description: 'How often it is tried again after a failure. Default: as often as the settings say.',
+    }),
+    on_error: z.enum(['fail', 'continue']).nullish().openapi({
+      description:
+        '`continue`: after its last failure the steps behind it run, and find `steps.<namespace>.$error`. Default: `fail`, which ends the execution.',
+    }),
   })
   .refine(choiceIsClear, unclearChoice);
 
@@ -83,10 +90,13 @@ const settingsParameter = z.object({
   }),
 });
 
+/** As an update is given them. */
+export const stepsParameter = z.array(stepParameter).optional();
+
 export const workflowParameters = {
   name: textParameter(LIMITS.maxNameChars, 1).optional(),
   triggers: z.array(triggerParameter).optional(),
-  steps: z.array(stepParameter).optional(),
+  steps: stepsParameter,
   settings: settingsParameter.optional(),
 };
 
@@ -98,7 +108,7 @@ export function workflowInputOf(input: z.output<z.ZodObject<typeof workflowParam
   return given({
     name: input.name,
     triggers: input.triggers?.map(toTrigger),
-    steps: input.steps?.map(toStep),
+    steps: stepsOf(input.steps),
     settings: input.settings && toSettings(input.settings),
   });
 }
@@ -132,10 +142,15 @@ function toTrigger(input: Trigger): TriggerInput {
   }
 }
 
+export function stepsOf(inputs: readonly Step[] | undefined): StepInputRecord[] | undefined {
+  return inputs?.map(toStep);
+}
+
 function toStep(input: Step): StepInputRecord {
   const { id, namespace, dynamic_props_id: dynamicPropsId } = input;
   const configuredProps = input.props ?? input.configured_props;
-  return { namespace, ...given({ id, ...choiceOf(input), configuredProps, dynamicPropsId }) };
+  const policy = { retries: input.retries, onError: input.on_error };
+  return { namespace, ...given({ id, ...choiceOf(input), configuredProps, dynamicPropsId, ...policy }) };
 }
 
 function toSettings(input: Settings): SettingsInput {

@@ -28,7 +28,10 @@ export const executionErrorSchema = z.object({
 });
 
 const stepSchema = z.object({
-  status: z.enum(['done', 'failed', 'rerun', 'waiting']),
+  status: z.enum(['done', 'failed', 'continued', 'rerun', 'waiting', 'cancelled']).openapi({
+    description:
+      '`continued`: it has failed, and those behind it run all the same. `waiting`: it is done, and the execution waits. `rerun`: it is to be run again. `cancelled`: the execution was, while it waited for either.',
+  }),
   runs: z.int().openapi({ description: 'How often it was run.' }),
   $return_value: z.unknown().optional().openapi({ description: 'Absent where it returned nothing.' }),
   exports: z.unknown().openapi({ description: 'By name, `$summary` among them.' }),

@@ -5,7 +5,7 @@ import { executionErrorSchema, logLineSchema, presentError, presentLines } from 
 
 const stepSchema = z.object({
   namespace: z.string(),
-  status: z.enum(['done', 'failed']),
+  status: z.enum(['done', 'failed', 'continued']),
   $return_value: z.unknown().optional().openapi({ description: 'Absent where the step returned nothing.' }),
   exports: z.record(z.string(), z.unknown()).openapi({ description: 'By name; `$summary` is one of them.' }),
   logs: z.array(logLineSchema),

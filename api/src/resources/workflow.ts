@@ -37,6 +37,13 @@ const stepSchema = z
     configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
       description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
     }),
+    retries: z
+      .int()
+      .nullable()
+      .openapi({ description: 'How often it is tried again after a failure; null: as often as the settings say.' }),
+    on_error: z
+      .enum(['fail', 'continue'])
+      .openapi({ description: 'What follows its last failure: the execution fails, or the next step runs.' }),
   })
   .openapi('Step');
 
@@ -136,6 +143,8 @@ function presentStep(step: StepRecord): z.output<typeof stepSchema> {
     component_id: step.componentId,
     props: step.configuredProps,
     configurable_props: step.configurableProps,
+    retries: step.retries ?? null,
+    on_error: step.onError,
   };
 }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { textParameter } from '../parameters/schemas.ts';
+import { stepsOf, stepsParameter } from '../parameters/workflow-input.ts';
 import { presentWorkflowTest, workflowTestSchema } from '../resources/workflow-test.ts';
 
 const namespace = textParameter(LIMITS.maxNamespaceChars).optional();
@@ -35,6 +36,10 @@ const testWorkflow = itemEndpoint({
     deployment_id: textParameter(LIMITS.maxNameChars)
       .optional()
       .openapi({ description: 'A version of the workflow. Default: the newest, whether it is deployed or not.' }),
+    steps: stepsParameter.openapi({
+      description:
+        'Steps to run instead of those of the version, given whole as an update would be given them: of a step that is there, by `id` or `namespace`, what is not named stays. Neither a version nor a component is saved.',
+    }),
   }),
   schema: workflowTestSchema,
   handle: async ({ engine, who, id, input }) => {
@@ -44,6 +49,7 @@ const testWorkflow = itemEndpoint({
       step: input.step,
       upTo: input.up_to,
       deploymentId: input.deployment_id,
+      steps: stepsOf(input.steps),
     });
     return presentWorkflowTest(await engine.workflowTests.run(who, id, test));
   },

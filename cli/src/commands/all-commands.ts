@@ -14,6 +14,7 @@ import { registryCommands } from './registry.ts';
 import { run } from './run.ts';
 import { serverCommands } from './server.ts';
 import { subscriptionCommands } from './subscriptions.ts';
+import { trace } from './trace.ts';
 import { update } from './update.ts';
 import { webhookCommands } from './webhooks.ts';
 import { whoami } from './whoami.ts';
@@ -43,6 +44,7 @@ export function allCommands(): readonly CommandSpec[] {
     run,
     events,
     logs,
+    trace,
     list,
     describe,
     deleteAny,

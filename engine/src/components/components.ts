@@ -14,14 +14,27 @@ export interface ComponentsOptions extends SaveOptions {
   seeded: () => Promise<void>;
 }
 
+export interface ComponentFinder {
+  /** As Components.obtain, and nothing is copied: what is the registry's is answered as it is there. */
+  find(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
+}
+
 /** The components of accounts: see the contract. */
-export function createComponents(options: ComponentsOptions): Components & Saver {
+export function createComponents(options: ComponentsOptions): Components & Saver & ComponentFinder {
   const { db } = options;
   const { sql } = db;
   async function own(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord> {
     const found = await readComponent(db, who.accountId, idOrKey, version);
     if (found === undefined) throw unknown(idOrKey, version);
     return found;
+  }
+  async function find(who: Principal, idOrKey: string, version?: string) {
+    const found = await readComponent(db, who.accountId, idOrKey, version);
+    if (found !== undefined) return { component: found, isOwn: true };
+    await options.seeded();
+    const shared = await findInRegistry(sql, idOrKey, version);
+    if (shared === undefined) throw unknown(idOrKey, version);
+    return { component: shared, isOwn: false };
   }
   return {
     ...createSaver(options),
@@ -31,12 +44,11 @@ export function createComponents(options: ComponentsOptions): Components & Saver
       if (shared === undefined) throw unknown(idOrKey, version);
       return shared;
     },
+    find: async (who, idOrKey, version) => (await find(who, idOrKey, version)).component,
     async obtain(who, idOrKey, version) {
-      const found = await readComponent(db, who.accountId, idOrKey, version);
-      if (found !== undefined) return found;
-      await options.seeded();
-      const shared = await findInRegistry(sql, idOrKey, version);
-      const copyId = shared && (await copyFromRegistry(sql, who.accountId, shared.id));
+      const { component, isOwn } = await find(who, idOrKey, version);
+      if (isOwn) return component;
+      const copyId = await copyFromRegistry(sql, who.accountId, component.id);
       if (copyId === undefined) throw unknown(idOrKey, version);
       return own(who, copyId);
     },

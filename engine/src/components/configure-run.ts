@@ -1,4 +1,5 @@
 import type {
+  ComponentBundle,
   FetchOutcome,
   FetchRequest,
   RunEntry,
@@ -18,11 +19,10 @@ import { runLimits } from '../run/run-limits.ts';
 import { createTenantTurns } from '../run/tenant-turns.ts';
 import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../sources/run-props.ts';
-import type { Sql } from '../store/database.ts';
-import { readComponentBundle } from '../store/read-component-bundle.ts';
 
 export interface ConfigureRunParts {
-  sql: Sql;
+  /** Of a component that the caller may use. */
+  readBundle: (componentId: string) => Promise<ComponentBundle | undefined>;
   sandbox: Pick<Sandbox, 'run'>;
   limits: Pick<LimitsCache, 'get'>;
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
@@ -71,7 +71,7 @@ async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<str
   const { accountId, component, entry, what } = run;
   const resolved = await resolveApps(parts.resolveAuth, accountId, run.props);
   if (!resolved.ok) throw new HeadwaterError(resolved.fault.code, resolved.fault.message);
-  const bundle = await readComponentBundle(parts.sql, component.id);
+  const bundle = await parts.readBundle(component.id);
   if (bundle === undefined) throw notFound('component', component.id);
   const limits = runLimits('hook', await parts.limits.get(accountId));
   const redactor = createRedactor([...run.secrets, ...resolved.secrets]);

@@ -13,7 +13,7 @@ import { type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/share
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
-import { createComponent } from '../store/create-component.ts';
+import { createComponent, type NewComponent } from '../store/create-component.ts';
 import type { Database } from '../store/database.ts';
 import { findBundle } from '../store/find-bundle.ts';
 import { readSameComponent } from '../store/read-component.ts';
@@ -34,6 +34,8 @@ interface Code {
 }
 
 export interface Saver extends Pick<Components, 'save'> {
+  /** As `save`, and nothing is stored: what would be. */
+  prepare(who: Principal, choice: ComponentChoice, stepName?: string): Promise<NewComponent>;
   /** As `save`, for code of several files; `code` of what is saved is the entry's. */
   saveFiles(who: Principal, component: ComponentFiles): Promise<ComponentRecord>;
 }
@@ -43,34 +45,44 @@ const BUNDLE_FORMAT = 1;
 
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
+  const prepare: Saver['prepare'] = async (who, choice, stepName) =>
+    prepareCode(options, who, await codeOf(options, who, choice), stepName);
   return {
-    save: async (who, choice, stepName) => saveCode(options, who, await codeOf(options, who, choice), stepName),
-    saveFiles: (who, component) => saveCode(options, who, { text: component.files[component.entry] ?? '', component }),
+    prepare,
+    save: async (who, choice, stepName) => saveCode(options, await prepare(who, choice, stepName)),
+    async saveFiles(who, component) {
+      const code = { text: component.files[component.entry] ?? '', component };
+      return saveCode(options, await prepareCode(options, who, code));
+    },
   };
 }
 
-async function saveCode(options: SaveOptions, who: Principal, code: Code, stepName?: string): Promise<ComponentRecord> {
-  const { db, limits, sandbox } = options;
+async function saveCode({ db }: SaveOptions, prepared: NewComponent): Promise<ComponentRecord> {
+  const { accountId, key, version, codeHash, codeUrl, bundle } = prepared;
+  const url = codeUrl === undefined ? {} : { codeUrl };
+  const wanted = { version, codeHash, bundleHash: bundle.hash, ...url };
+  const same = key === undefined ? undefined : await readSameComponent(db, accountId, { key, ...wanted });
+  return same ?? createComponent(db, prepared);
+}
+
+async function prepareCode(options: SaveOptions, who: Principal, code: Code, stepName?: string): Promise<NewComponent> {
+  const { limits, sandbox } = options;
   checkCode(code.component);
   const codeHash = hashOf(code.component);
   const built = await buildCode(options, who, code, codeHash);
   checkBundle(built.bundle, (await limits.get(who.accountId)).maxBundleBytes);
   const { description } = accept(await sandbox.describe(who.accountId, built.bundle, stepName));
-  const url = code.url === undefined ? {} : { codeUrl: code.url };
-  const { key, version } = description;
-  const wanted = { version, codeHash, bundleHash: built.bundle.hash, ...url };
-  const same = key === undefined ? undefined : await readSameComponent(db, who.accountId, { key, ...wanted });
-  if (same !== undefined) return same;
-  return createComponent(db, {
+  return {
     id: newId('savedComponent'),
     accountId: who.accountId,
     ...description,
     code: code.text,
     codeHash,
-    ...url,
+    ...(code.url === undefined ? {} : { codeUrl: code.url }),
     ...built,
     bundleFormat: BUNDLE_FORMAT,
-  });
+    ofStep: stepName !== undefined,
+  };
 }
 
 /** The bundle of the same code, where this account has one that still counts, or a new one. */

@@ -11,12 +11,20 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
-import { type KeptDays, readEmittersKeptDays, readWebhooksKeptDays } from '../store/read-kept-days.ts';
+import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from '../store/delete-unused-versions.ts';
+import {
+  type KeptDays,
+  readEmittersKeptDays,
+  readWebhooksKeptDays,
+  readWorkflowsKept,
+} from '../store/read-kept-days.ts';
 
 export interface RetentionOptions {
   sql: Sql;
   /** Days that events are kept of accounts for which nothing else is set; 0 is for ever. */
   defaultDays: number;
+  /** Of such accounts: how many of the newest versions of a workflow are kept in any case. */
+  defaultVersions: number;
   nowMs: () => number;
   log: Log;
 }
@@ -31,7 +39,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /**
  * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs and
- * executions emitter by emitter, deliveries webhook by webhook. Answers a stop that waits for the turn under way.
+ * executions emitter by emitter, deliveries webhook by webhook, versions of workflows that nothing uses. Answers a stop that waits for the turn under way.
  */
 export function startRetention(options: RetentionOptions): () => Promise<void> {
   const turn = createRetention(options);
@@ -50,9 +58,11 @@ export function startRetention(options: RetentionOptions): () => Promise<void> {
 }
 
 /** Answers one turn; each goes on where the one before ended. True: there was more than one turn deletes. */
-export function createRetention({ sql, defaultDays, nowMs }: Omit<RetentionOptions, 'log'>): () => Promise<boolean> {
+export function createRetention(options: Omit<RetentionOptions, 'log'>): () => Promise<boolean> {
+  const { sql, defaultDays, nowMs } = options;
   const emitters = createRound((after) => readEmittersKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
   const webhooks = createRound((after) => readWebhooksKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
+  const workflows = createRound((after) => readWorkflowsKept(sql, { ...options, after, limit: TURN_EMITTERS }));
   const isFull = (count: number) => count >= TURN_ROWS;
 
   return async () => {
@@ -68,14 +78,21 @@ export function createRetention({ sql, defaultDays, nowMs }: Omit<RetentionOptio
     const busyWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),
     );
-    return busyEmitters || busyWebhooks;
+    // After their executions: what is left of those is why a version is kept.
+    if (busyEmitters) return true;
+    const busyWorkflows = await workflows(async (kept) => {
+      const expiries = versionExpiries(kept, nowMs());
+      await markUnusedVersions(sql, expiries, { nowMs: nowMs(), limit: TURN_ROWS });
+      return isFull(await deleteUnusedVersions(sql, expiries, TURN_ROWS));
+    });
+    return busyWebhooks || busyWorkflows;
   };
 }
 
 /** Goes round a list of ids, some at a time; those with which `work` was not through are its again. */
-function createRound(read: (after: string) => Promise<KeptDays[]>) {
+function createRound<T extends KeptDays>(read: (after: string) => Promise<T[]>) {
   let after = '';
-  return async (work: (kept: readonly KeptDays[]) => Promise<boolean>): Promise<boolean> => {
+  return async (work: (kept: readonly T[]) => Promise<boolean>): Promise<boolean> => {
     const kept = await read(after);
     const isBusy = await work(kept);
     if (!isBusy) after = kept.length < TURN_EMITTERS ? '' : (kept.at(-1)?.id ?? '');
@@ -88,6 +105,11 @@ function missedExpiries(kept: readonly KeptDays[], nowMs: number): Expiry[] {
   const most = LIMITS.missedEventDays;
   const days = kept.map(({ id, days: all }) => ({ id, days: all > 0 ? Math.min(all, most) : most }));
   return expiriesOf(days, nowMs);
+}
+
+function versionExpiries(kept: readonly (KeptDays & { versions: number })[], nowMs: number): VersionExpiry[] {
+  const versions = new Map(kept.map((one) => [one.id, one.versions]));
+  return expiriesOf(kept, nowMs).map((expiry) => ({ ...expiry, keptVersions: versions.get(expiry.id) ?? 1 }));
 }
 
 function expiriesOf(kept: readonly KeptDays[], nowMs: number): Expiry[] {

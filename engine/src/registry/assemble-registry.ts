@@ -1,4 +1,5 @@
-import { type ComponentsOptions, createComponents } from '../components/components.ts';
+import { type ComponentFinder, type ComponentsOptions, createComponents } from '../components/components.ts';
+import type { Saver } from '../components/save-component.ts';
 import type { Components, Imports, Registry } from '../contract-components.ts';
 import type { Role } from '../engine-options.ts';
 import type { Log } from '../log.ts';
@@ -7,7 +8,7 @@ import { createRegistry } from './registry.ts';
 import { createStarterSeed } from './starter-registry.ts';
 
 export interface RegistryParts {
-  components: Components;
+  components: Components & Pick<Saver, 'prepare'> & ComponentFinder;
   registry: Registry;
   imports: Imports;
   /** Ends the builder as well: what an import waits for is a build. */

@@ -19,6 +19,8 @@ export interface HeldInvocation {
   accountId: string;
   sourceId: string;
   kind: InvocationKind;
+  /** The prop or trigger by which it came: an endpoint's or a timer's. Absent for all else, and where it is not known. */
+  propName?: string | undefined;
   /** JSON text. */
   event: string;
   /** Where the event comes from; of the kind `event`. */

@@ -20,10 +20,10 @@ export async function sendEmail(
   const to = mailer.isConfigured ? await readAccountEmail(sql, account.id) : '';
   if (to === undefined) return final(NO_ADDRESS);
   const { maxEmailsPerDay } = account.limits;
-  if (mailer.isConfigured && !(await takeEmail(sql, account.id, maxEmailsPerDay))) {
+  const day = mailer.isConfigured ? await takeEmail(sql, account.id, maxEmailsPerDay) : undefined;
+  if (mailer.isConfigured && day === undefined)
     return final(`The account has sent its e-mails of today: maxEmailsPerDay is ${maxEmailsPerDay}`);
-  }
   const outcome = await mailer.send(to, id, read.value);
-  if (outcome.kind !== 'delivered' && mailer.isConfigured) await giveEmailBack(sql, account.id);
+  if (outcome.kind !== 'delivered' && day !== undefined) await giveEmailBack(sql, account.id, day);
   return outcome;
 }

@@ -7,8 +7,8 @@ import { withoutLabels } from './without-labels.ts';
 /** `partial`: values of a form that is still being filled in; what is missing is not complained about. */
 export type Completeness = 'complete' | 'partial';
 
-/** What is wrong with the expressions in a value; undefined where nothing is. */
-export type ExpressionCheck = (value: unknown) => string | undefined;
+/** What is wrong with the expressions in the value of a prop; undefined where nothing is. */
+export type ExpressionCheck = (value: unknown, propName: string) => string | undefined;
 
 export interface ValidateOptions {
   /** Default: complete. */
@@ -95,7 +95,9 @@ function findProblem(
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > LIMITS.maxPropValueBytes)
     return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
-  return expressions !== undefined && hasExpression(value) ? expressions(value) : findTypeProblem(definition, value);
+  return expressions !== undefined && hasExpression(value)
+    ? expressions(value, definition.name)
+    : findTypeProblem(definition, value);
 }
 
 /** Interfaces that belong to one app, such as `$.interface.apphook`. */

@@ -2,7 +2,7 @@ import type { InvocationKind } from '../run/invocation.ts';
 import { causeOf } from '../events/cause.ts';
 import type { EventCause } from '../events/cause.ts';
 import type { Sql, Transaction } from './database.ts';
-import { addRunLanes } from './insert-invocations.ts';
+import { addRunLanes, propNameOf } from './insert-invocations.ts';
 import { wakeJobKey } from './park-executions.ts';
 
 export interface CancelledInvocation {
@@ -10,6 +10,7 @@ export interface CancelledInvocation {
   accountId: string;
   workflowId: string;
   kind: InvocationKind;
+  propName: string | undefined;
   event: string;
   cause: EventCause | undefined;
 }
@@ -18,6 +19,7 @@ interface Row {
   account_id: string;
   source_id: string;
   kind: InvocationKind;
+  prop_name: string | null;
   event: string;
   caused_by: string | null;
   trace_id: string | null;
@@ -36,24 +38,32 @@ export async function cancelExecution(
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [row] = await tx<Row[]>`
-      delete from invocations where id = ${id} and starts_with(id, 'exec_')
+      delete from invocations i where id = ${id} and starts_with(id, 'exec_')
         and (${accountId ?? null}::text is null or account_id = ${accountId ?? null})
-      returning account_id, source_id, kind, event, caused_by, trace_id, hops`;
+      returning account_id, source_id, kind, ${propNameOf(tx)} as prop_name, event, caused_by, trace_id, hops`;
     if (row === undefined) return false;
     const { account_id: owner, source_id: workflowId, kind, event } = row;
+    const propName = row.prop_name ?? undefined;
     const cause = causeOf(row);
     const ended = await tx`
       update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id() where id = ${id}`;
     if (ended.count === 0) {
-      const described = await describe({ id, accountId: owner, workflowId, kind, event, cause });
+      const described = await describe({ id, accountId: owner, workflowId, kind, propName, event, cause });
       await insertCancelled(tx, id, row, described);
     }
+    await cancelSteps(tx, id);
     await tx`delete from execution_waits where execution_id = ${id}`;
     await tx`select graphile_worker.remove_job(${wakeJobKey(id)})`;
     // Where executions take turns, the next one may start now.
     await addRunLanes(tx, [workflowId]);
     return true;
   });
+}
+
+/** Nothing comes any more of what it waited for, after a step or to run it again. */
+async function cancelSteps(tx: Transaction, id: string): Promise<void> {
+  await tx`
+    update execution_steps set status = 'cancelled' where execution_id = ${id} and status in ('waiting', 'rerun')`;
 }
 
 async function insertCancelled(

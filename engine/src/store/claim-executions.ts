@@ -2,7 +2,7 @@ import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
-import { runLane } from './insert-invocations.ts';
+import { propNameOf, runLane } from './insert-invocations.ts';
 import { PARKED } from './park-executions.ts';
 
 export interface ExecutionClaim {
@@ -29,6 +29,7 @@ interface TurnRow {
   account_id: string;
   id: string | null;
   kind: HeldInvocation['kind'];
+  prop_name: string | null;
   event: string;
   caused_by: string | null;
   trace_id: string | null;
@@ -85,12 +86,15 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
     ), running as (
       select count(*) as count from nodes n join invocations i on i.leased_by = n.id and i.source_id = ${workflowId}
     ), retrying as (
-      select count(*) as count from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
-      where w.workflow_id = ${workflowId} and w.kind = 'retry'
+      -- only with concurrency 1 does one of them matter, and then one is enough
+      select count(*) as count from (
+        select from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
+        where (select concurrency from rules) = 1 and w.workflow_id = ${workflowId} and w.kind = 'retry' limit 1
+      ) as one
     ), room as (
       select rules.*, throttle is not null and coalesce(window_ends_at <= clock_timestamp(), true) as is_new_window,
         greatest(0, least(${limit}::int8, coalesce(
-          concurrency - running.count - case when concurrency = 1 then retrying.count else 0 end, ${limit}::int8))) as slots,
+          concurrency - running.count - retrying.count, ${limit}::int8))) as slots,
         case when throttle is null then ${limit}::int8
           when coalesce(window_ends_at <= clock_timestamp(), true) then throttle
           else greatest(0, throttle - started) end as fresh
@@ -113,14 +117,14 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
     ), taken as (
       update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1 from due
       where i.id = due.id and i.leased_by is null
-      returning i.id, i.kind, i.event, i.caused_by, i.trace_id, i.hops, i.attempts, due.class, due.position
+      returning i.id, i.kind, ${propNameOf(tx)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts, due.class, due.position
     ), counted as (
       update workflow_turns t set
         started = case when is_new_window then 0 else t.started end + (select count(*) from taken where class = 1)::int4,
         window_started_at = case when is_new_window then clock_timestamp() else t.window_started_at end
       from room where t.workflow_id = ${workflowId} and throttle is not null and exists (select from taken where class = 1)
     )
-    select room.account_id, taken.id, taken.kind, taken.event, taken.caused_by, taken.trace_id, taken.hops, taken.attempts,
+    select room.account_id, taken.id, taken.kind, taken.prop_name, taken.event, taken.caused_by, taken.trace_id, taken.hops, taken.attempts,
       (select count(*) from queue) > (select count(*) from due) as blocked,
       case when throttle > 0 and (select count(*) from queue where class = 1) > fresh
         then extract(epoch from case when is_new_window then clock_timestamp() + span else window_ends_at end)::float8 * 1000
@@ -144,7 +148,8 @@ export function laterTurn(workflowId: string, afterMs: number): JobSpec {
 
 function heldOf(row: TurnRow, { workflowId, nodeId }: ExecutionClaim): HeldInvocation[] {
   if (row.id === null) return [];
-  const { id, account_id: accountId, kind, event, attempts } = row;
+  const { id, account_id: accountId, kind, prop_name: propName, event, attempts } = row;
   const cause = causeOf(row);
-  return [{ id, accountId, sourceId: workflowId, kind, event, cause, attempts, leasedBy: nodeId, inTurn: true }];
+  const started = { id, accountId, sourceId: workflowId, kind, propName: propName ?? undefined, event, cause };
+  return [{ ...started, attempts, leasedBy: nodeId, inTurn: true }];
 }

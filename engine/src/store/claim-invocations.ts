@@ -1,11 +1,13 @@
 import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
+import { propNameOf } from './insert-invocations.ts';
 
 interface ClaimedRow {
   id: string;
   account_id: string;
   kind: HeldInvocation['kind'];
+  prop_name: string | null;
   event: string;
   caused_by: string | null;
   trace_id: string | null;
@@ -32,13 +34,14 @@ export async function claimInvocations(
       order by w.leased_by, w.source_id, w.id limit ${limit} for update of w skip locked
     ) as due
     where i.id = due.id
-    returning i.id, i.account_id, i.kind, i.event, i.caused_by, i.trace_id, i.hops, i.attempts`;
+    returning i.id, i.account_id, i.kind, ${propNameOf(sql)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts`;
   return rows
     .map((row) => ({
       id: row.id,
       accountId: row.account_id,
       sourceId,
       kind: row.kind,
+      propName: row.prop_name ?? undefined,
       event: row.event,
       cause: causeOf(row),
       attempts: row.attempts,

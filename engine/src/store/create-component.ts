@@ -14,6 +14,8 @@ export interface NewComponent extends ComponentDescription {
   bundle: ComponentBundle;
   dependencies: Record<string, string>;
   builtAt: Date;
+  /** It was given as the code of a step: it goes with the last version of a workflow that has it. */
+  ofStep: boolean;
   bundleFormat: number;
 }
 

@@ -1,5 +1,7 @@
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
+import { deleteStepComponents } from './delete-step-components.ts';
 import { notifySourceChanged } from './notify-changed.ts';
+import { wakeJobKey } from './park-executions.ts';
 import { dropTimers } from './put-timers.ts';
 
 /**
@@ -13,26 +15,51 @@ export async function deleteWorkflow(sql: Sql, accountId: string, id: string): P
       update emitters set deleted_at = now(), active = false, deployment_id = null
       where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null returning id`;
     if (rows.length === 0) return false;
+    // First: whoever replays an execution holds its version, and what that leaves is found below.
+    await deleteVersions(tx, accountId, id);
     // Before its invocations, as whoever claims some of them does.
     await tx`delete from workflow_turns where workflow_id = ${id}`;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await dropTimers(tx, id);
-    await tx`
-      update executions set status = 'cancelled', ended_at = now()
-      where account_id = ${accountId} and workflow_id = ${id} and ended_at is null`;
-    // Steps of one that has not ended are in no list: only its record would lead to them.
-    await tx`
-      with gone as (delete from invocations where account_id = ${accountId} and source_id = ${id} returning id)
-      delete from execution_steps s using gone
-      where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
-    // After the invocations, as whoever parks or wakes some of them does.
-    await tx`delete from execution_waits where account_id = ${accountId} and workflow_id = ${id}`;
+    await cancelExecutions(tx, accountId, id);
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    await tx`delete from deployments where account_id = ${accountId} and workflow_id = ${id}`;
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
   });
+}
+
+async function deleteVersions(tx: Transaction, accountId: string, workflowId: string): Promise<void> {
+  const components = await tx<{ id: string }[]>`
+    with gone as (delete from deployments where account_id = ${accountId} and workflow_id = ${workflowId} returning steps)
+    select distinct s ->> 'componentId' as id from gone cross join jsonb_array_elements(gone.steps) s`;
+  await deleteStepComponents(
+    tx,
+    accountId,
+    components.map(({ id }) => id),
+  );
+}
+
+/** Executions after invocations, as whoever parks, wakes or ends some of them locks both. */
+async function cancelExecutions(tx: Transaction, accountId: string, workflowId: string): Promise<void> {
+  // Steps of one that has not ended are in no list: only its record would lead to them.
+  await tx`
+    with gone as (delete from invocations where account_id = ${accountId} and source_id = ${workflowId} returning id)
+    delete from execution_steps s using gone
+    where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
+  await tx`
+    with ended as (
+      update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id()
+      where account_id = ${accountId} and workflow_id = ${workflowId} and ended_at is null returning id
+    )
+    update execution_steps s set status = 'cancelled' from ended
+    where s.execution_id = ended.id and s.status in ('waiting', 'rerun')`;
+  await tx`
+    with gone as (
+      delete from execution_waits where account_id = ${accountId} and workflow_id = ${workflowId} returning execution_id
+    )
+    -- keys of jobs have another collation than ids: in that of ids each would be looked for in all jobs
+    select count(graphile_worker.remove_job((${wakeJobKey('')}::text || execution_id) collate "default")) from gone`;
 }

@@ -91,9 +91,10 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
     cron: row.cron ?? undefined,
     timezone: row.timezone ?? undefined,
   });
-  const { account_id: accountId, source_id: sourceId } = row;
+  const { account_id: accountId, source_id: sourceId, prop_name: propName } = row;
   const id = newInvocationId(sourceId, nowMs);
-  const invocation = { id, accountId, sourceId, kind: 'timer' as const, event, attempts: 1, leasedBy: nodeId };
+  const started = { id, accountId, sourceId, kind: 'timer' as const, propName, event };
+  const invocation = { ...started, attempts: 1, leasedBy: nodeId };
   try {
     return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
   } catch (error) {

@@ -10,7 +10,8 @@ export interface NewInvocation {
   accountId: string;
   sourceId: string;
   kind: InvocationKind;
-  timerProp?: string;
+  /** Of the kind `http`: the prop or trigger whose endpoint took the request. */
+  httpProp?: string;
   event: string;
   /** Of the kind `event`. */
   cause?: EventCause | undefined;
@@ -57,15 +58,20 @@ export function runLane(sourceId: string, runAtMs?: number): JobSpec {
 export async function insertInvocationRows(sql: Sql | Transaction, rows: readonly NewInvocation[]): Promise<void> {
   await sql`
     insert into invocations
-      (id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, wanted_by, attempts, place)
+      (id, account_id, source_id, kind, http_prop, event, caused_by, trace_id, hops, leased_by, wanted_by, attempts, place)
     select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.sourceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.timerProp ?? null)}::text[], ${rows.map((row) => row.event)}::text[],
+      ${rows.map((row) => row.httpProp ?? null)}::text[], ${rows.map((row) => row.event)}::text[],
       ${rows.map((row) => row.cause?.event ?? null)}::text[], ${rows.map((row) => row.cause?.traceId ?? null)}::text[],
       ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[],
       ${rows.map((row) => row.wantedBy ?? null)}::text[]
-    ) as r(id, account_id, source_id, kind, timer_prop, event, caused_by, trace_id, hops, leased_by, wanted_by)`;
+    ) as r(id, account_id, source_id, kind, http_prop, event, caused_by, trace_id, hops, leased_by, wanted_by)`;
+}
+
+/** Of an invocation `i`: the prop or trigger by which it came, see HeldInvocation. */
+export function propNameOf(sql: Sql | Transaction) {
+  return sql`coalesce(i.http_prop, i.timer_prop)`;
 }
 
 /** Of rows with a `source_id`: where invocations of workflows stand in the order of their acceptance. */

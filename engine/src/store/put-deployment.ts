@@ -36,6 +36,7 @@ export async function makeCurrent(
   const { id, accountId, workflowId, triggers, steps } = deployment;
   await requireComponents(tx, accountId, steps);
   await requireVariables(tx, accountId, steps);
+  await tx`update deployments set unused_since = null where id = ${id} and unused_since is not null`;
   await tx`
     update emitters set deployment_id = ${id}, in_turn = ${inTurn} where account_id = ${accountId} and id = ${workflowId}`;
   await putEndpoints(tx, accountId, workflowId, httpPropsOf(triggers));

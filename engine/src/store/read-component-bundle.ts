@@ -1,9 +1,21 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { Sql } from './database.ts';
 
-/** Of a component that the caller may use: whoever asks has found it for an account before. */
+/** Of a component that the caller may use, of an account or the registry: whoever asks has found it for an account before. */
 export async function readComponentBundle(sql: Sql, componentId: string): Promise<ComponentBundle | undefined> {
   const [row] = await sql<{ bundle: string; source_map: string | null; hash: string }[]>`
-    select bundle, source_map, coalesce(bundle_hash, code_hash) as hash from components where id = ${componentId}`;
+    select bundle, source_map, coalesce(bundle_hash, code_hash) as hash from components where id = ${componentId}
+    union all
+    select bundle, source_map, coalesce(bundle_hash, code_hash) from registry_components where id = ${componentId}`;
   return row && { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.hash };
+}
+
+/** Of those of these components that are there, by id. */
+export async function readBundleHashes(sql: Sql, componentIds: readonly string[]): Promise<Map<string, string>> {
+  const ids = [...componentIds];
+  const rows = await sql<{ id: string; hash: string }[]>`
+    select id, coalesce(bundle_hash, code_hash) as hash from components where id = any(${ids}::text[])
+    union all
+    select id, coalesce(bundle_hash, code_hash) from registry_components where id = any(${ids}::text[])`;
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
 }

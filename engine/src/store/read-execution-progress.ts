@@ -4,12 +4,13 @@ import type { Sql } from './database.ts';
 export interface ProgressStep {
   position: number;
   namespace: string;
-  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting';
   runs: number;
   value: string | null;
   exports: string;
   logs: string;
   sends: string | null;
+  error: string | null;
 }
 
 /** What an execution has come to so far. */
@@ -47,7 +48,7 @@ const startOf = ({ status, started_at_ms: ms }: ExecutionRow) => (status === 'qu
 export async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionProgress> {
   const [steps, [execution], [wait]] = await Promise.all([
     sql<(ProgressStep & { deployment_id: string; started_at_ms: number })[]>`
-      select position, deployment_id, namespace, status, runs, value, exports, logs, sends,
+      select position, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
         floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
       from execution_steps where execution_id = ${id} order by position`,
     sql<ExecutionRow[]>`

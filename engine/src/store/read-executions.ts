@@ -27,12 +27,14 @@ export async function listExecutionIds(
   { limit, after, before, status }: Slice,
 ): Promise<string[]> {
   const isUpward = before !== undefined && after === undefined;
-  const order = isUpward ? sql`id` : sql`id desc`;
-  const range = sql`
+  const direction = isUpward ? sql`asc` : sql`desc`;
+  const ordered = (columns: readonly string[]) =>
+    sql`order by ${columns.map((name, i) => sql`${i === 0 ? sql`` : sql`, `}${sql(name)} ${direction}`)} limit ${limit}`;
+  const slice: Slicer = (...columns) => sql`
     ${after === undefined ? sql`` : sql`and id < ${after}`} ${before === undefined ? sql`` : sql`and id > ${before}`}
-    order by ${order} limit ${limit}`;
+    ${ordered([...columns, 'id'])}`;
   const rows = await sql<{ id: string }[]>`
-    ${executionsOf(sql, accountId, workflowId, status, range)} order by ${order} limit ${limit}`;
+    ${executionsOf(sql, accountId, workflowId, status, slice)} ${ordered(['id'])}`;
   const ids = rows.map((row) => row.id);
   return isUpward ? ids.toReversed() : ids;
 }
@@ -52,33 +54,38 @@ export async function countExecutions(
   status: ExecutionStatus | undefined,
   max: number,
 ): Promise<number> {
-  const range = sql`limit ${max}`;
+  const slice = () => sql`limit ${max}`;
   const [row] = await sql<{ count: number }[]>`
-    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, status, range)}) as ids`;
+    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, status, slice)}) as ids`;
   return row?.count ?? 0;
 }
 
+/** What is taken of a part. Its order begins with columns that are the same in all of its rows, as that of an index does. */
+type Slicer = (...columns: string[]) => Fragment;
+
 /**
- * Each part takes `range` for itself, through an index that is in its order: a workflow may have millions of either.
- * What waits has a row of both kinds.
+ * Each part takes its slice for itself, through an index that is in its order: a workflow may have millions of either, and its
+ * neighbours too. What waits has a row of both kinds.
  */
 function executionsOf(
   sql: Sql,
   accountId: string,
   workflowId: string,
   status: ExecutionStatus | undefined,
-  range: Fragment,
+  slice: Slicer,
 ): Fragment {
   const own = sql`account_id = ${accountId}`;
-  const ended = (where: Fragment) => sql`
-    (select id from executions where workflow_id = ${workflowId} and ${own} ${where} ${range})`;
+  const ended = (where: Fragment, ...columns: string[]) => sql`
+    (select id from executions where workflow_id = ${workflowId} and ${own} ${where} ${slice('workflow_id', ...columns)})`;
   const queued = sql`
-    (select id from invocations where leased_by is null and source_id = ${workflowId} and ${own} ${range})`;
+    (select id from invocations where leased_by is null and source_id = ${workflowId} and ${own}
+      ${slice('leased_by', 'source_id')})`;
   const running = sql`
     (select held.id from nodes n cross join lateral (
-      select id from invocations where leased_by = n.id and source_id = ${workflowId} and ${own} ${range}
+      select id from invocations where leased_by = n.id and source_id = ${workflowId} and ${own} ${slice('leased_by', 'source_id')}
     ) as held)`;
-  const isParked = sql`exists (select from invocations i where i.id = executions.id and i.leased_by = ${PARKED})`;
+  // Of each row by itself: as a join it may read all invocations that are newer.
+  const isParked = sql`(select i.leased_by from invocations i where i.id = executions.id) = ${PARKED}`;
   switch (status) {
     case undefined:
       return sql`select id from (${ended(sql``)} union ${queued} union ${running}) as u`;
@@ -87,9 +94,12 @@ function executionsOf(
     case 'running':
       return sql`select id from ${running} as u`;
     case 'waiting':
-      return sql`select id from ${ended(sql`and status = 'waiting' and ${isParked}`)} as u`;
-    default:
+      return sql`select id from ${ended(sql`and status = 'waiting' and ${isParked}`, 'status')} as u`;
+    case 'succeeded':
+      // Most are: they are in no index of their own.
       return sql`select id from ${ended(sql`and status = ${status}`)} as u`;
+    default:
+      return sql`select id from ${ended(sql`and status = ${status} and status <> 'succeeded'`, 'status')} as u`;
   }
 }
 

@@ -22,6 +22,18 @@ export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays
     where s.id > ${after} order by s.id limit ${limit}`;
 }
 
+/** Workflows in the order of their ids, with the number of versions that are kept in any case. */
+export async function readWorkflowsKept(
+  sql: Sql,
+  { after, limit, defaultDays, defaultVersions }: Turn & { defaultVersions: number },
+): Promise<(KeptDays & { versions: number })[]> {
+  return sql<(KeptDays & { versions: number })[]>`
+    select w.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
+      coalesce((a.limits ->> 'keptWorkflowVersions')::int4, ${defaultVersions}::int4) as versions
+    from emitters w join accounts a on a.id = w.account_id
+    where w.kind = 'workflow' and w.deleted_at is null and w.id > ${after} order by w.id limit ${limit}`;
+}
+
 /**
  * Webhooks that there are deliveries to, deleted ones included, in the order of their ids. Steps from one to the next through
  * the index, however many deliveries each has.

@@ -1,4 +1,6 @@
 import { type EventCause, causeOf } from '../events/cause.ts';
+import type { PassedStep } from '../workflows/run/execution-context.ts';
+import { PASSED_STATUSES } from '../workflows/run/passed-steps.ts';
 import type { Sql } from './database.ts';
 
 /** What a test of a workflow takes from the past. */
@@ -8,8 +10,8 @@ export interface TestEvent {
   cause?: EventCause | undefined;
   /** JSON text: what the execution had as `steps.trigger.context`; absent for one that has not begun, and for an event. */
   context?: string;
-  /** Steps that it has completed. JSON text. */
-  steps: { namespace: string; exports: string; value: string | null }[];
+  /** Steps that it has completed. */
+  steps: PassedStep[];
 }
 
 interface ExecutionColumns {
@@ -35,8 +37,9 @@ export async function readExecutionForTest(
     limit 1`;
   if (found === undefined) return undefined;
   const steps = await sql<TestEvent['steps']>`
-    select namespace, exports, value from execution_steps
-    where execution_id = ${id} and account_id = ${accountId} and status in ('done', 'waiting') order by position`;
+    select namespace, status, exports, value, error from execution_steps
+    where execution_id = ${id} and account_id = ${accountId} and status = any(${[...PASSED_STATUSES]}::text[])
+    order by position`;
   const { event, context } = found;
   return { event, cause: causeOf(found), ...(context === null ? {} : { context }), steps };
 }

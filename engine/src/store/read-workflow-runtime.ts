@@ -22,10 +22,8 @@ export async function readWorkflowState(sql: Sql, workflowId: string): Promise<W
   return rows[0];
 }
 
-/** The code of a step, and the definitions of its props. */
+/** What a version needs to know of a step's component, without its code. */
 export interface StepComponent {
-  bundle: string;
-  sourceMap: string;
   bundleHash: string;
   configurableProps: PropDefinition[];
 }
@@ -33,24 +31,25 @@ export interface StepComponent {
 export interface DeploymentRow extends Deployment {
   /** In the order of the steps; undefined where the component is not there any more. */
   components: (StepComponent | undefined)[];
+  /** Of its steps as JSON. */
+  chars: number;
 }
 
 interface ComponentRow {
   id: string;
-  bundle: string;
-  source_map: string | null;
   bundle_hash: string;
   configurable_props: PropDefinition[];
 }
 
 export async function readDeploymentRuntime(sql: Sql, id: string): Promise<DeploymentRow | undefined> {
-  const [deployment] = await sql<Deployment[]>`
-    select id, workflow_id as "workflowId", account_id as "accountId", version, triggers, steps, settings
+  const [deployment] = await sql<(Deployment & { chars: number })[]>`
+    select id, workflow_id as "workflowId", account_id as "accountId", version, triggers, steps, settings,
+      octet_length(steps::text) as chars
     from deployments where id = ${id}`;
   if (deployment === undefined) return undefined;
   const ids = deployment.steps.map(({ componentId }) => componentId);
   const components = await sql<ComponentRow[]>`
-    select id, bundle, source_map, coalesce(bundle_hash, code_hash) as bundle_hash, configurable_props
+    select id, coalesce(bundle_hash, code_hash) as bundle_hash, configurable_props
     from components where id = any(${ids}::text[]) and account_id = ${deployment.accountId}`;
   const byId = new Map(components.map((row) => [row.id, row]));
   return {
@@ -59,8 +58,6 @@ export async function readDeploymentRuntime(sql: Sql, id: string): Promise<Deplo
       const row = byId.get(componentId);
       if (row === undefined) return undefined;
       return {
-        bundle: row.bundle,
-        sourceMap: row.source_map ?? '',
         bundleHash: row.bundle_hash,
         configurableProps: mergeDefinitions(row.configurable_props, dynamicProps),
       };

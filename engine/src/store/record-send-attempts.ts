@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import type { Sql, Transaction } from './database.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
@@ -26,7 +27,9 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
     update sends s set
       status = r.status,
       attempt_count = s.attempt_count + 1,
-      attempts = s.attempts || r.attempt::jsonb,
+      -- begun anew as often as its owner likes: only the newest are kept
+      attempts = case when jsonb_array_length(s.attempts) >= ${LIMITS.maxKeptSendAttempts} then s.attempts - 0 else s.attempts end
+        || r.attempt::jsonb,
       next_attempt_at = coalesce(to_timestamp(r.next_ms / 1000.0), s.next_attempt_at),
       sealed = case when r.status = 'delivered' then null else s.sealed end,
       leased_by = null

@@ -1,6 +1,6 @@
 import type { InvocationKind } from '../run/invocation.ts';
 import { addRunLanes, placeOf } from './insert-invocations.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 export interface EndedExecution {
   workflowId: string;
@@ -45,10 +45,14 @@ export interface Replay {
   completed: number;
 }
 
-/** One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again. */
-export async function insertReplay(sql: Sql, replay: Replay): Promise<void> {
+/**
+ * One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again.
+ * False: its version is not there any more.
+ */
+export async function insertReplay(sql: Sql, replay: Replay): Promise<boolean> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
-  await sql.begin(async (tx) => {
+  return sql.begin(async (tx) => {
+    if (!(await holdVersion(tx, deploymentId))) return false;
     await tx`
       insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, trace_id, replay_of,
         started_at)
@@ -56,8 +60,9 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<void> {
         now())`;
     await tx`
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports,
-        logs, started_at, ended_at)
-      select ${id}, position, account_id, ${deploymentId}, namespace, 'done', runs, value, exports, logs, started_at, ended_at
+        logs, error, started_at, ended_at)
+      select ${id}, position, account_id, ${deploymentId}, namespace,
+        case when status = 'continued' then status else 'done' end, runs, value, exports, logs, error, started_at, ended_at
       from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}`;
     // With attempts of 1: whoever takes it looks for what it has completed.
     await tx`
@@ -65,5 +70,14 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<void> {
       select r.*, 1, ${placeOf(tx)}
       from (values (${id}, ${accountId}, ${workflowId}, ${kind}, ${event})) as r(id, account_id, source_id, kind, event)`;
     await addRunLanes(tx, [workflowId]);
+    return true;
   });
+}
+
+/** Until the replay is there, and as long as it is, its version is kept. False: it was deleted. */
+async function holdVersion(tx: Transaction, deploymentId: string): Promise<boolean> {
+  const [version] = await tx<{ is_unused: boolean }[]>`
+    select unused_since is not null as is_unused from deployments where id = ${deploymentId} for key share`;
+  if (version?.is_unused === true) await tx`update deployments set unused_since = null where id = ${deploymentId}`;
+  return version !== undefined;
 }

@@ -64,6 +64,7 @@ export const components = pgTable('components', {
   publishedAt: moment('published_at'),
   registryId: text('registry_id'),
   deletedAt: moment('deleted_at'),
+  ofStep: boolean('of_step').notNull().default(false),
 });
 
 export const sources = pgTable('sources', {

@@ -12,11 +12,13 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
     return [{ path: 'steps', message: `must be at most ${LIMITS.maxWorkflowSteps}` }];
   const namespaces = new Set<string>();
   const ids = new Set<string>();
-  return inputs.flatMap(({ namespace, id }, i) => {
+  return inputs.flatMap(({ namespace, id, retries }, i) => {
     const errors: FieldError[] = [];
     const problem = findNamespaceProblem(namespace, namespaces);
     if (problem !== undefined) errors.push({ path: `steps.${i}.namespace`, message: problem });
     namespaces.add(namespace);
+    const retriesProblem = findRetriesProblem(retries);
+    if (retriesProblem !== undefined) errors.push({ path: `steps.${i}.retries`, message: retriesProblem });
     if (id === undefined) return errors;
     // A new workflow has no steps, and ids say nothing: it may be made of what another one shows.
     if (before.length > 0 && !before.some((step) => step.id === id))
@@ -25,6 +27,12 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
     ids.add(id);
     return errors;
   });
+}
+
+function findRetriesProblem(retries: number | null | undefined): string | undefined {
+  if (retries === undefined || retries === null) return undefined;
+  const isCount = Number.isInteger(retries) && retries >= 0 && retries <= LIMITS.maxStepRetries;
+  return isCount ? undefined : `must be a whole number from 0 to ${LIMITS.maxStepRetries}`;
 }
 
 function findNamespaceProblem(namespace: string, taken: ReadonlySet<string>): string | undefined {

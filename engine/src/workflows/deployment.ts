@@ -20,6 +20,10 @@ export interface Step {
   dynamicProps: PropDefinition[];
   /** Environment variables that its props name. */
   env: string[];
+  /** How often it is tried again after a failure; absent: as often as the settings say. */
+  retries?: number;
+  /** What follows its last failure; absent: the execution fails. */
+  onError?: 'continue';
 }
 
 /** What a row of `deployments` holds. */

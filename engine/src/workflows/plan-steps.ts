@@ -20,8 +20,18 @@ interface Planning {
   inputs: readonly StepInputRecord[];
   before: readonly Step[];
   budget: ExpressionBudget;
+  /** Each once, by name and path. */
+  variables: Map<string, VariableUse>;
   /** The same code in several steps is saved once. */
   saved: Map<string, Promise<ComponentRecord>>;
+}
+
+/** Where an environment variable is named. */
+interface VariableUse {
+  name: string;
+  namespace: string;
+  /** Such as `steps.1.props.headers.authorization`. */
+  path: string;
 }
 
 interface ChosenStep {
@@ -41,7 +51,15 @@ export async function planSteps(
   inputs: readonly StepInputRecord[],
   before: readonly Step[],
 ): Promise<Step[]> {
-  const planning: Planning = { context, who, inputs, before, budget: expressionBudget(), saved: new Map() };
+  const planning: Planning = {
+    context,
+    who,
+    inputs,
+    before,
+    budget: expressionBudget(),
+    variables: new Map(),
+    saved: new Map(),
+  };
   const chosen: ChosenStep[] = [];
   for (const [i, input] of inputs.entries()) {
     const old = oldStep(planning, input);
@@ -58,7 +76,7 @@ export async function planSteps(
     }
   }
   if (errors.length > 0) throw invalidProps(errors);
-  await requireVariables(context, who, steps);
+  await requireVariables(context, who, [...planning.variables.values()]);
   return steps;
 }
 
@@ -86,20 +104,46 @@ function choiceOf(input: StepInputRecord): ComponentChoice {
 }
 
 async function planStep(planning: Planning, { input, old, component }: ChosenStep, i: number): Promise<Step> {
-  const { context, who, inputs, budget } = planning;
-  const env = new Set<string>();
-  const scope = { before: inputs.slice(0, i).map(({ namespace }) => namespace), budget, env };
+  const { context, who, inputs, budget, variables } = planning;
+  const { namespace } = input;
+  const namespacesBefore = inputs.slice(0, i).map((one) => one.namespace);
   const before: PropsBefore | undefined = old && {
     component_id: old.componentId,
     configured_props: old.configuredProps,
     dynamic_props: old.dynamicProps,
   };
-  const check = (value: unknown) => findExpressionProblem(value, scope);
+  const env = new Set<string>();
+  const check = (value: unknown, prop: string) => {
+    const noteVariable = (name: string, keys: readonly string[]) => {
+      env.add(name);
+      const path = ['steps', i, 'props', prop, ...keys].join('.');
+      variables.set(`${name} ${path}`, { name, namespace, path });
+    };
+    return findExpressionProblem(value, { before: namespacesBefore, budget, noteVariable });
+  };
   const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
   checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
-  const { namespace } = input;
   const id = old?.id ?? newId('step');
-  return { id, namespace, componentId: component.id, configuredProps, dynamicProps, env: [...env].toSorted() };
+  const named = [...env].toSorted();
+  return {
+    id,
+    namespace,
+    componentId: component.id,
+    configuredProps,
+    dynamicProps,
+    env: named,
+    ...policyOf(input, old),
+  };
+}
+
+/** What is given, or else that of before; what is the default is not stored. */
+function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 'retries' | 'onError'> {
+  const retries = given.retries === undefined ? old?.retries : given.retries;
+  const onError = given.onError === undefined ? old?.onError : given.onError;
+  return {
+    ...(typeof retries === 'number' ? { retries } : {}),
+    ...(onError === 'continue' ? { onError } : {}),
+  };
 }
 
 /** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */
@@ -134,16 +178,17 @@ async function inStep<T>({ namespace }: StepInputRecord, i: number, work: () => 
   }
 }
 
-async function requireVariables({ db }: StepContext, { accountId }: Principal, steps: readonly Step[]): Promise<void> {
-  const named = [...new Set(steps.flatMap(({ env }) => env))];
-  const there = await lockEnvironmentVariables(db.sql, accountId, named);
-  const errors = steps.flatMap(({ namespace, env }, i) =>
-    env
-      .filter((name) => !there.has(name))
-      .map((name) => ({
-        path: `steps.${i}.props`,
-        message: `Step ${namespace}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`,
-      })),
-  );
+async function requireVariables(
+  { db }: StepContext,
+  { accountId }: Principal,
+  uses: readonly VariableUse[],
+): Promise<void> {
+  const there = await lockEnvironmentVariables(db.sql, accountId, [...new Set(uses.map(({ name }) => name))]);
+  const errors = uses
+    .filter(({ name }) => !there.has(name))
+    .map(({ name, namespace, path }) => ({
+      path,
+      message: `Step ${namespace}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`,
+    }));
   if (errors.length > 0) throw invalidProps(errors);
 }

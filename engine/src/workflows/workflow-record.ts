@@ -54,12 +54,13 @@ function triggerRecordOf(
 function stepRecordOf(
   opener: PropOpener,
   accountId: string,
-  { id, namespace, componentId, configuredProps, dynamicProps }: Step,
+  { id, namespace, componentId, configuredProps, dynamicProps, retries, onError }: Step,
   own: readonly PropDefinition[],
 ): StepRecord {
   const definitions = mergeDefinitions(own, dynamicProps);
   const configurable = definitions.filter(({ type }) => !type.startsWith('$.'));
   const source = { accountId, definitions: configurable, configured: configuredProps, endpoints: {} };
   const shown = publicProps(opener, source);
-  return { id, namespace, componentId, configuredProps: shown, configurableProps: definitions };
+  const policy = { ...(retries === undefined ? {} : { retries }), onError: onError ?? ('fail' as const) };
+  return { id, namespace, componentId, configuredProps: shown, configurableProps: definitions, ...policy };
 }

@@ -21,6 +21,7 @@ import type { PropSealer } from '../sources/seal-props.ts';
 import { queueIsFull } from './controls/queue-is-full.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
+import { withComponents } from './with-components.ts';
 import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
 
 export interface WorkflowContext extends PlanContext, SourceContext {
@@ -37,7 +38,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
   return {
     async create(who, input) {
       checkName(input.name);
-      const id = await create(context, who, input);
+      const id = await withComponents(context, who, (own) => create(own, who, input));
       return show(context, who, await find(context, who, id));
     },
     get: async (who, id, deploymentId) => show(context, who, await find(context, who, id, deploymentId)),
@@ -57,7 +58,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
         ...(active === undefined ? {} : { active }),
         ...(name === undefined || name === current.name ? {} : { name, nameSlug: slugOf(name, 'workflow') }),
       };
-      await update(context, who, current, input, change);
+      await withComponents(context, who, (own) => update(own, who, current, input, change));
       return show(context, who, await find(context, who, id));
     },
     async deploy(who, id, deploymentId) {

@@ -52,9 +52,9 @@ export function createInTurnIntake(
     options.turns.next({ accountId: turn.accountId, workflowId: turn.sourceId });
   }
 
-  return async ({ accountId, sourceId, customResponse, inTurn }, event) => {
+  return async ({ accountId, sourceId, propName: httpProp, customResponse, inTurn }, event) => {
     const id = newInvocationId(sourceId);
-    const turn = { id, accountId, sourceId, kind: 'http' as const, event, queueLimit: inTurn?.queueLimit };
+    const turn = { id, accountId, sourceId, kind: 'http' as const, httpProp, event, queueLimit: inTurn?.queueLimit };
     if (!customResponse) {
       await queue(turn);
       return { invocationId: id };

@@ -1,7 +1,7 @@
 import type { LogLevel } from '@headwater/shared';
 import type { TestedFlow, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
 import type { ExecutionError } from '../../contract-workflows.ts';
-import { visibleExports } from '../run/execution-context.ts';
+import { visibleStep } from '../run/execution-context.ts';
 import type { StepRow } from '../run/execution-rows.ts';
 import type { StepContext } from '../run/run-step.ts';
 import { bytesOfSends, runSteps, type StepsEnd, type StepsHost, type StepsTask } from '../run/run-steps.ts';
@@ -51,7 +51,7 @@ function progressOf(task: StepsTask, rows: readonly StepRow[]): Pick<StepsTask, 
       sum + exports.length + value.length + logs.length + bytesOfSends(sends),
     0,
   );
-  const done = rows.map(({ namespace, exports, value }) => ({ namespace, exports: visibleExports(exports, value) }));
+  const done = rows.map(visibleStep);
   return { from: task.from + rows.length, done: [...task.done, ...done], usedBytes: task.usedBytes + bytes };
 }
 
@@ -89,7 +89,7 @@ function testedStep(row: StepRow, flow: TestedFlow | undefined, responds: Tested
   const lines = JSON.parse(row.logs) as { at: number; level: LogLevel; message: string }[];
   return {
     namespace: row.namespace,
-    status: row.status === 'failed' ? 'failed' : 'done',
+    status: row.status === 'failed' || row.status === 'continued' ? row.status : 'done',
     ...(row.value === undefined ? {} : { value: row.value }),
     exports: row.exports,
     logs: lines.map(({ at: atMs, level, message }) => ({ atMs, level, message })),

@@ -1,5 +1,6 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
+import type { Principal } from '../../contract-base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
 import { createTenantTurns } from '../../run/tenant-turns.ts';
 import type { Sql } from '../../store/database.ts';
@@ -7,13 +8,13 @@ import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
-import { triggerContext, visibleExports } from '../run/execution-context.ts';
+import { triggerContext, visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
 import type { StepsTask } from '../run/run-steps.ts';
 import { playSteps } from './play-steps.ts';
+import { makeUnsavedVersion, type UnsavedVersionOptions } from './unsaved-version.ts';
 
-export interface WorkflowTestsOptions {
-  sql: Sql;
+export interface WorkflowTestsOptions extends UnsavedVersionOptions {
   runtimes: WorkflowRuntimes;
   steps: StepContext;
   limits: Pick<LimitsCache, 'get'>;
@@ -28,12 +29,14 @@ const MAX_TURN_MS = 10_000;
 export function createWorkflowTests(options: WorkflowTestsOptions): WorkflowTests {
   const turns = createTenantTurns(LIMITS.maxWorkflowTestsPerTenant);
   return {
-    async run({ accountId }, workflowId, test) {
-      const plan = await planTest(options, accountId, workflowId, test);
+    async run(who, workflowId, test) {
+      const { accountId } = who;
+      const workflow = await requireWorkflow(options, accountId, workflowId);
       const end = await turns.take(accountId, AbortSignal.timeout(MAX_TURN_MS));
       if (end === undefined) throw tooManyTests();
       try {
-        return await perform(options, plan);
+        // Steps that are given are built and asked for their props: that is work as well.
+        return await perform(options, await planTest(options, who, workflow, test));
       } finally {
         end();
       }
@@ -49,16 +52,26 @@ interface Plan {
   to: number;
 }
 
-async function planTest(
-  options: WorkflowTestsOptions,
+async function requireWorkflow(
+  { runtimes }: WorkflowTestsOptions,
   accountId: string,
   workflowId: string,
-  test: WorkflowTest,
-): Promise<Plan> {
-  const workflow = workflowId.includes('\0') ? undefined : await options.runtimes.state.get(workflowId);
+): Promise<WorkflowState> {
+  const workflow = workflowId.includes('\0') ? undefined : await runtimes.state.get(workflowId);
   if (workflow === undefined || workflow.accountId !== accountId || workflow.deleted)
     throw notFound('workflow', workflowId);
-  const deployment = await requireDeployment(options, workflow, test.deploymentId);
+  return workflow;
+}
+
+async function planTest(
+  options: WorkflowTestsOptions,
+  who: Principal,
+  workflow: WorkflowState,
+  test: WorkflowTest,
+): Promise<Plan> {
+  const stored = await requireDeployment(options, workflow, test.deploymentId);
+  const deployment = test.steps === undefined ? stored : await makeUnsavedVersion(options, who, stored.id, test.steps);
+  if (deployment === undefined) throw notFound('deployment', stored.id);
   const past = await requireEvent(options.sql, workflow, test);
   return { workflow, deployment, past, ...chooseSteps(deployment, test) };
 }
@@ -122,9 +135,7 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     executionId,
     event: past.event,
     context,
-    done: past.steps
-      .filter(({ namespace }) => before.has(namespace))
-      .map(({ namespace, exports, value }) => ({ namespace, exports: visibleExports(exports, value ?? undefined) })),
+    done: past.steps.filter(({ namespace }) => before.has(namespace)).map(visibleStep),
     from,
     to,
     account: await options.limits.get(workflow.accountId),

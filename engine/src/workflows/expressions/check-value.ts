@@ -15,28 +15,40 @@ export interface ValueScope {
   /** Namespaces of the steps before. */
   before: readonly string[];
   budget: ExpressionBudget;
-  /** Takes the names of environment variables. */
-  env: Set<string>;
+  /** Takes the environment variables that are named, each time with the keys that lead to the place in the value. */
+  noteVariable: (name: string, keys: readonly string[]) => void;
 }
 
 const SHOWN_CHARS = 80;
 
 /** What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. */
-export function findExpressionProblem(value: unknown, scope: ValueScope, path = ''): string | undefined {
+export function findExpressionProblem(
+  value: unknown,
+  scope: ValueScope,
+  keys: readonly string[] = [],
+): string | undefined {
   if (typeof value === 'string') {
-    const problem = findTemplateProblem(value, scope);
-    return problem === undefined || path === '' ? problem : `At ${path}: ${problem}`;
+    const problem = findTemplateProblem(value, scope, keys);
+    return problem === undefined || keys.length === 0 ? problem : `At ${placeOf(keys)}: ${problem}`;
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const innerPath = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    const problem = findExpressionProblem(inner, scope, innerPath);
+    const problem = findExpressionProblem(inner, scope, [...keys, key]);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function findTemplateProblem(template: string, { before, budget, env }: ValueScope): string | undefined {
+/** As JavaScript writes it: `list[1].to`. */
+function placeOf(keys: readonly string[]): string {
+  return keys.map((key, i) => (/^\d+$/.test(key) ? `[${key}]` : i === 0 ? key : `.${key}`)).join('');
+}
+
+function findTemplateProblem(
+  template: string,
+  { before, budget, noteVariable }: ValueScope,
+  keys: readonly string[],
+): string | undefined {
   const outcome = tokenize(template);
   if (!outcome.ok) return `${outcome.message} (at character ${outcome.at + 1})`;
   for (const part of outcome.parts) {
@@ -48,7 +60,7 @@ function findTemplateProblem(template: string, { before, budget, env }: ValueSco
     const checked = checkExpression(part.expression, before);
     if (!checked.ok)
       return `${checked.message} (at character ${part.at + checked.at + 1}, in {{${shown(part.expression)}}})`;
-    for (const name of checked.env) env.add(name);
+    for (const name of checked.env) noteVariable(name, keys);
   }
   return undefined;
 }

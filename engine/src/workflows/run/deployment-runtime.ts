@@ -3,6 +3,7 @@ import { hasExpression } from '@headwater/shared';
 import { createRedactor, type Redactor, type SecretValue } from '../../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../sources/run-props.ts';
 import type { Sql } from '../../store/database.ts';
+import { readComponentBundle } from '../../store/read-component-bundle.ts';
 import {
   type DeploymentRow,
   readDeploymentRuntime,
@@ -20,7 +21,8 @@ export interface StepRuntime {
   accountId: string;
   /** Steps of one deployment with the same code share a warm isolate. */
   isolateKey: string;
-  bundle: ComponentBundle;
+  /** Undefined where the component is not there any more. Read for each run: all of a version may be more than a node can hold. */
+  readBundle: () => Promise<ComponentBundle | undefined>;
   props: Record<string, SourceProp>;
   /** Values of secret props. */
   secrets: SecretValue[];
@@ -28,6 +30,9 @@ export interface StepRuntime {
   redactor?: Redactor;
   /** Environment variables that its props name. */
   env: readonly string[];
+  /** As in Step. */
+  retries?: number;
+  onError?: 'continue';
   /** Why it cannot run at all; absent where it can. */
   fault?: RunFault;
 }
@@ -40,26 +45,51 @@ export interface DeploymentRuntime extends Omit<Deployment, 'steps'> {
 export interface WorkflowRuntimes {
   /** What is true of the workflow now. */
   state: RecentReads<WorkflowState>;
-  deployments: RecentReads<DeploymentRuntime>;
+  deployments: Pick<RecentReads<DeploymentRuntime>, 'get'>;
 }
 
 const MAX_WORKFLOWS = 5_000;
 const MAX_DEPLOYMENTS = 500;
+const MAX_BUNDLES = 2_000;
+/** One tenant's versions and bundles may be large, and push out those of others; they never take the node's memory. */
+const MAX_DEPLOYMENT_CHARS = 64 * 1024 * 1024;
+const MAX_BUNDLE_CHARS = 256 * 1024 * 1024;
+
+type ReadBundle = (componentId: string) => Promise<ComponentBundle | undefined>;
 
 /** Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node (LISTEN). */
 export function createWorkflowRuntimes(sql: Sql, opener: PropOpener): WorkflowRuntimes {
-  return {
-    state: createRecentReads(MAX_WORKFLOWS, (id) => readWorkflowState(sql, id)),
-    deployments: createRecentReads(MAX_DEPLOYMENTS, async (id) => {
+  const bundles = createRecentReads<ComponentBundle>({
+    read: (id) => readComponentBundle(sql, id),
+    maxCount: MAX_BUNDLES,
+    maxWeight: MAX_BUNDLE_CHARS,
+    weightOf: ({ code, sourceMap }) => code.length + sourceMap.length,
+  });
+  const deployments = createRecentReads<{ runtime: DeploymentRuntime; chars: number }>({
+    async read(id) {
       const row = await readDeploymentRuntime(sql, id);
-      return row === undefined ? undefined : deploymentRuntimeOf(row, opener);
-    }),
+      return row && { runtime: deploymentRuntimeOf(row, opener, bundles.get), chars: row.chars };
+    },
+    maxCount: MAX_DEPLOYMENTS,
+    maxWeight: MAX_DEPLOYMENT_CHARS,
+    weightOf: ({ chars }) => chars,
+  });
+  return {
+    state: createRecentReads({ read: (id) => readWorkflowState(sql, id), maxCount: MAX_WORKFLOWS }),
+    deployments: { get: async (id) => (await deployments.get(id))?.runtime },
   };
 }
 
-function deploymentRuntimeOf(row: DeploymentRow, opener: PropOpener): DeploymentRuntime {
+/** A version made ready, stored or not. */
+export function deploymentRuntimeOf(
+  row: Omit<DeploymentRow, 'chars'>,
+  opener: PropOpener,
+  readBundle: ReadBundle,
+): DeploymentRuntime {
   const { components, ...deployment } = row;
-  const steps = deployment.steps.map((step, position) => stepRuntimeOf(deployment, step, components[position], opener));
+  const steps = deployment.steps.map((step, position) =>
+    stepRuntimeOf(deployment, step, components[position], { opener, readBundle }),
+  );
   return { ...deployment, steps };
 }
 
@@ -67,16 +97,14 @@ function stepRuntimeOf(
   { id: deploymentId, accountId }: Deployment,
   step: Step,
   component: StepComponent | undefined,
-  opener: PropOpener,
+  { opener, readBundle }: { opener: PropOpener; readBundle: ReadBundle },
 ): StepRuntime {
-  const { id, namespace, env, configuredProps: configured } = step;
-  const base = { id, namespace, accountId, env };
-  if (component === undefined) {
-    const message = `The component ${step.componentId} of the step ${namespace} is not there any more`;
-    const bundle = { code: '', sourceMap: '', hash: '' };
-    return { ...base, isolateKey: deploymentId, bundle, props: {}, secrets: [], fault: { code: 'INTERNAL', message } };
-  }
-  const { bundle: code, sourceMap, bundleHash: hash, configurableProps: definitions } = component;
+  const { id, namespace, env, configuredProps: configured, retries, onError } = step;
+  const policy = { ...(retries === undefined ? {} : { retries }), ...(onError === undefined ? {} : { onError }) };
+  const base = { id, namespace, accountId, env, ...policy, readBundle: () => readBundle(step.componentId) };
+  if (component === undefined)
+    return { ...base, isolateKey: deploymentId, props: {}, secrets: [], fault: componentIsGone(namespace) };
+  const { bundleHash: hash, configurableProps: definitions } = component;
   const types = new Map(definitions.map(({ name, type }) => [name, type]));
   const { props, unopened } = openProps(opener, { accountId, definitions, configured, endpoints: {} });
   const secrets = secretsIn(configured, props).filter(({ value }) => !hasExpression(value));
@@ -85,7 +113,6 @@ function stepRuntimeOf(
     ...base,
     // Without a colon: none of the steps is a newer revision of another.
     isolateKey: `${deploymentId}/${hash}`,
-    bundle: { code, sourceMap, hash },
     props: Object.fromEntries(
       Object.entries(props).map(([name, prop]) => [name, withTemplates(prop, types.get(name))]),
     ),
@@ -98,6 +125,10 @@ function stepRuntimeOf(
 function withTemplates(prop: SourceProp, type: string | undefined): SourceProp {
   const value = prop.kind === 'http-request' ? prop.request : prop.kind === 'value' ? prop.value : undefined;
   return hasExpression(value) ? { kind: 'template', value, ...(type === undefined ? {} : { type }) } : prop;
+}
+
+export function componentIsGone(namespace: string): RunFault {
+  return { code: 'INTERNAL', message: `The component of the step ${namespace} is not there any more` };
 }
 
 function unopenedFault(unopened: readonly string[]): RunFault {

@@ -7,6 +7,7 @@ import { type EndedExecution, insertReplay, readEndedExecution } from '../../sto
 import { isOpen, resumeExecution } from '../../store/resume-execution.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
+import { isPassed } from './passed-steps.ts';
 import type { WaitTokens } from './wait-token.ts';
 
 export type ExecutionActions = Pick<Executions, 'replay' | 'cancel' | 'resume' | 'cancelByToken'>;
@@ -56,10 +57,10 @@ async function replay(
   const workflow = await activeWorkflow(runtimes, original.workflowId);
   const deploymentId = version === 'original' ? original.deploymentId : workflow.deploymentId;
   const deployment = await runtimes.deployments.get(deploymentId);
-  if (deployment === undefined) throw notFound('version of the workflow', deploymentId);
+  if (deployment === undefined) throw versionIsGone(id, deploymentId);
   const executionId = newId('execution');
   const { workflowId, kind, event } = original;
-  await insertReplay(sql, {
+  const isThere = await insertReplay(sql, {
     id: executionId,
     of: id,
     accountId,
@@ -70,7 +71,13 @@ async function replay(
     context: replayContext(workflow, deployment, original, executionId),
     completed: from === 'failed' ? completedSteps(original, deployment) : 0,
   });
+  if (!isThere) throw versionIsGone(id, deploymentId);
   return { executionId };
+}
+
+function versionIsGone(id: string, deploymentId: string): HeadwaterError {
+  const message = `Version ${deploymentId}, with which execution ${id} ran, was deleted: it was old and nothing used it; replay with deployment=newest`;
+  return new HeadwaterError('CONFLICT', message, { fields: [{ path: 'deployment', message }] });
 }
 
 async function activeWorkflow(runtimes: WorkflowRuntimes, id: string): Promise<WorkflowState> {
@@ -84,8 +91,7 @@ async function activeWorkflow(runtimes: WorkflowRuntimes, id: string): Promise<W
 /** As many as are the same in the version that goes on with them: another step in between needs to be run, and all after it. */
 function completedSteps({ steps }: EndedExecution, deployment: DeploymentRuntime): number {
   const same = steps.findIndex(({ namespace, status }, i) => {
-    const isDone = status === 'done' || status === 'waiting';
-    return !isDone || deployment.steps[i]?.namespace !== namespace;
+    return !isPassed(status) || deployment.steps[i]?.namespace !== namespace;
   });
   return same === -1 ? steps.length : same;
 }
@@ -105,12 +111,12 @@ function replayContext(
 /** What is kept of an execution that had not begun. */
 async function describeCancelled(
   { runtimes }: ExecutionActionsOptions,
-  { id, kind, cause, workflowId }: CancelledInvocation,
+  { workflowId, ...started }: CancelledInvocation,
 ): Promise<{ deploymentId: string; context: string }> {
   const workflow = await runtimes.state.get(workflowId);
-  if (workflow === undefined) throw notFound('execution', id);
+  if (workflow === undefined) throw notFound('execution', started.id);
   const { deploymentId } = workflow;
   const triggers = (await runtimes.deployments.get(deploymentId))?.triggers ?? [];
   const options = { deploymentId, triggers, replay: false, nowMs: Date.now() };
-  return { deploymentId, context: triggerContext(workflow, { id, kind, cause }, options) };
+  return { deploymentId, context: triggerContext(workflow, started, options) };
 }

@@ -4,7 +4,7 @@ import type { HeldInvocation } from '../../run/invocation.ts';
 import type { Trigger } from '../deployment.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 
-export type Started = Pick<HeldInvocation, 'id' | 'kind' | 'cause'>;
+export type Started = Pick<HeldInvocation, 'id' | 'kind' | 'propName' | 'cause'>;
 
 export interface ContextOptions {
   deploymentId: string;
@@ -36,9 +36,12 @@ export function traceIdOf({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): 
 }
 
 /** What emitted the event: a source, or the trigger. Null for an execution that was started by hand, or where it is not known. */
-function emitterIdOf({ kind, cause }: Started, triggers: readonly Trigger[]): string | null {
+function emitterIdOf({ kind, propName, cause }: Started, triggers: readonly Trigger[]): string | null {
   // The event's id, `<ms>-<counter>`, is behind it.
   if (cause !== undefined) return cause.event.replace(/-\d+-\d+$/, '');
+  // Triggers are the props of a workflow: it is named as its endpoint or timer is.
+  if (propName !== undefined) return propName;
+  // Of one that was accepted by a node of an older version.
   const [only, ...others] = triggers.filter(({ type }) => type === kind);
   return only === undefined || others.length > 0 ? null : only.id;
 }
@@ -68,8 +71,26 @@ export function triggerExports(event: string, context: string): string {
   return `{"event":${event},"context":${context}}`;
 }
 
-/** JSON text of what later steps see of one: its exports, and what it returned. */
-export function visibleExports(exports: string, value: string | undefined): string {
-  if (value === undefined) return exports;
-  return exports === '{}' ? `{"$return_value":${value}}` : `{"$return_value":${value},${exports.slice(1)}`;
+/** JSON texts of what a step has come to, behind which others run. */
+export interface PassedStep {
+  namespace: string;
+  status: string;
+  value?: string | null | undefined;
+  exports: string;
+  error?: string | null | undefined;
+}
+
+/** What later steps see of one, as JSON text: what it returned, its exports, and the error that it went on with. */
+export function visibleStep({ namespace, status, value, exports, error }: PassedStep): {
+  namespace: string;
+  exports: string;
+} {
+  const own = exports.slice(1, -1);
+  const members = [
+    ...(typeof value === 'string' ? [`"$return_value":${value}`] : []),
+    ...(own === '' ? [] : [own]),
+    // Behind its exports: of two members of a name the last one counts.
+    ...(status === 'continued' && typeof error === 'string' ? [`"$error":${error}`] : []),
+  ];
+  return { namespace, exports: `{${members.join(',')}}` };
 }

@@ -10,7 +10,8 @@ export interface StoredSend extends SendContent {
 export interface StepRow {
   position: number;
   namespace: string;
-  status: 'done' | 'failed' | 'rerun' | 'waiting';
+  /** `continued`: it has failed, and the execution goes on behind it. */
+  status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting';
   /** How often it was run, the last time included. */
   runs: number;
   /** What it returned; undefined: nothing. */

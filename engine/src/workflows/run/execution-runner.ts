@@ -1,7 +1,10 @@
 import { LIMITS } from '@headwater/shared';
 import { type HeldInvocation, leaseOf } from '../../run/invocation.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
-import { createExecution, type Execution } from './execution.ts';
+import { createClientAnswer, noAnswer } from './client-answer.ts';
+import type { DeploymentRuntime } from './deployment-runtime.ts';
+import { createExecution, type ExecutionParts } from './execution.ts';
+import { createPartCommits } from './part-commits.ts';
 import { runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
@@ -21,24 +24,45 @@ export function createExecutionRunner(
       await options.release([invocation], { tried: false });
       return;
     }
-    const execution = await begin(options, workflow, invocation);
+    const parts = await readParts(options, workflow, invocation);
+    if (parts.deployment === undefined) return endWithoutVersion(options, parts);
+    const execution = createExecution({ ...parts, deployment: parts.deployment });
     // One attempt more than runs of sources have: an execution that has waited begins with its second.
     const isAbandoned = invocation.attempts > LIMITS.maxInvocationAttempts + 1;
     await runExecution(options, execution, { ran, again, isAbandoned });
   };
 }
 
-async function begin(
+type FoundParts = Omit<ExecutionParts, 'deployment'> & {
+  deploymentId: string;
+  deployment: DeploymentRuntime | undefined;
+};
+
+async function readParts(
   options: ExecutionRunnerOptions,
   workflow: WorkflowState,
   invocation: HeldInvocation,
-): Promise<Execution> {
+): Promise<FoundParts> {
   // Only then can there be any; see HeldInvocation.attempts.
   const progress = invocation.attempts > 1 ? await options.readProgress(invocation.id) : { steps: [] };
-  const deployment = await options.runtimes.deployments.get(progress.deploymentId ?? workflow.deploymentId);
-  if (deployment === undefined) throw new Error(`The version of execution ${invocation.id} is not there`);
+  const deploymentId = progress.deploymentId ?? workflow.deploymentId;
+  const deployment = await options.runtimes.deployments.get(deploymentId);
   const account = await options.limits.get(workflow.accountId);
-  return createExecution({ workflow, deployment, invocation, progress, account, nowMs: options.nowMs() });
+  return { workflow, deploymentId, deployment, invocation, progress, account, nowMs: options.nowMs() };
+}
+
+/** Versions are kept while they are used. Should one be gone all the same: given back, its execution would come to nothing for ever. */
+async function endWithoutVersion(options: ExecutionRunnerOptions, parts: FoundParts): Promise<void> {
+  const { deploymentId: id, workflow, invocation } = parts;
+  const { workflowId, accountId } = workflow;
+  const settings = { timeoutSeconds: 0, memoryMb: 0, retries: 0, autoDeploy: true };
+  const deployment = { id, workflowId, accountId, version: 0, triggers: [], steps: [], settings };
+  const execution = createExecution({ ...parts, deployment });
+  const fault = { code: 'INTERNAL' as const, message: `Version ${id} of the workflow is not there any more` };
+  options.log.error({ execution: invocation.id, deployment: id }, 'an execution has lost its version');
+  const outcome = { status: 'failed' as const, error: JSON.stringify(fault), failure: { fault } };
+  await createPartCommits(options, execution).finish(undefined, outcome);
+  createClientAnswer(invocation).ended(noAnswer(fault.message));
 }
 
 /** Nobody is left to run it for. */

@@ -3,7 +3,8 @@ import type { HeldInvocation } from '../../run/invocation.ts';
 import type { ExecutionProgress, ProgressStep } from '../../store/read-execution-progress.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
-import { traceIdOf, triggerContext, visibleExports } from './execution-context.ts';
+import { traceIdOf, triggerContext, visibleStep } from './execution-context.ts';
+import { isPassed } from './passed-steps.ts';
 import type { ExecutionKey, ExecutionStart, StoredSend } from './execution-rows.ts';
 import { bytesOfSends, type StepRun } from './run-steps.ts';
 
@@ -48,10 +49,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     deployment,
     account,
     start: startOf(parts),
-    done: completed.map(({ namespace, exports, value }) => ({
-      namespace,
-      exports: visibleExports(exports, value ?? undefined),
-    })),
+    done: completed.map(visibleStep),
     from,
     again: again?.position === from ? { ...again, runs: again.runs + 1 } : undefined,
     sends,
@@ -61,7 +59,7 @@ export function createExecution(parts: ExecutionParts): Execution {
 }
 
 /** A step of which another run follows will put out its own. */
-const isCompleted = ({ status }: ProgressStep) => status === 'done' || status === 'waiting';
+const isCompleted = ({ status }: ProgressStep) => isPassed(status);
 
 function startOf({ workflow, deployment, invocation, progress, nowMs }: ExecutionParts): ExecutionStart {
   const { kind, event, cause } = invocation;

@@ -6,7 +6,7 @@ import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';
-import { runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
+import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
 import { stepErrorJson } from './step-error.ts';
 
 export interface Turn {
@@ -131,10 +131,10 @@ async function park(
   else client.leaves(LOST);
 }
 
-/** The step is tried again as long as the settings say so. */
+/** The step is tried again as often as it, or the settings, say. */
 async function fail(part: Part, { last, fault, step, redactor, run }: Failed): Promise<void> {
   const failures = run.failures + 1;
-  if (failures > part.execution.deployment.settings.retries || fault.code === 'RUN_ABANDONED') {
+  if (failures > retriesOf(step, part.execution.deployment) || fault.code === 'RUN_ABANDONED') {
     const failure = { fault, step, redactor };
     return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure });
   }

@@ -1,10 +1,17 @@
-import type { FlowAction, RunFault, RunLimits, RunOutcome, StepInput } from '@headwater/sandbox-runtime';
+import type {
+  ComponentBundle,
+  FlowAction,
+  RunFault,
+  RunLimits,
+  RunOutcome,
+  StepInput,
+} from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
 import { outcomeWithoutSecrets } from '../../run/redact-run.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import type { StepRuntime } from './deployment-runtime.ts';
+import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
 import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
 
 export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
@@ -44,9 +51,12 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   const prepared = await context.prepare(step, secrets);
   if (!prepared.ok) return resultOf(context, task, outputsOf(context, task), step.redactor, failed(prepared.fault));
   const { props, redactor } = prepared;
+  const bundle = await step.readBundle();
+  if (bundle === undefined)
+    return resultOf(context, task, outputsOf(context, task), redactor, failed(componentIsGone(step.namespace)));
   for (let attempt = 1; ; attempt++) {
     const outputs = outputsOf(context, task);
-    const outcome = await context.sandbox.run(requestOf(task, props, env, attempt), outputs.host);
+    const outcome = await context.sandbox.run(requestOf(task, { bundle, props, env, attempt }), outputs.host);
     const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
     if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
   }
@@ -74,13 +84,20 @@ const GONE = { ok: false as const, message: 'The execution was cancelled, or goe
 
 function ignore(): void {}
 
-function requestOf(task: StepTask, props: Record<string, RunProp>, env: Record<string, string>, attempt: number) {
+interface StepParts {
+  bundle: ComponentBundle;
+  props: Record<string, RunProp>;
+  env: Record<string, string>;
+  attempt: number;
+}
+
+function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
   const { step, runId, input, limits } = task;
   return {
     tenantId: step.accountId,
     isolateKey: step.isolateKey,
     runId: attempt === 1 ? runId : `${runId}#${attempt}`,
-    bundle: step.bundle,
+    bundle,
     entry: { kind: 'step' as const, input: { ...input, namespace: step.namespace, env } },
     props,
     limits,

@@ -2,7 +2,7 @@ import { limitFault, type RunFault, type RunLimits } from '@headwater/sandbox-ru
 import type { AccountLimits, HttpResponse } from '@headwater/shared';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
-import { stepContext, triggerExports, visibleExports } from './execution-context.ts';
+import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
 import type { StepRow, StoredSend } from './execution-rows.ts';
 import { runStep, type StepContext, type StepResult } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
@@ -81,7 +81,7 @@ export async function runSteps(context: StepContext, task: StepsTask, host: Step
     const end = endOf(ran);
     if (end !== undefined) return end;
     last = ran.row;
-    seen.push({ namespace: ran.row.namespace, exports: visibleExports(ran.row.exports, ran.row.value) });
+    seen.push(visibleStep(ran.row));
   }
   return { kind: 'completed', last };
 }
@@ -130,13 +130,12 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           respond: host.respond,
           stored: host.stored,
         });
-  const bytes = bytesOf(ended);
-  const result = withinLimits(task, ended, usedBytes + bytes);
+  const result = withinLimits(task, ended, usedBytes + bytesOf(ended));
   const { exports, value, logs, sends, fault } = result;
   const row: StepRow = {
     position,
     namespace: step.namespace,
-    status: fault === undefined ? 'done' : 'failed',
+    status: fault === undefined ? 'done' : goesOn(task, step, run, fault) ? 'continued' : 'failed',
     runs: run.runs,
     value,
     exports,
@@ -146,15 +145,33 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
     startedAtMs,
     endedAtMs: context.nowMs(),
   };
-  return { step, run, row, result, bytes };
+  return { step, run, row, result, bytes: bytesOf(result) };
 }
 
 function runOf({ from, again }: StepsTask, position: number): StepRun {
   return (position === from ? again : undefined) ?? { runs: 1, failures: 0 };
 }
 
+/** How often a step is tried again after a failure. */
+export function retriesOf(
+  { retries }: Pick<StepRuntime, 'retries'>,
+  { settings }: Pick<DeploymentRuntime, 'settings'>,
+) {
+  return retries ?? settings.retries;
+}
+
+/** What is not the step's own doing: steps behind it would fail with it, or ought not to run. */
+const NOT_PASSED = new Set<string>(['WALL_LIMIT', 'INTERNAL', 'RUN_ABANDONED']);
+
+/** Whether the steps behind a failure run all the same. In a test no step is tried again. */
+function goesOn({ deployment, jit }: StepsTask, step: StepRuntime, { failures }: StepRun, { code }: RunFault): boolean {
+  if (step.onError !== 'continue' || NOT_PASSED.has(code)) return false;
+  return jit || failures >= retriesOf(step, deployment);
+}
+
 function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
   const { fault, flow, redactor } = result;
+  if (row.status === 'continued') return undefined;
   if (fault !== undefined) return { kind: 'failed', last: row, step, fault, redactor, run };
   switch (flow?.kind) {
     case undefined:

@@ -1,0 +1,59 @@
+import type { ComponentBundle } from '@headwater/sandbox-runtime';
+import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import type { ComponentRecord, Components } from '../contract-components.ts';
+import type { NewComponent } from '../store/create-component.ts';
+import type { ComponentFinder } from './components.ts';
+import type { Saver } from './save-component.ts';
+
+/** Components for a single use: code that is given is bundled and loaded as if it were saved, and the account gets no row. */
+export interface UnsavedComponents extends Pick<Components, 'save' | 'obtain'> {
+  /** Of one that was saved or obtained here before. */
+  get(componentId: string): ComponentRecord;
+  /** Of one that was saved here. */
+  bundleHash(componentId: string): string | undefined;
+  readBundle(componentId: string): Promise<ComponentBundle | undefined>;
+}
+
+export interface UnsavedComponentsOptions {
+  components: Pick<Saver, 'prepare'> & ComponentFinder;
+  readBundle: UnsavedComponents['readBundle'];
+}
+
+export function createUnsavedComponents({ components, readBundle }: UnsavedComponentsOptions): UnsavedComponents {
+  const records = new Map<string, ComponentRecord>();
+  const bundles = new Map<string, ComponentBundle>();
+  let bytes = 0;
+
+  function keep(record: ComponentRecord): ComponentRecord {
+    records.set(record.id, record);
+    return record;
+  }
+
+  return {
+    async save(who, choice, stepName) {
+      const prepared = await components.prepare(who, choice, stepName);
+      bytes += Buffer.byteLength(prepared.bundle.code) + Buffer.byteLength(prepared.bundle.sourceMap);
+      if (bytes > LIMITS.maxUnsavedBundleBytes) throw tooLarge();
+      bundles.set(prepared.id, prepared.bundle);
+      return keep(recordOf(prepared));
+    },
+    obtain: async (who, idOrKey, version) => records.get(idOrKey) ?? keep(await components.find(who, idOrKey, version)),
+    get(componentId) {
+      const record = records.get(componentId);
+      if (record === undefined) throw notFound('component', componentId);
+      return record;
+    },
+    bundleHash: (componentId) => bundles.get(componentId)?.hash,
+    readBundle: async (componentId) => bundles.get(componentId) ?? readBundle(componentId),
+  };
+}
+
+function tooLarge(): HeadwaterError {
+  const message = `The code that is given has more than ${LIMITS.maxUnsavedBundleBytes} bytes with its packages, which is more than a test holds; save some of it`;
+  return new HeadwaterError('INVALID_COMPONENT', message, { fields: [{ path: 'component_code', message }] });
+}
+
+function recordOf(prepared: NewComponent): ComponentRecord {
+  const { accountId: _, bundle: __, hooks: ___, bundleFormat: ____, ofStep: _____, props, builtAt, ...rest } = prepared;
+  return { ...rest, configurableProps: props, createdAt: builtAt, updatedAt: builtAt };
+}

@@ -1,0 +1,65 @@
+import {
+  createUnsavedComponents,
+  type UnsavedComponents,
+  type UnsavedComponentsOptions,
+} from '../../components/unsaved-components.ts';
+import type { Principal } from '../../contract-base.ts';
+import type { StepInputRecord } from '../../contract-workflows.ts';
+import { throwFields } from '../../delivery/validate-webhook.ts';
+import type { DecideContext } from '../../sources/decide-props.ts';
+import { mergeDefinitions } from '../../sources/merge-definitions.ts';
+import type { PropSealer } from '../../sources/seal-props.ts';
+import type { Sql } from '../../store/database.ts';
+import { readBundleHashes } from '../../store/read-component-bundle.ts';
+import { readDeploymentRuntime, type StepComponent } from '../../store/read-workflow-runtime.ts';
+import { findStepProblems } from '../check-namespaces.ts';
+import type { Step } from '../deployment.ts';
+import { planSteps } from '../plan-steps.ts';
+import { type DeploymentRuntime, deploymentRuntimeOf } from '../run/deployment-runtime.ts';
+
+export interface UnsavedVersionOptions {
+  sql: Sql;
+  sealer: PropSealer;
+  components: UnsavedComponentsOptions['components'];
+  readBundle: UnsavedComponentsOptions['readBundle'];
+  /** Asks components that are not saved. */
+  additionalPropsOf: (components: UnsavedComponents) => DecideContext['additionalProps'];
+}
+
+/**
+ * A version of a workflow with other steps, as an update with them would make it of version `baseId`: checked, bundled and
+ * ready to run, and nothing of it stored. Throws what such an update throws; undefined where there is no such version.
+ */
+export async function makeUnsavedVersion(
+  options: UnsavedVersionOptions,
+  who: Principal,
+  baseId: string,
+  inputs: readonly StepInputRecord[],
+): Promise<DeploymentRuntime | undefined> {
+  const { sql, sealer } = options;
+  const base = await readDeploymentRuntime(sql, baseId);
+  if (base === undefined) return undefined;
+  throwFields(findStepProblems(inputs, base.steps));
+  const components = createUnsavedComponents(options);
+  const context = { db: { sql }, sealer, components, additionalProps: options.additionalPropsOf(components) };
+  const steps = await planSteps(context, who, inputs, base.steps);
+  const ready = await componentsOf(sql, components, steps);
+  return deploymentRuntimeOf({ ...base, steps, components: ready }, sealer, components.readBundle);
+}
+
+async function componentsOf(
+  sql: Sql,
+  components: UnsavedComponents,
+  steps: readonly Step[],
+): Promise<(StepComponent | undefined)[]> {
+  const stored = await readBundleHashes(
+    sql,
+    steps.map(({ componentId }) => componentId),
+  );
+  return steps.map(({ componentId, dynamicProps }) => {
+    const bundleHash = components.bundleHash(componentId) ?? stored.get(componentId);
+    if (bundleHash === undefined) return undefined;
+    const { configurableProps } = components.get(componentId);
+    return { bundleHash, configurableProps: mergeDefinitions(configurableProps, dynamicProps) };
+  });
+}

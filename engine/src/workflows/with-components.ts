@@ -1,0 +1,35 @@
+import type { Principal } from '../contract-base.ts';
+import type { Components } from '../contract-components.ts';
+import type { Log } from '../log.ts';
+import type { Sql } from '../store/database.ts';
+import { deleteStepComponents } from '../store/delete-step-components.ts';
+
+interface ComponentContext {
+  db: { sql: Sql };
+  components: Pick<Components, 'save' | 'obtain'>;
+  log: Log;
+}
+
+/** Does `work`, which saves components from the code of steps. Where it fails, those that nothing names are deleted again. */
+export async function withComponents<C extends ComponentContext, T>(
+  context: C,
+  who: Principal,
+  work: (context: C) => Promise<T>,
+): Promise<T> {
+  const { db, components, log } = context;
+  const saved: string[] = [];
+  const save: Components['save'] = async (...input) => {
+    const component = await components.save(...input);
+    saved.push(component.id);
+    return component;
+  };
+  try {
+    return await work({ ...context, components: { obtain: components.obtain, save } });
+  } catch (error) {
+    await db.sql
+      .begin((tx) => deleteStepComponents(tx, who.accountId, saved))
+      // The caller is told why the workflow failed, which is the reason for this.
+      .catch((err: unknown) => log.warn({ err, components: saved }, 'components of a refused workflow are left'));
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createRecentReads } from '../engine/src/workflows/run/recent-reads.ts';
+
+/** Reads texts of the length that their id says. */
+function reads(bounds: { maxCount: number; maxWeight?: number }) {
+  const asked: string[] = [];
+  const cache = createRecentReads<string>({
+    ...bounds,
+    weightOf: (text) => text.length,
+    async read(id) {
+      asked.push(id);
+      const length = Number(id.split(':')[1] ?? 1);
+      return length === 0 ? undefined : 'x'.repeat(length);
+    },
+  });
+  return { cache, asked };
+}
+
+test('what is used at the same time is read once, and what was used longest ago is given up first', async () => {
+  const { cache, asked } = reads({ maxCount: 2 });
+  await Promise.all(['a', 'a', 'b', 'a'].map((id) => cache.get(id)));
+  await cache.get('c');
+  await cache.get('a');
+  await cache.get('b');
+  expect(asked).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('together they never weigh more than they may, unless it is a single one', async () => {
+  const { cache, asked } = reads({ maxCount: 100, maxWeight: 10 });
+  for (const id of ['a:4', 'b:4', 'c:4', 'b:4', 'c:4', 'a:4']) await cache.get(id);
+  expect(asked).toEqual(['a:4', 'b:4', 'c:4', 'a:4']);
+  await cache.get('large:50');
+  await cache.get('large:50');
+  await cache.get('a:4');
+  expect(asked.slice(4)).toEqual(['large:50', 'a:4']);
+});
+
+test('what is forgotten while it is read, or is not there, weighs nothing', async () => {
+  const { cache, asked } = reads({ maxCount: 100, maxWeight: 10 });
+  const reading = cache.get('a:9');
+  cache.forget('a:9');
+  await reading;
+  await cache.get('none:0');
+  await cache.get('b:9');
+  await cache.get('b:9');
+  expect(asked).toEqual(['a:9', 'none:0', 'b:9']);
+  cache.forgetAll();
+  for (const id of ['c:5', 'd:5', 'c:5', 'd:5']) await cache.get(id);
+  expect(asked.slice(3)).toEqual(['c:5', 'd:5']);
+});
