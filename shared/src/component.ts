@@ -98,6 +98,7 @@ export interface LogLine {
 /** What `respond` sends. `body` is what goes over the wire. */
 export interface HttpResponse {
   status: number;
-  headers: Record<string, string>;
+  /** `set-cookie` in lower case, with one text for each cookie: they cannot be joined. */
+  headers: Record<string, string | string[]>;
   body: Uint8Array;
 }

@@ -12,6 +12,14 @@ export function textParameter(maxChars: number, minChars = 0) {
     .refine(isStorableText, UNSTORABLE);
 }
 
+/** Text that may be left out; null, as answers show what is empty, is the empty text. */
+export function clearableParameter(maxChars: number) {
+  return textParameter(maxChars)
+    .nullable()
+    .transform((text) => text ?? '')
+    .optional();
+}
+
 /** Of another resource. Whether it exists, and in this account, is the engine's to say. */
 export function idParameter(description: string) {
   return textParameter(LIMITS.maxIdChars, 1).openapi({ description });

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { clearableParameter, httpUrlParameter, pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import { deliverySchema, presentDelivery, presentWebhook, webhookSchema } from '../resources/webhook.ts';
 
@@ -12,8 +12,8 @@ const pathId = 'The id of the webhook (`wh_…`).';
 const urlParameter = httpUrlParameter().openapi({ description: 'Where events are sent. Any port and path.' });
 
 const detailParameters = {
-  name: textParameter(LIMITS.maxNameChars).optional().openapi({ description: 'For your own reference.' }),
-  description: textParameter(LIMITS.maxDescriptionChars).optional(),
+  name: clearableParameter(LIMITS.maxNameChars).openapi({ description: 'For your own reference.' }),
+  description: clearableParameter(LIMITS.maxDescriptionChars),
   format: z
     .enum(['raw', 'envelope'])
     .optional()
