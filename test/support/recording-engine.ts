@@ -201,6 +201,7 @@ export function createRecordingEngine() {
       update: answer('webhooks.update', webhook),
       delete: answer('webhooks.delete', undefined),
       deliveries: answer('webhooks.deliveries', page([])),
+      redeliver: answer('webhooks.redeliver', 0),
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),
