@@ -51,7 +51,8 @@ export interface HttpEvent {
 /** The event that `run` gets when a timer fires; `timestamp` in epoch seconds. */
 export interface TimerEvent {
   timestamp: number;
-  interval_seconds?: number;
+  /** Null where the timer has a cron expression. */
+  interval_seconds: number | null;
   cron?: string;
   timezone?: string;
 }

@@ -85,7 +85,10 @@ function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: P
     else values.push(value);
   }
   for (const [name, values] of given) {
-    into[name] = values.length === 1 ? fromText(name, values[0] as string, kinds.get(name) ?? 'text') : values;
+    const kind = kinds.get(name) ?? 'text';
+    // `?limit=` says nothing: no number and no truth value is empty.
+    if (values.length === 1 && values[0] === '' && (kind === 'number' || kind === 'boolean')) continue;
+    into[name] = values.length === 1 ? fromText(name, values[0] as string, kind) : values;
   }
 }
 

@@ -50,10 +50,10 @@ export const pageParameters = {
     .max(LIMITS.maxPageSize)
     .default(LIMITS.defaultPageSize)
     .openapi({ description: 'How many at most.' }),
-  after: textParameter(LIMITS.maxCursorChars, 1)
+  after: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.end_cursor`): what follows it.' }),
-  before: textParameter(LIMITS.maxCursorChars, 1)
+  before: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.start_cursor`): what precedes it.' }),
 };

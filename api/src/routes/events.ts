@@ -12,7 +12,7 @@ const tag = 'Events';
 function eventIdParameter(description: string) {
   return z
     .string()
-    .regex(/^\d{1,15}-\d{1,9}$/, 'must be an event id such as 1763640000123-0')
+    .regex(/^(\d{1,15}-\d{1,9})?$/, 'must be an event id such as 1763640000123-0')
     .optional()
     .openapi({ description });
 }
