@@ -1,4 +1,4 @@
-import { HeadwaterError, newId, notFound } from '@headwater/shared';
+import { newId, notFound } from '@headwater/shared';
 import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { createWebhook } from '../store/create-webhook.ts';
@@ -6,9 +6,9 @@ import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readDeliveries } from '../store/read-deliveries.ts';
-import { redeliver } from '../store/redeliver.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
 import { updateWebhook } from '../store/update-webhook.ts';
+import { redeliverEnded } from './redeliver-ended.ts';
 import { createSecret } from './sign.ts';
 import { validateWebhook } from './validate-webhook.ts';
 
@@ -20,13 +20,6 @@ export function createWebhooks(options: { db: Database; sealer: Sealer }): Webho
     const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
     if (row === undefined) throw notFound('webhook', id);
     return recordOf(sealer, row);
-  }
-
-  async function explainRefusal(who: Principal, id: string, deliveryId: string): Promise<never> {
-    const [delivery] = await readDeliveries(db, who.accountId, id, [deliveryId]);
-    if (delivery === undefined) throw notFound('delivery', deliveryId);
-    const reason = delivery.status === 'pending' ? 'has not ended yet' : 'is of an event that was deleted';
-    throw new HeadwaterError('CONFLICT', `Delivery ${deliveryId} ${reason}`);
   }
 
   return {
@@ -70,12 +63,7 @@ export function createWebhooks(options: { db: Database; sealer: Sealer }): Webho
       return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
     },
     async redeliver(who, id, deliveryId) {
-      const webhook = await find(who, id);
-      if (!webhook.active)
-        throw new HeadwaterError('CONFLICT', `Webhook ${id} is stopped; set active to true to deliver to it`);
-      const count = await redeliver(db.sql, who.accountId, id, deliveryId);
-      if (count === 0 && deliveryId !== undefined) await explainRefusal(who, id, deliveryId);
-      return count;
+      return redeliverEnded(db, who.accountId, await find(who, id), deliveryId);
     },
   };
 }
