@@ -19,7 +19,7 @@ test('a browser may call an endpoint from any page', async () => {
   expect(preflight.headers['access-control-allow-methods']).toContain('POST');
 });
 
-function respondWith(status: number, headers: Record<string, string>, body: string) {
+function respondWith(status: number, headers: Record<string, string | string[]>, body: string) {
   server.behaviour.response = { ok: true, response: { status, headers, body: Buffer.from(body) } };
 }
 
@@ -28,6 +28,12 @@ test('what the run responds is what the client gets', async () => {
   const answer = await rawRequest(server.port, { path: '/e/known1' });
   expect([answer.status, answer.text]).toEqual([201, 'a,b']);
   expect(answer.headers).toMatchObject({ 'x-own': 'yes', 'content-type': 'text/csv', 'content-length': '3' });
+});
+
+test('every cookie that the run sets reaches the client in a line of its own', async () => {
+  respondWith(200, { 'set-cookie': ['a=1; Path=/', 'b=2, 3'] }, '');
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect(answer.headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2, 3']);
 });
 
 test('headers of the connection, of the whole host, and such as HTTP cannot carry are not passed on', async () => {

@@ -79,6 +79,17 @@ test('every operation with a key describes its errors as problem documents', () 
   }
 });
 
+test('an operation describes what it may be refused with beyond that', () => {
+  const has = (method: string, path: string, status: number) =>
+    expect(document.paths[path]?.[method]?.responses, `${method} ${path}`).toHaveProperty([String(status)]);
+  has('post', '/v1/sources', 404); // a component_id that is nobody's
+  has('post', '/v1/components/{id}/configure', 422); // the component's own code threw
+  has('post', '/v1/components/{id}/publish', 403);
+  has('post', '/v1/workflows/{id}/run', 429); // queue_limit
+  has('get', '/v1/sources/{id}/sse', 429);
+  has('get', '/v1/sends/s3', 404);
+});
+
 test('the signed delivery is described as a webhook, with its headers', () => {
   const delivery = document.webhooks['event']?.['post'];
   expect(delivery?.parameters?.map((parameter) => parameter.name)).toEqual([

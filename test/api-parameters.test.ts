@@ -46,6 +46,34 @@ test('a webhook is made from the query string alone, with no body', async () => 
   ]);
 });
 
+test('what an answer shows as null may be sent back, and clears', async () => {
+  const body = { url: 'https://body.example/', name: null, description: null };
+  expect((await server.call('/v1/webhooks', postJson(body))).status).toBe(200);
+  expect(server.calls.at(-1)?.args[1]).toEqual({ url: body.url, name: '', description: '' });
+  const subscription = { emitter_id: 'dc_1', listener_id: 'wh_1', event_name: null };
+  expect((await server.call('/v1/subscriptions', postJson(subscription))).status).toBe(200);
+  expect(server.calls.at(-1)?.args[1]).toEqual({ emitterId: 'dc_1', listenerId: 'wh_1', eventName: '' });
+});
+
+test('what is empty in the query string counts as not given', async () => {
+  expect((await server.call('/v1/webhooks?limit=&after=&before=&include=')).status).toBe(200);
+  expect(server.calls.at(-1)?.args[1]).toEqual({ limit: LIMITS.defaultPageSize });
+  expect((await server.call('/v1/sources/dc_1/events?start_id=&end_id=', { method: 'DELETE' })).status).toBe(202);
+});
+
+test('include and exclude take names with spaces between them', async () => {
+  const answer = await server.call(`/v1/webhooks/wh_1?include=${encodeURIComponent('id, url, secret')}&exclude=secret`);
+  expect(await answer.json()).toEqual({ data: { id: 'wh_1', url: 'https://example.com/hook' } });
+});
+
+test('a number out of its bounds is answered with the bound', async () => {
+  const told = async (limit: string) => (await readProblem(await server.call(`/v1/webhooks?limit=${limit}`))).errors;
+  expect(await told('0')).toEqual([{ path: 'limit', message: 'must be at least 1' }]);
+  expect(await told('101')).toEqual([{ path: 'limit', message: `must be at most ${LIMITS.maxPageSize}` }]);
+  expect(await told('1.5')).toEqual([{ path: 'limit', message: 'must be a whole number' }]);
+  expect(await told('many')).toEqual([{ path: 'limit', message: 'must be of type number, not string' }]);
+});
+
 test('the body wins over the query string, and each adds what the other leaves out', async () => {
   await server.call('/v1/webhooks?url=https://query.example/&name=query', postJson({ url: 'https://body.example/' }));
   expect(server.calls[0]?.args[1]).toEqual({ url: 'https://body.example/', name: 'query' });

@@ -50,6 +50,27 @@ test('triggers are told by their type, or by what they name', async () => {
   ]);
 });
 
+test('an HTTP trigger answers itself where it says so, or else where the code of a step calls $.respond', async () => {
+  const steps = [{ namespace: 'a', component_code: 'export default { run({ $ }) { $.respond({ status: 201 }); } };' }];
+  const triggers = [{ type: 'http' }, { type: 'http', custom_response: false }, { interval_seconds: 60 }];
+  await send('POST', '/v1/workflows', { triggers, steps });
+  expect(asked()).toMatchObject([
+    {
+      triggers: [
+        { type: 'http', customResponse: true },
+        { type: 'http', customResponse: false },
+        { type: 'timer', schedule: { intervalSeconds: 60 } },
+      ],
+    },
+  ]);
+  const quiet = [{ namespace: 'a', component_code: 'export default { run() { return respond(1); } };' }];
+  await send('POST', '/v1/workflows', {
+    triggers: [{ type: 'http' }, { type: 'http', customResponse: true }],
+    steps: quiet,
+  });
+  expect(asked()).toMatchObject([{ triggers: [{ type: 'http' }, { type: 'http', customResponse: true }] }]);
+});
+
 test('steps and settings are passed on, and null takes a setting back', async () => {
   const steps = [{ id: 'c_1', namespace: 'a', component_id: 'sc_1', props: { a: null }, configurable_props: [] }];
   const settings = {

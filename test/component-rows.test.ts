@@ -38,6 +38,17 @@ describe('component', () => {
   });
 });
 
+describe('what is wrong with a component', () => {
+  test.each([
+    ['hooks: { deploy: 5 }', 'hooks.deploy: must be a method'],
+    ["props: { a: { label: 'A' } }", 'props.a.type: type is missing'],
+    ["dedupe: 'all'", 'dedupe must be one of unique, greatest, last'],
+  ])('is told with its place: %s', async (fields, detail) => {
+    const { status, text } = await hw.api('POST', '/components', { component_code: minimal(fields) });
+    expect([status, (JSON.parse(text) as { error: string }).error]).toEqual([400, detail]);
+  });
+});
+
 describe('action', () => {
   test('an action has no lifecycle hooks', async () => {
     await expect(save("type: 'action', hooks: { deploy() {} }")).rejects.toThrow('an action has no lifecycle hooks');

@@ -89,6 +89,10 @@ test('$logs/event_summaries has the lines of the newest runs, newest first, also
   expect(few.map(({ metadata }) => metadata.emit_id)).toEqual(
     lines.slice(0, 3).map(({ metadata }) => metadata.emit_id),
   );
+  const rest = await eventsAt(`/sources/${source.id}/$logs/event_summaries`, { after: few.at(-1)?.id });
+  expect([...few, ...rest]).toEqual(lines);
+  const refused = await hw.api('GET', `/sources/${source.id}/$logs/event_summaries`, { after: 'x' });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('after')]);
 });
 
 test('lines are found however many runs they are of', async () => {

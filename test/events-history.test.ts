@@ -43,6 +43,24 @@ test('event_summaries shows the most recent 100 events and no more, however many
   expect([more.status, more.text]).toEqual([400, expect.stringContaining('limit')]);
 });
 
+test('event_summaries has pages, which end with the 100th event', async () => {
+  const seen: number[] = [];
+  let after: string | null = null;
+  for (;;) {
+    const path = `/sources/${source.id}/event_summaries`;
+    const { text } = await hw.api('GET', path, { limit: 30, ...(after === null ? {} : { after }) });
+    const shown = JSON.parse(text) as HistoryPage;
+    expect(shown.page_info).toMatchObject({ total_count: 100, count: shown.data.length });
+    if (shown.data.length === 0) break;
+    seen.push(...numbers(shown));
+    after = shown.page_info.end_cursor;
+  }
+  expect(seen).toEqual(down(250, 151));
+  const { data } = await page({ limit: 1, after: (await page({ limit: 100 })).data.at(-1)?.id });
+  const below = await hw.api('GET', `/sources/${source.id}/event_summaries`, { before: data[0]?.id, limit: 2 });
+  expect(below.data.map(({ event }: Shown) => event.n)).toEqual([152, 151]);
+});
+
 test('the whole history is there in pages, newest first, each event once', async () => {
   const seen: number[] = [];
   let after: string | null = null;

@@ -88,6 +88,27 @@ test('an execution shows its trigger and, by namespace, what each step returned,
   expect(second.ended_at).toBeLessThanOrEqual(data.ended_at);
 });
 
+test('the list has the steps too, and marks what is long', async () => {
+  const flow = await deploy();
+  await post(flow.url, { size: 2_000, text: 'y'.repeat(900) });
+  const [execution] = await untilEnded(flow.id, 1);
+  expect(Object.keys(execution.steps)).toEqual(['first', 'second']);
+  expect(execution.steps.first).toMatchObject({
+    $return_value: { big: true },
+    exports: { n: 1 },
+    logs: [{ level: 'info' }],
+  });
+  expect(execution.steps.second).toMatchObject({
+    $return_value: `"${'x'.repeat(1_023)}`,
+    truncated: ['$return_value'],
+  });
+  await post(flow.url, { text: 'y'.repeat(2_000) });
+  const [chatty] = await untilEnded(flow.id, 2);
+  expect(chatty.steps.first).toMatchObject({ logs: [], truncated: ['$return_value', 'logs'] });
+  const { data } = await hw.api('GET', `/executions/${chatty.id}`);
+  expect(data.steps.first.logs).toHaveLength(1);
+});
+
 test('a step that fails, or ends the workflow, is shown with its reason', async () => {
   const flow = await deploy();
   await post(flow.url, { fail: true });

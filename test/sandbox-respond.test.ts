@@ -6,7 +6,7 @@ const props = { http: { kind: 'http', endpoint: 'http://localhost/e/1' } } as co
 
 async function respond(
   call: string,
-): Promise<{ status: number; headers: Record<string, string>; body: string } | string> {
+): Promise<{ status: number; headers: Record<string, string | string[]>; body: string } | string> {
   const { outcome, host } = await sandbox.run(withRun(call), { props });
   if (!outcome.ok) return outcome.fault.message;
   const [response] = host.responses;
@@ -39,6 +39,20 @@ test('an object is JSON, text is text, bytes are bytes, nothing is nothing', asy
   ).toMatchObject({
     headers: { 'content-type': 'application/hal+json' },
   });
+});
+
+test('each cookie stays a line of its own, other lists become one', async () => {
+  const headers = `{ 'Set-Cookie': ['a=1; Expires=Wed, 01 Jan 2031 00:00:00 GMT', 'b=2'], 'X-List': ['x', 'y'] }`;
+  expect(await respond(`this.http.respond({ status: 200, headers: ${headers} })`)).toMatchObject({
+    headers: { 'set-cookie': ['a=1; Expires=Wed, 01 Jan 2031 00:00:00 GMT', 'b=2'], 'X-List': 'x, y' },
+  });
+  const made = `const h = new Headers(); h.append('set-cookie', 'a=1'); h.append('set-cookie', 'b=2');`;
+  expect(await respond(`${made} this.http.respond({ status: 200, headers: h })`)).toMatchObject({
+    headers: { 'set-cookie': ['a=1', 'b=2'] },
+  });
+  expect(
+    await respond(`this.http.respond({ status: 200, headers: { 'Set-Cookie': ['a=1', 'b\\r\\nX: y'] } })`),
+  ).toContain('line break');
 });
 
 test('the answer leaves before the run ends', async () => {

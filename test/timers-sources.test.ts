@@ -21,7 +21,7 @@ const timed = (definition: string, run = 'this.$emit({ event, timer: this.timer 
     async run(event) { ${run} } };`;
 
 interface Emitted {
-  event: { timestamp: number; interval_seconds?: number; cron?: string; timezone?: string };
+  event: { timestamp: number; interval_seconds: number | null; cron?: string; timezone?: string };
   timer: Record<string, unknown>;
 }
 
@@ -51,7 +51,7 @@ it('a cron timer has its expression and time zone in the event and in this.timer
   const timer = { cron: '* * * * * *', timezone: 'Asia/Kolkata' };
   const source = await deploy(server, timed('default: { intervalSeconds: 900 }'), { props: { timer } });
   const [tick] = await untilTicks(source.id, 1);
-  expect(tick?.event).toEqual({ timestamp: expect.any(Number) as number, ...timer });
+  expect(tick?.event).toEqual({ timestamp: expect.any(Number) as number, interval_seconds: null, ...timer });
   expect(tick?.timer).toMatchObject(timer);
   const { data } = (await server.api('GET', `/sources/${source.id}`)).body;
   expect(data.configured_props.timer).toEqual({ ...timer, interval_seconds: null });

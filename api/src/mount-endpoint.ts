@@ -97,11 +97,16 @@ function listJson(page: Page<object>, selection: Selection): string {
 }
 
 function selectedJson(record: object, { include, exclude }: Selection): string {
-  if (include === undefined && exclude === undefined) return recordToJson(record);
-  const kept = include === undefined ? undefined : new Set(include.split(','));
-  const dropped = new Set(exclude?.split(','));
-  const fields = Object.entries(record).filter(([name]) => (kept?.has(name) ?? true) && !dropped.has(name));
+  const kept = namesIn(include);
+  const dropped = namesIn(exclude);
+  if (kept.size === 0 && dropped.size === 0) return recordToJson(record);
+  const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
   return recordToJson(Object.fromEntries(fields));
+}
+
+function namesIn(list: string | undefined): Set<string> {
+  const names = (list ?? '').split(',').map((name) => name.trim());
+  return new Set(names.filter((name) => name !== ''));
 }
 
 function sendJson(c: ApiContext, json: string): Response {

@@ -43,15 +43,15 @@ export interface EventHistoryRequest extends PageRequest {
 
 export interface Events {
   /**
-   * Newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long as all of it together has at
-   * most LIMITS.maxSummariesBytes, counted from the newest.
+   * Of the newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long
+   * as all of it together has at most LIMITS.maxSummariesBytes, counted from the newest.
    */
   recent(
     who: Principal,
     emitterId: string,
-    options: Pick<EventHistoryRequest, 'limit' | 'expand' | 'channel'>,
-  ): Promise<EventRecord[]>;
-  /** Everything that is kept, newest first. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
+    request: Omit<EventHistoryRequest, 'startId' | 'endId'>,
+  ): Promise<Page<EventRecord>>;
+  /** Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
   /** What the newest runs logged, newest first. */
   logLines(who: Principal, emitterId: string, limit: number): Promise<LogLineRecord[]>;

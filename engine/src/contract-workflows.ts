@@ -161,6 +161,8 @@ export interface ExecutionStepRecord {
   value?: ShownJson;
   exports: ShownJson;
   logs: LogLine[];
+  /** There are lines that are not shown. */
+  logsAreCut?: true;
   error?: ExecutionError;
   startedAt: Date;
   endedAt: Date;

@@ -198,6 +198,11 @@ export interface Webhooks {
   delete(who: Principal, id: string): Promise<void>;
   /** Newest first. */
   deliveries(who: Principal, id: string, page: PageRequest): Promise<Page<DeliveryRecord>>;
+  /**
+   * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at most LIMITS.maxRedeliveries.
+   * Answers how many. CONFLICT where the webhook is stopped, or the one that is named is pending or its event deleted.
+   */
+  redeliver(who: Principal, id: string, deliveryId?: string): Promise<number>;
 }
 
 export interface Subscriptions {

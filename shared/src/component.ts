@@ -51,7 +51,8 @@ export interface HttpEvent {
 /** The event that `run` gets when a timer fires; `timestamp` in epoch seconds. */
 export interface TimerEvent {
   timestamp: number;
-  interval_seconds?: number;
+  /** Null where the timer has a cron expression. */
+  interval_seconds: number | null;
   cron?: string;
   timezone?: string;
 }
@@ -98,6 +99,7 @@ export interface LogLine {
 /** What `respond` sends. `body` is what goes over the wire. */
 export interface HttpResponse {
   status: number;
-  headers: Record<string, string>;
+  /** `set-cookie` in lower case, with one text for each cookie: they cannot be joined. */
+  headers: Record<string, string | string[]>;
   body: Uint8Array;
 }

@@ -193,6 +193,8 @@ export const LIMITS = {
   deliveryLaneBatch: 64,
   /** A lane that found no room on a node comes back after this. */
   deliveryLaneRetryMs: 1_000,
+  /** Deliveries that one request makes due again. */
+  maxRedeliveries: 10_000,
   /** How long a stopping node waits for attempts in flight before it cuts them off. */
   deliveryDrainMs: 5_000,
   /** Of one account: accounts of apps that are connected. */

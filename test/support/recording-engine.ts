@@ -163,17 +163,19 @@ export function createRecordingEngine() {
       delete: answer('environment.delete', undefined),
     },
     events: {
-      recent: answer('events.recent', (_who: unknown, _id: string, { expand }: { expand: boolean }) => [
-        {
-          id: '1763640000123-0',
-          indexedAtMs: 1_763_640_000_123,
-          emitterId: source.id,
-          channel: '',
-          data: behaviour.eventData,
-          ...(expand ? {} : { isCut: true as const }),
-          emitId: 'a1',
-        },
-      ]),
+      recent: answer('events.recent', (_who: unknown, _id: string, { expand }: { expand: boolean }) =>
+        page([
+          {
+            id: '1763640000123-0',
+            indexedAtMs: 1_763_640_000_123,
+            emitterId: source.id,
+            channel: '',
+            data: behaviour.eventData,
+            ...(expand ? {} : { isCut: true as const }),
+            emitId: 'a1',
+          },
+        ]),
+      ),
       history: answer('events.history', page([])),
       logLines: answer('events.logLines', []),
       delete: answer('events.delete', undefined),
@@ -199,6 +201,7 @@ export function createRecordingEngine() {
       update: answer('webhooks.update', webhook),
       delete: answer('webhooks.delete', undefined),
       deliveries: answer('webhooks.deliveries', page([])),
+      redeliver: answer('webhooks.redeliver', 0),
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),

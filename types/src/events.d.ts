@@ -20,7 +20,8 @@ export interface HttpEvent {
 export interface TimerEvent {
   /** Epoch seconds. */
   timestamp: number;
-  interval_seconds?: number;
+  /** Null where the timer has a cron expression. */
+  interval_seconds: number | null;
   cron?: string;
   timezone?: string;
 }

@@ -63,12 +63,12 @@ export function writeRunResponse(response: ServerResponse, answer: HttpResponse,
 }
 
 /** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
-function isSendable(name: string, value: string, ownHost: boolean): boolean {
+function isSendable(name: string, value: string | string[], ownHost: boolean): boolean {
   const lower = name.toLowerCase();
   if (CONNECTION_HEADERS.has(lower) || (!ownHost && HOST_WIDE_HEADERS.has(lower))) return false;
   try {
     validateHeaderName(name);
-    validateHeaderValue(name, value);
+    for (const text of [value].flat()) validateHeaderValue(name, text);
     return true;
   } catch {
     return false;

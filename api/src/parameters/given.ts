@@ -9,7 +9,7 @@ export function given<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-/** The paging part of checked parameters. */
+/** The paging part of checked parameters. An empty cursor is none. */
 export function pageOf(input: { limit: number; after?: string | undefined; before?: string | undefined }): PageRequest {
-  return given({ limit: input.limit, after: input.after, before: input.before });
+  return given({ limit: input.limit, after: input.after || undefined, before: input.before || undefined });
 }

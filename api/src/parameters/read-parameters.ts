@@ -85,7 +85,10 @@ function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: P
     else values.push(value);
   }
   for (const [name, values] of given) {
-    into[name] = values.length === 1 ? fromText(name, values[0] as string, kinds.get(name) ?? 'text') : values;
+    const kind = kinds.get(name) ?? 'text';
+    // `?limit=` says nothing: no number and no truth value is empty.
+    if (values.length === 1 && values[0] === '' && (kind === 'number' || kind === 'boolean')) continue;
+    into[name] = values.length === 1 ? fromText(name, values[0] as string, kind) : values;
   }
 }
 
@@ -152,19 +155,40 @@ export function checkParameters<S extends z.ZodObject>(schema: S, given: Record<
   throw invalid([...firstByPath.values()]);
 }
 
-function explainIssue(issue: {
+interface Issue {
   code?: string;
+  origin?: unknown;
   input?: unknown;
   expected?: unknown;
   values?: unknown;
-}): string | undefined {
-  if (issue.code === 'invalid_type') {
-    if (issue.input === undefined) return 'is required';
-    const got = Array.isArray(issue.input) ? 'array' : issue.input === null ? 'null' : typeof issue.input;
-    return `must be of type ${String(issue.expected)}, not ${got}`;
+  minimum?: unknown;
+  maximum?: unknown;
+}
+
+function explainIssue(issue: Issue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return explainType(issue);
+    case 'invalid_value':
+      return Array.isArray(issue.values) ? `must be one of ${issue.values.join(', ')}` : undefined;
+    case 'too_small':
+      return isNumeric(issue) ? `must be at least ${String(issue.minimum)}` : undefined;
+    case 'too_big':
+      return isNumeric(issue) ? `must be at most ${String(issue.maximum)}` : undefined;
+    default:
+      return undefined;
   }
-  if (issue.code === 'invalid_value' && Array.isArray(issue.values)) return `must be one of ${issue.values.join(', ')}`;
-  return undefined;
+}
+
+function isNumeric({ origin }: Issue): boolean {
+  return origin === 'number' || origin === 'int';
+}
+
+function explainType({ input, expected }: Issue): string {
+  if (input === undefined) return 'is required';
+  if (expected === 'int' && typeof input === 'number') return 'must be a whole number';
+  const got = Array.isArray(input) ? 'array' : input === null ? 'null' : typeof input;
+  return `must be of type ${String(expected)}, not ${got}`;
 }
 
 function invalid(fields: readonly FieldError[]): HeadwaterError {

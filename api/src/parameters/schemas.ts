@@ -12,6 +12,14 @@ export function textParameter(maxChars: number, minChars = 0) {
     .refine(isStorableText, UNSTORABLE);
 }
 
+/** Text that may be left out; null, as answers show what is empty, is the empty text. */
+export function clearableParameter(maxChars: number) {
+  return textParameter(maxChars)
+    .nullable()
+    .transform((text) => text ?? '')
+    .optional();
+}
+
 /** Of another resource. Whether it exists, and in this account, is the engine's to say. */
 export function idParameter(description: string) {
   return textParameter(LIMITS.maxIdChars, 1).openapi({ description });
@@ -42,10 +50,10 @@ export const pageParameters = {
     .max(LIMITS.maxPageSize)
     .default(LIMITS.defaultPageSize)
     .openapi({ description: 'How many at most.' }),
-  after: textParameter(LIMITS.maxCursorChars, 1)
+  after: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.end_cursor`): what follows it.' }),
-  before: textParameter(LIMITS.maxCursorChars, 1)
+  before: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.start_cursor`): what precedes it.' }),
 };

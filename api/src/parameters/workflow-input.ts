@@ -21,8 +21,10 @@ const triggerParameter = z
       .optional()
       .openapi({ description: 'May be left out where the other fields tell.' }),
     custom_response: z.boolean().optional().openapi({
-      description: 'Of `http`: the workflow answers with `$.respond`. Default: 200 once the request is stored.',
+      description:
+        'Of `http`: the workflow answers with `$.respond`. Default: true where the code of a step that is given here calls it; else false, and the answer is 200 once the request is stored.',
     }),
+    customResponse: z.boolean().optional().openapi({ description: '`custom_response`, as components write it.' }),
     interval_seconds: z.number().optional(),
     cron: z.string().optional(),
     timezone: z.string().optional().openapi({ description: 'Of `cron`. Default: UTC.' }),
@@ -105,13 +107,17 @@ type Step = z.output<typeof stepParameter>;
 type Settings = z.output<typeof settingsParameter>;
 
 export function workflowInputOf(input: z.output<z.ZodObject<typeof workflowParameters>>): WorkflowInput {
+  const responds = input.steps?.some(({ component_code: code }) => code !== undefined && CALLS_RESPOND.test(code));
   return given({
     name: input.name,
-    triggers: input.triggers?.map(toTrigger),
+    triggers: input.triggers?.map((trigger) => toTrigger(trigger, responds ?? false)),
     steps: stepsOf(input.steps),
     settings: input.settings && toSettings(input.settings),
   });
 }
+
+// The author of such a step wants the answer to reach the client. Only a guess: `custom_response` goes before it.
+const CALLS_RESPOND = /\$\.respond\s*\(/;
 
 type TriggerFields = Parameters<typeof hasChoice>[0] &
   Partial<Record<'type' | 'source_id' | 'interval_seconds' | 'cron', unknown>>;
@@ -123,7 +129,7 @@ function typeOf(input: TriggerFields): TriggerInput['type'] | undefined {
   return (input.interval_seconds ?? input.cron) === undefined ? undefined : 'timer';
 }
 
-function toTrigger(input: Trigger): TriggerInput {
+function toTrigger(input: Trigger, responds: boolean): TriggerInput {
   const { id, source_id: sourceId = '', event_name: eventName } = input;
   switch (typeOf(input)) {
     case 'deploy': {
@@ -137,8 +143,10 @@ function toTrigger(input: Trigger): TriggerInput {
       const { interval_seconds: intervalSeconds, cron, timezone } = input;
       return { type: 'timer', ...given({ id }), schedule: given({ intervalSeconds, cron, timezone }) };
     }
-    default:
-      return { type: 'http', ...given({ id, customResponse: input.custom_response }) };
+    default: {
+      const customResponse = input.custom_response ?? input.customResponse ?? (responds ? true : undefined);
+      return { type: 'http', ...given({ id, customResponse }) };
+    }
   }
 }
 

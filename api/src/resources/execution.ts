@@ -39,7 +39,7 @@ const stepSchema = z.object({
     .array(z.string())
     .optional()
     .openapi({
-      description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole.`,
+      description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes (in lists ${LIMITS.summaryEventBytes}) and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole. In lists also \`logs\`, where its lines are left out.`,
     }),
   logs: z.array(logLineSchema),
   error: executionErrorSchema.nullable(),
@@ -73,8 +73,6 @@ const summaryFields = {
   ended_at: z.int().nullable().openapi({ description: 'Epoch milliseconds.' }),
 };
 
-export const executionSummarySchema = z.object(summaryFields).openapi('ExecutionSummary');
-
 export const executionSchema = z
   .object({
     ...summaryFields,
@@ -82,9 +80,9 @@ export const executionSchema = z
   })
   .openapi('Execution');
 
-type Summary = z.output<typeof executionSummarySchema>;
+type Summary = Omit<z.output<typeof executionSchema>, 'steps'>;
 
-export function presentExecutionSummary(execution: ExecutionRecord): Summary {
+function presentSummary(execution: ExecutionRecord): Summary {
   const { event, context, wait } = execution;
   const trigger = {
     event: jsonOf(event),
@@ -113,7 +111,7 @@ export function presentExecutionSummary(execution: ExecutionRecord): Summary {
 export function presentExecution(execution: ExecutionRecord): z.output<typeof executionSchema> {
   const steps = execution.steps.map((step) => `${JSON.stringify(step.namespace)}:${recordToJson(presentStep(step))}`);
   const shown = new RawJson(`{${steps.join(',')}}`) as unknown as z.output<typeof executionSchema>['steps'];
-  return { ...presentExecutionSummary(execution), steps: shown };
+  return { ...presentSummary(execution), steps: shown };
 }
 
 function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
@@ -121,6 +119,7 @@ function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
   const truncated = [
     ...(value?.isCut === true ? ['$return_value'] : []),
     ...(exports.isCut === true ? ['exports'] : []),
+    ...(step.logsAreCut === true ? ['logs'] : []),
   ];
   return {
     status: step.status,

@@ -1,4 +1,5 @@
-import type { Page } from '@headwater/engine';
+import type { Page, PageRequest } from '@headwater/engine';
+import { HeadwaterError } from '@headwater/shared';
 
 export function mapPage<A, B>(page: Page<A>, present: (item: A) => B): Page<B> {
   return { ...page, items: page.items.map(present) };
@@ -14,6 +15,21 @@ export function wholePage<T>(items: T[], idOf: (item: T) => string): Page<T> {
     ...(first === undefined ? {} : { startCursor: idOf(first) }),
     ...(last === undefined ? {} : { endCursor: idOf(last) }),
   };
+}
+
+/** A page of a list that is there whole. Cursors are ids of its items; throws INVALID_REQUEST for any other. */
+export function pageWithin<T>(items: T[], idOf: (item: T) => string, { limit, after, before }: PageRequest): Page<T> {
+  const indexOf = (name: string, id: string) => {
+    const index = items.findIndex((item) => idOf(item) === id);
+    if (index >= 0) return index;
+    const message = 'is not a cursor of this list';
+    throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+  };
+  const from = after === undefined ? 0 : indexOf('after', after) + 1;
+  const to = before === undefined ? items.length : indexOf('before', before);
+  const isUpward = before !== undefined && after === undefined;
+  const shown = isUpward ? items.slice(Math.max(0, to - limit), to) : items.slice(from, Math.min(to, from + limit));
+  return { ...wholePage(shown, idOf), total: items.length };
 }
 
 export function pageInfo(page: Page<unknown>) {

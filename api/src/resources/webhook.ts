@@ -80,6 +80,10 @@ export const deliverySchema = z
   })
   .openapi('Delivery');
 
+export const redeliverySchema = z
+  .object({ count: z.int().openapi({ description: 'Deliveries that are due again.' }) })
+  .openapi('Redelivery');
+
 export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliverySchema> {
   return {
     id: delivery.id,

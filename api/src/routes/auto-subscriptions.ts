@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import { autoSubscriptionSchema, presentAutoSubscription } from '../resources/subscription.ts';
 
@@ -11,9 +11,9 @@ const path = '/v1/auto_subscriptions';
 
 const parameters = z.object({
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
-  event_name: textParameter(LIMITS.maxChannelChars)
-    .optional()
-    .openapi({ description: 'The channel. Absent or empty: the default channel.' }),
+  event_name: clearableParameter(LIMITS.maxChannelChars).openapi({
+    description: 'The channel. Absent or empty: the default channel.',
+  }),
 });
 
 function toKey(input: z.output<typeof parameters>) {

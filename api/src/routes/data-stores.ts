@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { dataStoreSchema, presentDataStore, presentRecord, recordSchema } from '../resources/data-store.ts';
 import { mapPage } from '../resources/page.ts';
 
@@ -11,7 +11,7 @@ const pathId = 'The id of the data store (`ds_…`).';
 const path = '/v1/data_stores/{id}';
 
 const nameParameter = textParameter(LIMITS.maxNameChars, 1);
-const descriptionParameter = textParameter(LIMITS.maxDescriptionChars).optional();
+const descriptionParameter = clearableParameter(LIMITS.maxDescriptionChars);
 
 // A parameter, not a part of the path: a key may be anything, `..` and `a/b` too.
 const keyParameter = textParameter(LIMITS.maxDataStoreKeyBytes, 1).openapi({

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { environmentVariableSchema, presentEnvironmentVariable } from '../resources/environment-variable.ts';
 import { mapPage } from '../resources/page.ts';
 
@@ -49,7 +49,7 @@ const putVariable = itemEndpoint({
   pathId,
   parameters: z.object({
     value: textParameter(LIMITS.maxEnvironmentValueBytes),
-    description: textParameter(LIMITS.maxDescriptionChars).optional(),
+    description: clearableParameter(LIMITS.maxDescriptionChars),
   }),
   schema: environmentVariableSchema,
   handle: async ({ engine, who, id, input: { value, description } }) =>

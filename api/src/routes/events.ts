@@ -5,20 +5,23 @@ import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
 import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
-import { mapPage, wholePage } from '../resources/page.ts';
+import { mapPage, pageWithin } from '../resources/page.ts';
 
 const tag = 'Events';
 
 function eventIdParameter(description: string) {
   return z
     .string()
-    .regex(/^\d{1,15}-\d{1,9}$/, 'must be an event id such as 1763640000123-0')
+    .regex(/^(\d{1,15}-\d{1,9})?$/, 'must be an event id such as 1763640000123-0')
     .optional()
     .openapi({ description });
 }
 
+const limitParameter = z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize);
+
 const recentParameters = {
-  limit: z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize),
+  ...pageParameters,
+  limit: limitParameter,
   expand: z
     .string()
     .optional()
@@ -57,12 +60,8 @@ const recentEvents = ({ path, noun, pathId, checkId }: EmitterRoute, named: stri
     schema: eventSummarySchema,
     handle: async ({ engine, who, id, input }) => {
       checkId(id);
-      const options = given({ limit: input.limit, expand: isExpanded(input.expand), channel: input.event_name });
-      const events = await engine.events.recent(who, id, options);
-      return mapPage(
-        wholePage(events, (event) => event.id),
-        presentEvent,
-      );
+      const request = { ...pageOf(input), expand: isExpanded(input.expand), ...given({ channel: input.event_name }) };
+      return mapPage(await engine.events.recent(who, id, request), presentEvent);
     },
   });
 
@@ -79,12 +78,8 @@ const recentErrors = ({ path, noun, pathId, checkId }: EmitterRoute, named: stri
     schema: eventSummarySchema,
     handle: async ({ engine, who, id, input }) => {
       checkId(id);
-      const options = { limit: input.limit, expand: isExpanded(input.expand), channel: '$errors' };
-      const events = await engine.events.recent(who, id, options);
-      return mapPage(
-        wholePage(events, (event) => event.id),
-        presentEvent,
-      );
+      const request = { ...pageOf(input), expand: isExpanded(input.expand), channel: '$errors' };
+      return mapPage(await engine.events.recent(who, id, request), presentEvent);
     },
   });
 
@@ -98,15 +93,13 @@ const recentLogs = ({ path, noun, pathId, checkId }: EmitterRoute, named: string
     description:
       'As `{ level, message, ts, run }`, made from the records of the runs: they are here whether anybody is subscribed to `$logs` or not.',
     pathId,
-    parameters: z.object({ limit: recentParameters.limit }),
+    parameters: z.object({ ...pageParameters, limit: limitParameter }),
     schema: eventSummarySchema,
     handle: async ({ engine, who, id, input }) => {
       checkId(id);
-      const lines = await engine.events.logLines(who, id, input.limit);
-      return wholePage(
-        lines.map((line) => presentLogLine(id, line)),
-        (event) => event.id,
-      );
+      const lines = await engine.events.logLines(who, id, LIMITS.recentEvents);
+      const page = pageWithin(lines, (line) => line.id, pageOf(input));
+      return mapPage(page, (line) => presentLogLine(id, line));
     },
   });
 

@@ -3,13 +3,7 @@ import { LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters } from '../parameters/schemas.ts';
-import {
-  EXECUTION_STATUSES,
-  executionSchema,
-  executionSummarySchema,
-  presentExecution,
-  presentExecutionSummary,
-} from '../resources/execution.ts';
+import { EXECUTION_STATUSES, executionSchema, presentExecution } from '../resources/execution.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Executions';
@@ -24,13 +18,13 @@ const listExecutions = listEndpoint({
   name: 'listExecutions',
   tag,
   summary: 'Executions of a workflow, newest first',
-  description: `Those that are queued, run or wait, and those that have ended and are kept. Events are shown up to ${LIMITS.summaryEventBytes} bytes. \`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
+  description: `Those that are queued, run or wait, and those that have ended and are kept. Events, and what steps returned, exported and logged, are shown up to ${LIMITS.summaryEventBytes} bytes each. \`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
   pathId: 'The id of the workflow (`p_…`).',
   parameters: z.object({ ...pageParameters, status: z.enum(EXECUTION_STATUSES).optional() }),
-  schema: executionSummarySchema,
+  schema: executionSchema,
   handle: async ({ engine, who, id, input }) => {
     const page = await engine.executions.list(who, id, { ...pageOf(input), ...given({ status: input.status }) });
-    return mapPage(page, presentExecutionSummary);
+    return mapPage(page, presentExecution);
   },
 });
 

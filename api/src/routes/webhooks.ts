@@ -2,9 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { clearableParameter, httpUrlParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import { deliverySchema, presentDelivery, presentWebhook, webhookSchema } from '../resources/webhook.ts';
+import {
+  deliverySchema,
+  presentDelivery,
+  presentWebhook,
+  redeliverySchema,
+  webhookSchema,
+} from '../resources/webhook.ts';
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
@@ -12,8 +18,8 @@ const pathId = 'The id of the webhook (`wh_…`).';
 const urlParameter = httpUrlParameter().openapi({ description: 'Where events are sent. Any port and path.' });
 
 const detailParameters = {
-  name: textParameter(LIMITS.maxNameChars).optional().openapi({ description: 'For your own reference.' }),
-  description: textParameter(LIMITS.maxDescriptionChars).optional(),
+  name: clearableParameter(LIMITS.maxNameChars).openapi({ description: 'For your own reference.' }),
+  description: clearableParameter(LIMITS.maxDescriptionChars),
   format: z
     .enum(['raw', 'envelope'])
     .optional()
@@ -21,7 +27,7 @@ const detailParameters = {
 };
 
 export function webhookEndpoints(): Endpoint[] {
-  return [createWebhook, getWebhook, updateWebhook, deleteWebhook, listDeliveries];
+  return [createWebhook, getWebhook, updateWebhook, deleteWebhook, listDeliveries, redeliver];
 }
 
 const createWebhook = itemEndpoint({
@@ -93,4 +99,19 @@ const listDeliveries = listEndpoint({
   schema: deliverySchema,
   handle: async ({ engine, who, id, input }) =>
     mapPage(await engine.webhooks.deliveries(who, id, pageOf(input)), presentDelivery),
+});
+
+const redeliver = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/redeliver',
+  name: 'redeliver',
+  tag,
+  summary: 'Deliver again what has failed',
+  description: `All deliveries that have failed, the oldest ${LIMITS.maxRedeliveries} at a time, or with \`delivery_id\` one that has ended in whatever way. \`webhook-id\` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew. Answers 409 where the webhook is stopped.`,
+  pathId,
+  parameters: z.object({ delivery_id: idParameter('Only this one (`dlv_…`).').optional() }),
+  schema: redeliverySchema,
+  handle: async ({ engine, who, id, input }) => ({
+    count: await engine.webhooks.redeliver(who, id, input.delivery_id),
+  }),
 });

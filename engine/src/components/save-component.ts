@@ -161,8 +161,13 @@ function accept<T extends BuildOutcome | DescribeOutcome>(outcome: T): Extract<T
 
 function invalid(errors: readonly FieldError[]): HeadwaterError {
   const [first] = errors;
-  const place = first?.line === undefined ? '' : `${first.file ?? 'component'}:${first.line}: `;
-  return new HeadwaterError('INVALID_COMPONENT', `${place}${first?.message ?? 'The component cannot be loaded'}`, {
-    fields: errors,
-  });
+  const message = first === undefined ? 'The component cannot be loaded' : `${placeOf(first)}${first.message}`;
+  return new HeadwaterError('INVALID_COMPONENT', message, { fields: errors });
+}
+
+/** A line of the code, or a part of the component that the message does not name itself. */
+function placeOf({ path, message, file, line }: FieldError): string {
+  if (line !== undefined) return `${file ?? 'component'}:${line}: `;
+  const isNamed = path === 'component_code' || path === 'component_url' || message.startsWith(path);
+  return isNamed ? '' : `${path}: `;
 }

@@ -8,6 +8,7 @@ import { inPageOrder, readPage } from '../store/paging.ts';
 import { readDeliveries } from '../store/read-deliveries.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
 import { updateWebhook } from '../store/update-webhook.ts';
+import { redeliverEnded } from './redeliver-ended.ts';
 import { createSecret } from './sign.ts';
 import { validateWebhook } from './validate-webhook.ts';
 
@@ -60,6 +61,9 @@ export function createWebhooks(options: { db: Database; sealer: Sealer }): Webho
       const query = { table: 'deliveries', accountId: who.accountId, where, order: 'id' } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
+    },
+    async redeliver(who, id, deliveryId) {
+      return redeliverEnded(db, who.accountId, await find(who, id), deliveryId);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { EventHistoryRequest, Events, Principal } from '../contract.ts';
+import type { EventHistoryRequest, EventRecord, Events, Page, Principal } from '../contract.ts';
 import type { Database } from '../store/database.ts';
 import { deleteEvents } from '../store/delete-events.ts';
-import { countEvents, type EventRange, readEvents } from '../store/read-events.ts';
+import { countEvents, type EventRange, findNthEvent, readEvents } from '../store/read-events.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { type EventPosition, parseEventId } from './event-id.ts';
@@ -17,22 +17,35 @@ export function createEvents({ db }: { db: Database }): Events {
     if (!isKnown) throw notFound(isWorkflow(emitterId) ? 'workflow' : 'source', emitterId);
   }
 
+  async function readSlice(
+    { accountId }: Principal,
+    emitterId: string,
+    { limit, expand, after, before }: EventHistoryRequest,
+    { range, maxCounted }: { range: EventRange; maxCounted: number },
+  ): Promise<Page<EventRecord>> {
+    const [below, above] = [position('after', after), position('before', before)];
+    const slice = { ...range, limit, expand, ...(below && { after: below }), ...(above && { before: above }) };
+    const items = await readEvents(sql, accountId, emitterId, slice);
+    const total = await countEvents(sql, accountId, emitterId, range, maxCounted);
+    const [first, last] = [items[0], items.at(-1)];
+    return { items, total, ...(first && last ? { startCursor: first.id, endCursor: last.id } : {}) };
+  }
+
   return {
-    async recent(who, emitterId, options) {
+    async recent(who, emitterId, request) {
       await check(who, emitterId);
-      return readEvents(sql, who.accountId, emitterId, options);
+      const range = rangeOf(request);
+      // Only a cursor can lead below the newest ones.
+      const start =
+        (request.after ?? request.before) === undefined
+          ? undefined
+          : await findNthEvent(sql, who.accountId, emitterId, range, LIMITS.recentEvents);
+      const within = { range: { ...range, ...(start && { start }) }, maxCounted: LIMITS.recentEvents };
+      return readSlice(who, emitterId, request, within);
     },
     async history(who, emitterId, request) {
       await check(who, emitterId);
-      const { limit, expand } = request;
-      const range = rangeOf(request);
-      const after = position('after', request.after);
-      const before = position('before', request.before);
-      const slice = { ...range, limit, expand, ...(after && { after }), ...(before && { before }) };
-      const items = await readEvents(sql, who.accountId, emitterId, slice);
-      const total = await countEvents(sql, who.accountId, emitterId, range, LIMITS.maxCountedEvents);
-      const [first, last] = [items[0], items.at(-1)];
-      return { items, total, ...(first && last ? { startCursor: first.id, endCursor: last.id } : {}) };
+      return readSlice(who, emitterId, request, { range: rangeOf(request), maxCounted: LIMITS.maxCountedEvents });
     },
     async logLines(who, emitterId, limit) {
       await check(who, emitterId);

@@ -1,10 +1,16 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { Executions } from '../contract-workflows.ts';
+import type { ExecutionRecord, Executions } from '../contract-workflows.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import type { Sql } from '../store/database.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { inPageOrder } from '../store/paging.ts';
-import { countExecutions, listExecutionIds, readExecutions, readExecutionSteps } from '../store/read-executions.ts';
+import {
+  countExecutions,
+  listExecutionIds,
+  readExecutions,
+  readExecutionSteps,
+  type StepsOfExecution,
+} from '../store/read-executions.ts';
 
 /** What workflows have done and do, as the API sees it. */
 export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'> {
@@ -23,7 +29,9 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
         countExecutions(sql, accountId, workflowId, status, LIMITS.maxCountedEvents),
       ]);
       const records = await readExecutions(sql, accountId, ids, { maxEventBytes: LIMITS.summaryEventBytes });
-      const items = inPageOrder(ids, records);
+      const bounds = { maxBytes: LIMITS.summaryEventBytes, maxLogBytes: LIMITS.summaryEventBytes };
+      const steps = await readExecutionSteps(sql, accountId, ids, bounds);
+      const items = inPageOrder(ids, records).map((record) => withSteps(record, steps.get(record.id)));
       const [first, last] = [ids[0], ids.at(-1)];
       return { items, total, ...(first && last ? { startCursor: first, endCursor: last } : {}) };
     },
@@ -34,16 +42,19 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
       const found = isKnowable ? await readExecutions(sql, accountId, [id], { maxEventBytes: maxBytes }) : [];
       const [record] = found;
       if (record === undefined) throw notFound('execution', id);
-      const ofExecution = (await readExecutionSteps(sql, accountId, [id], { maxBytes })).get(id);
-      const [firstStep] = ofExecution?.steps ?? [];
-      return {
-        // Of one that has not ended and not waited its steps know the most.
-        ...(ofExecution === undefined ? {} : { deploymentId: ofExecution.deploymentId }),
-        ...(firstStep === undefined ? {} : { startedAt: firstStep.startedAt }),
-        ...record,
-        steps: ofExecution?.steps ?? [],
-      };
+      return withSteps(record, (await readExecutionSteps(sql, accountId, [id], { maxBytes })).get(id));
     },
+  };
+}
+
+function withSteps(record: ExecutionRecord, found: StepsOfExecution | undefined): ExecutionRecord {
+  const [firstStep] = found?.steps ?? [];
+  return {
+    // Of one that has not ended and not waited its steps know the most.
+    ...(found === undefined ? {} : { deploymentId: found.deploymentId }),
+    ...(firstStep === undefined ? {} : { startedAt: firstStep.startedAt }),
+    ...record,
+    steps: found?.steps ?? [],
   };
 }
 

@@ -67,7 +67,7 @@ function defaultEvent(row: SourceRow): unknown {
   const timer = row.configurable_props.find((definition) => definition.type === '$.interface.timer');
   if (timer === undefined) return {};
   const { intervalSeconds, cron, timezone } = timerOf(row.configured_props[timer.name]);
-  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds, cron, timezone };
+  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds ?? null, cron, timezone };
 }
 
 function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {

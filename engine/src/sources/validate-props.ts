@@ -92,7 +92,8 @@ function findProblem(
   if (isSealed(value)) return 'The key $sealed is reserved';
   if (definition.type === 'app') return findAppProblem(definition, value, references);
   if (definition.type === 'data_store') return findStoreProblem(value, references);
-  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  // A text has the size it was written with: quotes and escapes are not its own.
+  const bytes = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
   if (bytes > LIMITS.maxPropValueBytes)
     return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
   return expressions !== undefined && hasExpression(value)

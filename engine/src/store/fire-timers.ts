@@ -87,7 +87,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const nowMs = Math.floor(row.now_ms);
   const event = JSON.stringify({
     timestamp: Math.floor(nowMs / 1000),
-    interval_seconds: row.interval_seconds ?? undefined,
+    interval_seconds: row.interval_seconds,
     cron: row.cron ?? undefined,
     timezone: row.timezone ?? undefined,
   });

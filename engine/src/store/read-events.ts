@@ -87,6 +87,20 @@ export async function countEvents(
   return row?.count ?? 0;
 }
 
+/** The position of the `n`th event, counted from the newest; undefined where there are fewer. */
+export async function findNthEvent(
+  sql: Sql,
+  accountId: string,
+  emitterId: string,
+  range: EventRange,
+  n: number,
+): Promise<EventPosition | undefined> {
+  const [row] = await sql<{ ms: number; seq: number }[]>`
+    select indexed_at_ms as ms, seq from events where ${inRange(sql, accountId, emitterId, range)}
+    order by indexed_at_ms desc, seq desc offset ${n - 1} limit 1`;
+  return row;
+}
+
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 function inRange(sql: Sql, accountId: string, emitterId: string, { channel, start, end }: EventRange): Fragment {

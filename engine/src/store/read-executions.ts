@@ -200,6 +200,7 @@ interface StepRow {
   exports: string;
   exports_are_cut: boolean;
   logs: string;
+  logs_are_cut: boolean;
   error: string | null;
   started_ms: number;
   ended_ms: number;
@@ -211,15 +212,20 @@ export interface StepsOfExecution {
   steps: ExecutionStepRecord[];
 }
 
-/** The steps that executions have come to, in order; `maxBytes` of each value. Null: values are whole. */
+/**
+ * The steps that executions have come to, in order; `maxBytes` of each value, null: values are whole. Lines whose JSON has more
+ * than `maxLogBytes` are left out, of each step all or none.
+ */
 export async function readExecutionSteps(
   sql: Sql,
   accountId: string,
   ids: readonly string[],
-  { maxBytes }: { maxBytes: number | null },
+  { maxBytes, maxLogBytes = null }: { maxBytes: number | null; maxLogBytes?: number | null },
 ): Promise<Map<string, StepsOfExecution>> {
   const rows = await sql<StepRow[]>`
-    select execution_id, deployment_id, namespace, status, runs, logs, error,
+    select execution_id, deployment_id, namespace, status, runs, error,
+      case when ${isCut(sql, sql`logs`, maxLogBytes)} then '[]' else logs end as logs,
+      ${isCut(sql, sql`logs`, maxLogBytes)} as logs_are_cut,
       ${cutJson(sql, sql`value`, maxBytes)} as value, ${isCut(sql, sql`value`, maxBytes)} as value_is_cut,
       ${cutJson(sql, sql`exports`, maxBytes)} as exports, ${isCut(sql, sql`exports`, maxBytes)} as exports_are_cut,
       ${millis(sql, sql`started_at`)} as started_ms, ${millis(sql, sql`ended_at`)} as ended_ms
@@ -243,6 +249,7 @@ function stepOf(row: StepRow): ExecutionStepRecord {
     ...(row.value === null ? {} : { value: shown(row.value, row.value_is_cut) }),
     exports: shown(row.exports, row.exports_are_cut),
     logs: lines.map(({ at, level, message }) => ({ atMs: at, level, message })),
+    ...(row.logs_are_cut ? { logsAreCut: true as const } : {}),
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     startedAt: new Date(row.started_ms),
     endedAt: new Date(row.ended_ms),

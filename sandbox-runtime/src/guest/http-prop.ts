@@ -81,12 +81,19 @@ function readHeaders(headers: unknown): [string, string][] {
   const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
   for (const [name, value] of entries as [string, unknown][]) {
     if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(', ') : toText(value);
     if (!HEADER_NAME.test(name)) throw new TypeError(`respond: '${name.slice(0, 100)}' is not a valid header name`);
-    if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
-    pairs.push([name, text]);
+    for (const text of valuesOf(name, value)) {
+      if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
+      pairs.push([name, text]);
+    }
   }
   return pairs;
+}
+
+/** A list is one line, but for cookies: their values may have commas, so each has a line of its own. */
+function valuesOf(name: string, value: unknown): string[] {
+  if (!Array.isArray(value)) return [toText(value)];
+  return name.toLowerCase() === 'set-cookie' ? value.map((cookie) => toText(cookie)) : [value.join(', ')];
 }
 
 function readBody(body: unknown, head: ResponseHead): string | Uint8Array {

@@ -39,8 +39,13 @@ export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
     throw new FrameError('A response status that is none');
   }
-  const checked: Record<string, string> = {};
-  for (const [name, value] of readHeaders(headers)) checked[name] = value;
+  const checked: HttpResponse['headers'] = {};
+  const cookies: string[] = [];
+  for (const [name, value] of readHeaders(headers)) {
+    if (name.toLowerCase() === 'set-cookie') cookies.push(value);
+    else checked[name] = value;
+  }
+  if (cookies.length > 0) checked['set-cookie'] = cookies;
   return { status: status as number, headers: checked };
 }
 
