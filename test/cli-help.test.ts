@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allCommands, GROUPS } from '../cli/src/commands/all-commands.ts';
 import { completeWords } from '../cli/src/completion/complete-words.ts';
 import { exitsOf } from '../cli/src/help.ts';
+import { createStyle } from '../cli/src/terminal/style.ts';
+import { renderTable } from '../cli/src/terminal/table.ts';
+import { shorten, textWidth } from '../cli/src/terminal/text-width.ts';
 import { nearest } from '../cli/src/names/nearest.ts';
 import { readEnvironment } from '../cli/src/environment.ts';
 import { runCli } from '../cli/src/run-cli.ts';
@@ -102,8 +105,11 @@ test.each([
   [['webhooks', 'mak'], "unknown command 'mak'", 'See: hw help webhooks'],
   [['deploy'], "missing required argument 'what'", 'See: hw help deploy'],
   [['list', '--jsn'], "unknown option '--jsn'", 'Did you mean --json?'],
-  [['events', 'x', '-n', 'many'], '--count many is not a whole number from 0 to 100', 'hw help events'],
-  [['events', 'x', '-n', '101'], '--count 101 is not', 'hw help events'],
+  [['events', 'x', '-n', 'many'], '--count many is not a whole number from 0 to 10000', 'hw help events'],
+  [['events', 'x', '-n', '10001'], '--count 10001 is not', 'hw help events'],
+  [['logs', 'x', '-n', '101'], '--count 101 is not', 'hw help logs'],
+  [['whoami', '-p', ''], '--profile has no name', 'leave it out'],
+  [['deploy', ''], 'names no component', 'hw help deploy'],
   [['list', 'sorces'], 'There is no list of sorces', 'Did you mean sources?'],
   [['help', 'deplyo'], 'There is no command deplyo', 'Did you mean deploy?'],
   [
@@ -158,6 +164,9 @@ describe('completion', () => {
     ['list web', ['webhooks']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['events orders extra', []],
+    ['he', ['help']],
+    ['help webhooks de', ['describe', 'delete']],
+    ['help deploy ', []],
   ])('%j', async (line, expected) => {
     expect(await complete(line)).toEqual(expected);
   });
@@ -200,4 +209,34 @@ test('a large folder is split into whole apps that fit a request, and nothing is
   expect(parts.every((part) => part['package.json'] === '{}')).toBe(true);
   expect(Object.assign({}, ...parts)).toEqual(all);
   expect(splitTree({ 'one.mjs': text }, 10)).toEqual([{ 'one.mjs': text }]);
+});
+
+describe('a table on a terminal', () => {
+  const style = createStyle(false);
+  const columns = [
+    { title: 'NAME', value: (row: { name: string }) => row.name },
+    { title: 'ID', whole: true, value: () => 'dc_12345678901234567890' },
+    { title: 'URL', value: () => 'https://example.com/a/long/way' },
+  ];
+  const lines = (names: string[], width?: number) =>
+    renderTable(
+      names.map((name) => ({ name })),
+      columns,
+      { style, aligned: true, width },
+    ).split('\n');
+
+  test('is as wide as it needs, and fits where there is less room, with whole ids', () => {
+    expect(lines(['n'.repeat(100)])[1]).toHaveLength(100 + 2 + 23 + 2 + 30);
+    for (const line of lines(['n'.repeat(100), 'short'], 60)) expect(line.length).toBeLessThanOrEqual(60);
+    expect(lines(['n'.repeat(100)], 60)[1]).toMatch(/^n+…  dc_12345678901234567890  https:\S+…$/);
+    // Nothing is left to give.
+    expect(lines(['n'.repeat(100)], 10)[1]).toContain('dc_12345678901234567890');
+  });
+
+  test('has its columns in line also for letters that take two cells, and marks that take none', () => {
+    const [head = '', ...rows] = lines(['日本語', 'e\u0301te\u0301', '👍🏽 ok', 'plain']);
+    const at = head.indexOf('ID');
+    for (const row of rows) expect(textWidth(row.slice(0, row.indexOf('dc_')))).toBe(at);
+    expect(shorten('日本語', 5)).toBe('日本…');
+  });
 });

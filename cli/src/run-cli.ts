@@ -1,11 +1,12 @@
 import { createClient, interrupted } from './api/client.ts';
+import { useProxy } from './api/use-proxy.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { CommandInput } from './command-input.ts';
 import type { CommandSpec, NamedKind } from './command.ts';
 import { allCommands, GROUPS } from './commands/all-commands.ts';
 import { completeWords } from './completion/complete-words.ts';
 import { listNames } from './completion/list-names.ts';
-import { chooseServer } from './config/choose-server.ts';
+import { chooseServer, DEFAULT_URL, refusedHint, type ServerChoice } from './config/choose-server.ts';
 import { openProfiles } from './config/profiles.ts';
 import type { CommandContext } from './context.ts';
 import type { CliEnvironment } from './environment.ts';
@@ -73,9 +74,10 @@ async function runCommand(
 
 function contextOf(process: CliProcess, output: Output, input: CommandInput): CommandContext {
   const { environment, signal } = process;
-  const profiles = openProfiles(environment.configDir);
+  const profiles = openProfiles(environment.configDir, output.warn);
   const given = { url: input.text('url'), apiKey: input.text('api-key'), profile: input.text('profile') };
-  const server = () => chooseServer(given, environment, profiles);
+  let chosen: Promise<ServerChoice> | undefined;
+  const server = () => (chosen ??= chooseServer(given, environment, profiles));
   return {
     input,
     output,
@@ -86,15 +88,24 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
     ask: createAsk(process.interactive && !output.json),
     workDir: process.workDir,
     readStdin: () => process.readStdin(),
-    connect: ({ url, apiKey }) => createClient({ url, apiKey, signal }),
+    connect(to) {
+      return createClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
+    },
     async api() {
-      const { url, apiKey } = await server();
-      if (apiKey !== undefined) return createClient({ url, apiKey, signal });
-      throw new CliError('unauthorized', `Nobody is logged in to ${url}`, {
-        hint: 'Log in with: hw login   or set HEADWATER_API_KEY',
-      });
+      const choice = await server();
+      const { url, apiKey } = choice;
+      if (apiKey === undefined) throw notLoggedIn(url);
+      const proxy = useProxy(url, environment.inherited);
+      return createClient({ url, apiKey, signal, refusedHint: refusedHint(choice), proxy });
     },
   };
+}
+
+function notLoggedIn(url: string): CliError {
+  const to = url === DEFAULT_URL ? '' : ` --url ${url}`;
+  return new CliError('unauthorized', `Nobody is logged in to ${url}`, {
+    hint: `Log in with: hw login${to}   or set HEADWATER_API_KEY`,
+  });
 }
 
 function outputOf(
@@ -109,7 +120,7 @@ function outputOf(
 
 function helpFor(words: readonly string[], tree: CommandTree, { style }: Output): string {
   const [first, second] = words;
-  if (first === undefined) return renderOverview(tree, undefined, style);
+  if (first === undefined || (first === 'help' && second === undefined)) return renderOverview(tree, undefined, style);
   const group = tree.groups.find(({ name, aliases = [] }) => name === first || aliases.includes(first));
   if (group !== undefined && second === undefined) return renderOverview(tree, group, style);
   const parent = group?.name;

@@ -25,10 +25,12 @@ const COMPONENT_CODES = new Set([
   'SANDBOX_CRASHED',
 ]);
 
-export function problemError(status: number, body: unknown, url: string): CliError {
+/** `refusedHint`: what to do where the key is refused. */
+export function problemError(status: number, body: unknown, url: string, refusedHint?: string): CliError {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as ProblemDocument;
   const code = codeOf(problem, status);
-  const hint = hintFor(status, code, problem, url);
+  const hint =
+    status === 401 ? (refusedHint ?? `Log in again: hw login --url ${url}`) : hintFor(status, code, problem, url);
   return new CliError(exitFor(status, code), messageOf(problem, status, url), {
     code,
     fields: readFields(problem.errors),
@@ -55,7 +57,6 @@ function exitFor(status: number, code: string): ExitName {
 }
 
 function hintFor(status: number, code: string, problem: ProblemDocument, url: string): string | undefined {
-  if (status === 401) return `Log in again: hw login --url ${url}`;
   if (status === 404 && code !== 'NOT_FOUND') return `Is ${url} a Headwater server, and as new as this hw?`;
   if (typeof problem.retry_after_seconds === 'number') return `Try again in ${problem.retry_after_seconds} s`;
   if (typeof problem.limit?.name === 'string') return `The limit is ${problem.limit.name}; the operator can raise it`;

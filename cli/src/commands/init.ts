@@ -1,27 +1,22 @@
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { slugOf } from '../names/named-kinds.ts';
-import {
-  actionTemplate,
-  appTemplate,
-  sourceTemplate,
-  type TemplateChoice,
-  TSCONFIG,
-} from '../templates/component-templates.ts';
+import { actionTemplate, appTemplate, sourceTemplate, type TemplateChoice } from '../templates/component-templates.ts';
+import { writeNew, writeTsconfig } from '../templates/write-files.ts';
+import { findTypesPlace, referenceTo, TYPES_FILE, writeTypes } from '../templates/write-types.ts';
 
 const TS: OptionSpec = { name: 'ts', summary: 'TypeScript, with a tsconfig.json where there is none.' };
 const FORCE: OptionSpec = { name: 'force', summary: 'Replace a file that is there.' };
 const NAME = { name: 'name', summary: 'What it is called, e.g. new-orders; with folders before it, it is made there.' };
-const JSON_SHAPE = '{ files: [paths] }';
+const JSON_SHAPE = '{ files: [paths] }: those that were made or changed';
+const TYPES_DETAILS = `Beside it, or where the project begins, comes \`${TYPES_FILE}\`: the types that your editor shows.`;
 
 const source: CommandSpec = {
   path: 'init source',
   summary: 'Make the file of a source that can be deployed as it is',
-  details: 'Without --http and --timer it has an HTTP endpoint.',
+  details: `Without --http and --timer it has an HTTP endpoint. ${TYPES_DETAILS}`,
   arguments: [NAME],
   options: [
     { name: 'http', summary: 'Started by requests to its URL.' },
@@ -70,7 +65,7 @@ const app: CommandSpec = {
       context,
       {},
       appTemplate,
-      (file) => [`Components import it: import acme from './${path.basename(file)}'`],
+      (file, slug) => [`Components import it: import ${variableOf(slug)} from './${path.basename(file)}'`],
       '.app',
     ),
 };
@@ -79,7 +74,7 @@ async function writeComponent(
   { input, workDir }: CommandContext,
   parts: Partial<TemplateChoice>,
   template: (choice: TemplateChoice) => string,
-  next: (file: string) => string[],
+  next: (file: string, slug: string) => string[],
   suffix = '',
 ) {
   const name = input.argument('name').replace(/\.[cm]?[jt]s$/, '');
@@ -88,15 +83,27 @@ async function writeComponent(
   const typescript = input.flag('ts');
   const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
   const title = titleOf(slug);
-  const code = template({ slug, title, typescript, http: false, timer: false, db: false, ...parts });
-  await writeNew(path.resolve(workDir, file), file, code, input.flag('force'));
+  const folder = path.dirname(path.resolve(workDir, file));
+  const place = findTypesPlace(folder);
+  const choice = { slug, title, typescript, http: false, timer: false, db: false, ...parts };
+  const reference = place === undefined ? '' : referenceTo(path.relative(folder, place));
+  await writeNew(
+    path.resolve(workDir, file),
+    file,
+    (typescript ? '' : reference) + template(choice),
+    input.flag('force'),
+  );
   const files = [file, ...(typescript ? await writeTsconfig(workDir, file) : [])];
-  const lines = [
-    ...files.map((made) => `Made ${made}`),
-    ...next(file),
-    'Types in your editor: npm i -D @headwater/types',
-  ];
+  if (place !== undefined && (await writeTypes(place)) === 'written')
+    files.push(path.join(path.relative(workDir, place), TYPES_FILE));
+  const lines = [...files.map((made) => `Made ${made}`), ...next(file, slug)];
   return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
+}
+
+/** `acme-shop` → `acmeShop`. */
+function variableOf(slug: string): string {
+  const name = slug.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  return /^\d/.test(name) ? `app${name}` : name;
 }
 
 function titleOf(slug: string): string {
@@ -104,27 +111,32 @@ function titleOf(slug: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-async function writeNew(absolute: string, file: string, text: string, force: boolean): Promise<void> {
-  try {
-    await mkdir(path.dirname(absolute), { recursive: true });
-    await writeFile(absolute, text, { flag: force ? 'w' : 'wx' });
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw new CliError('failure', `${file} is there already`, { hint: 'Replace it with --force' });
-    throw new CliError('failure', `${file} cannot be written: ${message}`, { cause });
-  }
-}
+const types: CommandSpec = {
+  path: 'init types',
+  summary: 'Write the types of @headwater/types for your editor, or bring them up to date',
+  details: `Every \`hw init\` does it too. The file is \`${TYPES_FILE}\`; a folder above that has one, or a tsconfig.json, is taken instead. Where the package itself is in node_modules, nothing is written.`,
+  arguments: [{ name: 'folder', summary: 'Default: this one.', optional: true, completes: 'files' }],
+  options: [{ name: 'force', summary: 'Replace a file of that name that hw has not made.' }],
+  examples: [{ does: 'For components that are there already', command: 'hw init types' }],
+  json: JSON_SHAPE,
+  async run({ input, workDir }) {
+    const place = findTypesPlace(path.resolve(workDir, input.optionalArgument('folder') ?? '.'));
+    const made = place === undefined ? 'installed' : await writeTypes(place, { force: input.flag('force') });
+    if (made === 'foreign') {
+      throw new CliError('failure', `${TYPES_FILE} is there, and hw has not made it`, {
+        hint: 'Replace it with --force',
+      });
+    }
+    const file = path.join(path.relative(workDir, place ?? ''), TYPES_FILE);
+    const files = made === 'written' ? [file] : [];
+    const texts = {
+      written: `Made ${file}`,
+      same: `${file} is up to date`,
+      installed: '@headwater/types is in node_modules: nothing else is needed',
+      missing: 'The types are not installed beside this hw',
+    };
+    return { json: { files }, text: texts[made], quiet: files.join('\n') };
+  },
+};
 
-/** One in a folder above serves as well. */
-async function writeTsconfig(workDir: string, file: string): Promise<string[]> {
-  for (let folder = path.dirname(path.resolve(workDir, file)); ; folder = path.dirname(folder)) {
-    if (existsSync(path.join(folder, 'tsconfig.json'))) return [];
-    if (folder === path.dirname(folder)) break;
-  }
-  const made = path.join(path.dirname(file), 'tsconfig.json');
-  await writeFile(path.resolve(workDir, made), TSCONFIG, { flag: 'wx' });
-  return [made];
-}
-
-export const initCommands: readonly CommandSpec[] = [source, action, app];
+export const initCommands: readonly CommandSpec[] = [source, action, app, types];
