@@ -155,7 +155,7 @@ describe('hw dev', () => {
       await write('main.mjs', 'export default {');
       await cli.untilOutput(/cannot be put together/);
       await write('main.mjs', emits('"good"'));
-      await cli.untilOutput(pattern);
+      expect(await cli.untilOutput(pattern)).toHaveLength(1);
       await cli.end();
     }
   });
@@ -167,7 +167,7 @@ describe('hw dev', () => {
     await post(endpoint);
     await cli.untilOutput(/nothingThere is not defined\n +at .*named\.mjs:3:\d+/);
     await write('named.mjs', emits('1', 'throw new Error("at load");'));
-    await cli.untilOutput(/named\.mjs:1:\d+: .*at load/);
+    expect(await cli.untilOutput(/named\.mjs:1:\d+: .*at load/)).toHaveLength(1);
   });
 
   test('begun with a file that is broken, it waits until the file that is at fault is mended', async () => {

@@ -91,6 +91,13 @@ describe('what the server refuses', () => {
     });
   });
 
+  test('an event on the command line: exit code 2, with the way to give it', async () => {
+    expect(await world.user.hw(['run', 'any', '--event', '{"total":1}'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--event -'),
+    });
+  });
+
   test('a key that nobody has published: exit code 4, with the nearest', async () => {
     expect(await world.user.hw(['deploy', 'schedule-timr'])).toMatchObject({
       code: 4,

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allCommands, GROUPS } from '../cli/src/commands/all-commands.ts';
@@ -23,8 +25,8 @@ const commands = allCommands();
 const tree = { commands, groups: GROUPS };
 let user: CliUser;
 
-/** The same as the binary does, in this process. */
-async function ask(argv: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+/** The same as the binary does, in this process. `columns`: at a terminal of that width. */
+async function ask(argv: readonly string[], env: Record<string, string> = {}, columns?: number): Promise<CliResult> {
   let [stdout, stderr] = ['', ''];
   const code = await runCli({
     argv,
@@ -32,7 +34,7 @@ async function ask(argv: readonly string[], env: Record<string, string> = {}): P
       { HEADWATER_API_KEY: 'hw_none', HEADWATER_URL: 'http://127.0.0.1:9', ...env },
       user.home,
     ),
-    stdout: { write: (text) => (stdout += text) },
+    stdout: { write: (text) => (stdout += text), ...(columns === undefined ? {} : { isTTY: true, columns }) },
     stderr: { write: (text) => (stderr += text) },
     interactive: false,
     readStdin: async () => '',
@@ -102,6 +104,7 @@ test('hw, hw help, --help, help of a group and of a command answer on stdout wit
 
 test.each([
   [['dploy'], "unknown command 'dploy'", 'Did you mean deploy?'],
+  [['doctor'], "unknown command 'doctor'", 'Did you mean hw server doctor?'],
   [['webhooks', 'mak'], "unknown command 'mak'", 'See: hw help webhooks'],
   [['deploy'], "missing required argument 'what'", 'See: hw help deploy'],
   [['list', '--jsn'], "unknown option '--jsn'", 'Did you mean --json?'],
@@ -132,6 +135,23 @@ test('with --json an error is a document on stderr', async () => {
   expect(JSON.parse(stderr)).toEqual({
     error: { code: 'USAGE', message: 'There is no list of sorces', hint: 'Did you mean sources?', exit_code: 2 },
   });
+});
+
+test('what cannot be written changes no exit code but that of the answer', async () => {
+  const hw = fileURLToPath(new URL('../cli/bin/hw.js', import.meta.url));
+  const codeOf = async (line: string) => {
+    const script = `"$1" "$2" ${line}; echo "code $?"`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', script, 'sh', process.execPath, hw], { env: user.env });
+    return Number(/code (\d+)/.exec(stdout)?.[1]);
+  };
+  expect(await codeOf('list nope 2>&-')).toBe(2);
+  expect(await codeOf('help >&-')).toBe(0);
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer for which there is no room is a failure that is told', async () => {
+  const hw = fileURLToPath(new URL('../cli/bin/hw.js', import.meta.url));
+  const lost = promisify(execFile)('sh', ['-c', '"$1" "$2" help >/dev/full', 'sh', process.execPath, hw]);
+  await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be written') });
 });
 
 test('colours are there where they are wanted, and nowhere else', async () => {
@@ -209,6 +229,16 @@ test('a large folder is split into whole apps that fit a request, and nothing is
   expect(parts.every((part) => part['package.json'] === '{}')).toBe(true);
   expect(Object.assign({}, ...parts)).toEqual(all);
   expect(splitTree({ 'one.mjs': text }, 10)).toEqual([{ 'one.mjs': text }]);
+});
+
+test('help fits the terminal', async () => {
+  for (const words of [[], ['deploy'], ['webhooks']]) {
+    const { stdout } = await ask(['help', ...words], { NO_COLOR: '1' }, 64);
+    // What is to be copied stays on its line.
+    const lines = stdout.split('\n').filter((line) => !/^ {2}(?:hw|#) /.test(line));
+    expect(lines.filter((line) => line.length > 64)).toEqual([]);
+    expect(lines.some((line) => line.length > 50)).toBe(true);
+  }
 });
 
 describe('a table on a terminal', () => {

@@ -102,7 +102,7 @@ test('there is one file of types for a project, it is brought up to date, and no
     expect(await readFile(file, 'utf8')).toContain('mine');
     expect(await author.json('init', 'types', '--force')).toEqual({ files: ['headwater.d.ts'] });
     await mkdir(path.join(author.workDir, 'node_modules/@headwater/types'), { recursive: true });
-    expect((await author.hw(['init', 'types'])).stdout).toContain('is in node_modules');
+    expect((await author.hw(['init', 'types'])).stdout).toContain('is installed');
   } finally {
     await author.remove();
   }

@@ -170,6 +170,14 @@ describe.skipIf(!HAS_TERMINALS)('at a terminal, each prop that needs a value is 
     expect((await user.hw(['describe', 'ended'])).code).toBe(4);
   });
 
+  test('Ctrl-C while the server is at work says that nobody knows what came of it', async () => {
+    const hook = 'hooks: { deploy() { return new Promise((resolve) => setTimeout(resolve, 3_000)); } },';
+    const cli = await deploying('slow', '', hook);
+    await answer(cli, /Deploying slow/, interrupt);
+    const { code, stdout } = await cli.exited;
+    expect([code, stdout]).toEqual([130, expect.stringContaining('the server may have made it all the same')]);
+  });
+
   test('hw login asks again for what is no URL', async () => {
     const cli = user.start(['login'], { terminal: true, env: { HEADWATER_URL: '', HEADWATER_API_KEY: '' } });
     running.push(cli);

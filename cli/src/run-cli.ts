@@ -11,7 +11,7 @@ import { openProfiles } from './config/profiles.ts';
 import type { CommandContext } from './context.ts';
 import type { CliEnvironment } from './environment.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { renderCommandHelp, renderOverview } from './help.ts';
+import { type Page, renderCommandHelp, renderOverview } from './help.ts';
 import { nearest } from './names/nearest.ts';
 import { type CommandTree, parseCommandLine } from './program.ts';
 import { createAsk } from './terminal/ask.ts';
@@ -42,7 +42,8 @@ export async function runCli(process: CliProcess): Promise<ExitCode> {
   try {
     const request = parseCommandLine(argv, tree);
     if (request.kind === 'version') stdout.write(`hw ${process.version}, Node ${globalThis.process.versions.node}\n`);
-    else if (request.kind === 'help') stdout.write(`${helpFor(request.words, tree, output)}\n`);
+    else if (request.kind === 'help')
+      stdout.write(`${helpFor(request.words, tree, { style: output.style, width: stdout.columns || undefined })}\n`);
     else {
       const { input, command } = request;
       output = outputOf(process, input.flag('json'), input.flag('quiet'), input.flag('no-color'));
@@ -118,11 +119,11 @@ function outputOf(
   return createOutput({ stdout, stderr, json, quiet, colors });
 }
 
-function helpFor(words: readonly string[], tree: CommandTree, { style }: Output): string {
+function helpFor(words: readonly string[], tree: CommandTree, page: Page): string {
   const [first, second] = words;
-  if (first === undefined || (first === 'help' && second === undefined)) return renderOverview(tree, undefined, style);
+  if (first === undefined || (first === 'help' && second === undefined)) return renderOverview(tree, undefined, page);
   const group = tree.groups.find(({ name, aliases = [] }) => name === first || aliases.includes(first));
-  if (group !== undefined && second === undefined) return renderOverview(tree, group, style);
+  if (group !== undefined && second === undefined) return renderOverview(tree, group, page);
   const parent = group?.name;
   const word = parent === undefined ? first : second;
   const command = tree.commands.find(({ path, aliases = [] }) => {
@@ -131,7 +132,7 @@ function helpFor(words: readonly string[], tree: CommandTree, { style }: Output)
     const last = tail ?? head;
     return word === last || (word !== undefined && aliases.includes(word));
   });
-  if (command !== undefined) return renderCommandHelp(command, style);
+  if (command !== undefined) return renderCommandHelp(command, page);
   const known = [...tree.commands.map(({ path }) => path), ...tree.groups.map(({ name }) => name)];
   const similar = nearest(words.join(' '), known);
   throw usageError(

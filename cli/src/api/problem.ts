@@ -60,6 +60,10 @@ function hintFor(status: number, code: string, problem: ProblemDocument, url: st
   if (status === 404 && code !== 'NOT_FOUND') return `Is ${url} a Headwater server, and as new as this hw?`;
   if (typeof problem.retry_after_seconds === 'number') return `Try again in ${problem.retry_after_seconds} s`;
   if (typeof problem.limit?.name === 'string') return `The limit is ${problem.limit.name}; the operator can raise it`;
+  const [field] = readFields(problem.errors);
+  if (code === 'INVALID_PROPS' && field?.path.startsWith('configured_props.') === true)
+    return `Give another value: --prop ${field.path.split('.')[1]}=<value>`;
+  if (code === 'NOT_FOUND') return 'See what there is: hw list';
   if (code === 'INVALID_COMPONENT') return 'Mend the code and try again';
   if (code === 'HOOK_FAILED') return 'A hook of the component threw: nothing was changed';
   if (status >= 500) return "The server's log has the reason";

@@ -1,11 +1,12 @@
 import path from 'node:path';
-import { CliError, usageError } from '../cli-error.ts';
+import { usageError } from '../cli-error.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { slugOf } from '../names/named-kinds.ts';
 import { actionTemplate, appTemplate, sourceTemplate, type TemplateChoice } from '../templates/component-templates.ts';
 import { writeNew, writeTsconfig } from '../templates/write-files.ts';
 import { findTypesPlace, referenceTo, TYPES_FILE, writeTypes } from '../templates/write-types.ts';
+import { initTypes } from './init-types.ts';
 
 const TS: OptionSpec = { name: 'ts', summary: 'TypeScript, with a tsconfig.json where there is none.' };
 const FORCE: OptionSpec = { name: 'force', summary: 'Replace a file that is there.' };
@@ -65,7 +66,7 @@ const app: CommandSpec = {
       context,
       {},
       appTemplate,
-      (file, slug) => [`Components import it: import ${variableOf(slug)} from './${path.basename(file)}'`],
+      (file) => [`Components import it: import app from './${path.basename(file)}'`],
       '.app',
     ),
 };
@@ -74,7 +75,7 @@ async function writeComponent(
   { input, workDir }: CommandContext,
   parts: Partial<TemplateChoice>,
   template: (choice: TemplateChoice) => string,
-  next: (file: string, slug: string) => string[],
+  next: (file: string) => string[],
   suffix = '',
 ) {
   const name = input.argument('name').replace(/\.[cm]?[jt]s$/, '');
@@ -82,28 +83,16 @@ async function writeComponent(
   if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
   const typescript = input.flag('ts');
   const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
-  const title = titleOf(slug);
-  const folder = path.dirname(path.resolve(workDir, file));
-  const place = findTypesPlace(folder);
-  const choice = { slug, title, typescript, http: false, timer: false, db: false, ...parts };
-  const reference = place === undefined ? '' : referenceTo(path.relative(folder, place));
-  await writeNew(
-    path.resolve(workDir, file),
-    file,
-    (typescript ? '' : reference) + template(choice),
-    input.flag('force'),
-  );
+  const absolute = path.resolve(workDir, file);
+  const place = findTypesPlace(path.dirname(absolute));
+  const code = template({ slug, title: titleOf(slug), typescript, http: false, timer: false, db: false, ...parts });
+  const reference = place === undefined || typescript ? '' : referenceTo(path.relative(path.dirname(absolute), place));
+  await writeNew(absolute, file, reference + code, input.flag('force'));
   const files = [file, ...(typescript ? await writeTsconfig(workDir, file) : [])];
   if (place !== undefined && (await writeTypes(place)) === 'written')
     files.push(path.join(path.relative(workDir, place), TYPES_FILE));
-  const lines = [...files.map((made) => `Made ${made}`), ...next(file, slug)];
+  const lines = [...files.map((made) => `Made ${made}`), ...next(file)];
   return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
-}
-
-/** `acme-shop` → `acmeShop`. */
-function variableOf(slug: string): string {
-  const name = slug.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  return /^\d/.test(name) ? `app${name}` : name;
 }
 
 function titleOf(slug: string): string {
@@ -111,32 +100,4 @@ function titleOf(slug: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const types: CommandSpec = {
-  path: 'init types',
-  summary: 'Write the types of @headwater/types for your editor, or bring them up to date',
-  details: `Every \`hw init\` does it too. The file is \`${TYPES_FILE}\`; a folder above that has one, or a tsconfig.json, is taken instead. Where the package itself is in node_modules, nothing is written.`,
-  arguments: [{ name: 'folder', summary: 'Default: this one.', optional: true, completes: 'files' }],
-  options: [{ name: 'force', summary: 'Replace a file of that name that hw has not made.' }],
-  examples: [{ does: 'For components that are there already', command: 'hw init types' }],
-  json: JSON_SHAPE,
-  async run({ input, workDir }) {
-    const place = findTypesPlace(path.resolve(workDir, input.optionalArgument('folder') ?? '.'));
-    const made = place === undefined ? 'installed' : await writeTypes(place, { force: input.flag('force') });
-    if (made === 'foreign') {
-      throw new CliError('failure', `${TYPES_FILE} is there, and hw has not made it`, {
-        hint: 'Replace it with --force',
-      });
-    }
-    const file = path.join(path.relative(workDir, place ?? ''), TYPES_FILE);
-    const files = made === 'written' ? [file] : [];
-    const texts = {
-      written: `Made ${file}`,
-      same: `${file} is up to date`,
-      installed: '@headwater/types is in node_modules: nothing else is needed',
-      missing: 'The types are not installed beside this hw',
-    };
-    return { json: { files }, text: texts[made], quiet: files.join('\n') };
-  },
-};
-
-export const initCommands: readonly CommandSpec[] = [source, action, app, types];
+export const initCommands: readonly CommandSpec[] = [source, action, app, initTypes];

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { CliError } from '../cli-error.ts';
+import { CliError, usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
@@ -36,8 +37,8 @@ export async function runNamed(context: CommandContext, kinds: readonly Kind[]) 
   const api = await context.api();
   const { kind, id } = await findNamed(api, kinds, name);
   const body = event === undefined ? {} : { event };
-  const send = <T>(path: string) =>
-    api.send<T>('POST', path, body).catch((error: unknown) => {
+  const send = <T>(to: string) =>
+    api.send<T>('POST', to, body).catch((error: unknown) => {
       throw stoppedError(error, name);
     });
   if (kind === 'workflow') {
@@ -65,5 +66,7 @@ async function readEvent({ input, workDir, readStdin }: CommandContext): Promise
   const file = input.text('event');
   if (file === undefined) return undefined;
   if (file === '-') return parseJsonText(await readStdin(), 'Standard input');
+  if (/^[{[]/.test(file) && !existsSync(path.resolve(workDir, file)))
+    throw usageError('--event takes a file', `From another program: echo '…' | hw run <name> --event -`);
   return parseJsonText(await readText(path.resolve(workDir, file)), file);
 }

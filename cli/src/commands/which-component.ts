@@ -81,7 +81,7 @@ export async function readCode(file: string, word: string): Promise<string> {
 /** Which keys of the account or the registry may have been meant. */
 async function nearestKeys(api: ApiClient, key: string): Promise<string[]> {
   const lists = await Promise.all(
-    ['/components', '/components/registry'].map((path) => api.all<Component>(path).catch(() => [])),
+    ['/components', '/components/registry'].map((list) => api.all<Component>(list).catch(() => [])),
   );
   return nearest(
     key,

@@ -11,14 +11,17 @@ const INDEX = 'index.d.ts';
 /** Where the package lies beside this one. Nothing of it is imported: it is text here. */
 const FOLDER = fileURLToPath(new URL('../../../types/src', import.meta.url));
 
+export function hasTypes(): boolean {
+  return existsSync(path.join(FOLDER, INDEX));
+}
+
 /**
  * The package `@headwater/types` as one file that declares it, for editors and compilers where it is not installed: a server
- * needs none of it. Undefined where it does not lie beside this hw.
+ * needs none of it.
  */
-export async function declareTypes(folder = FOLDER): Promise<string | undefined> {
-  if (!existsSync(path.join(folder, INDEX))) return undefined;
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.d.ts') && name !== INDEX).toSorted();
-  const read = (name: string) => readFile(path.join(folder, name), 'utf8');
+export async function declareTypes(): Promise<string> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.d.ts') && name !== INDEX).toSorted();
+  const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
   const index = await read(INDEX);
   const isPublic = new Set(publicNames(index));
   const parts = [index, ...(await Promise.all(names.map(read)))].map((text) => partOf(text, isPublic));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CliError } from '../cli-error.ts';
-import { declareTypes, TYPES_MARK } from './declare-types.ts';
+import { declareTypes, hasTypes, TYPES_MARK } from './declare-types.ts';
 
 export const TYPES_FILE = 'headwater.d.ts';
 
@@ -11,9 +11,10 @@ const PROJECTS = [TYPES_FILE, 'tsconfig.json', 'jsconfig.json'];
 
 /**
  * The folder where a component of `folder` finds its types: where the project begins, so that there is one file of them, else
- * that folder. Undefined where the package is installed.
+ * that folder. Undefined where the package is installed, or this hw has no types to write.
  */
 export function findTypesPlace(folder: string): string | undefined {
+  if (!hasTypes()) return undefined;
   let place: string | undefined;
   for (let at = folder; ; at = path.dirname(at)) {
     if (existsSync(path.join(at, 'node_modules/@headwater/types'))) return undefined;
@@ -22,13 +23,12 @@ export function findTypesPlace(folder: string): string | undefined {
   }
 }
 
-/** `foreign`: a file of that name is somebody else's. `missing`: this hw has no types to write. */
-export type TypesOutcome = 'written' | 'same' | 'foreign' | 'missing';
+/** `foreign`: a file of that name is somebody else's. */
+type TypesOutcome = 'written' | 'same' | 'foreign';
 
 export async function writeTypes(place: string, { force = false } = {}): Promise<TypesOutcome> {
   const file = path.join(place, TYPES_FILE);
   const text = await declareTypes();
-  if (text === undefined) return 'missing';
   try {
     const before = await readFile(file, 'utf8').catch(() => undefined);
     if (before === text) return 'same';
