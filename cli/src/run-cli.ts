@@ -17,6 +17,7 @@ import { type CommandTree, parseCommandLine } from './program.ts';
 import { createAsk } from './terminal/ask.ts';
 import { createOutput, type Output } from './terminal/output.ts';
 import type { OutputStream } from './terminal/output-stream.ts';
+import { quoteWord } from './terminal/quote-word.ts';
 
 export interface CliProcess {
   /** What follows the script's name. */
@@ -103,7 +104,7 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
 }
 
 function notLoggedIn(url: string): CliError {
-  const to = url === DEFAULT_URL ? '' : ` --url ${url}`;
+  const to = url === DEFAULT_URL ? '' : ` --url ${quoteWord(url)}`;
   return new CliError('unauthorized', `Nobody is logged in to ${url}`, {
     hint: `Log in with: hw login${to}   or set HEADWATER_API_KEY`,
   });

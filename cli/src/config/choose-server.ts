@@ -62,7 +62,7 @@ export function refusedHint({ url, profile, keyFrom }: ServerChoice): string {
   if (keyFrom === 'option') return 'The key is that of --api-key';
   if (keyFrom === 'environment') return 'The key is that of HEADWATER_API_KEY: set another, or unset it and log in';
   const of = profile === DEFAULT_PROFILE ? '' : ` -p ${quoteWord(profile)}`;
-  return `Log in again: hw login --url ${url}${of}`;
+  return `Log in again: hw login --url ${quoteWord(url)}${of}`;
 }
 
 /** Scheme, host and port; a path stays, for servers behind one, but not the `/v1` that every path of the API begins with. */
