@@ -168,6 +168,7 @@ test('the welcome shows a generated key once and a given one never', () => {
     return text;
   };
   expect(shown('hw_generated')).toContain('API key  hw_generated');
+  expect(shown('hw_generated')).toContain('\nnpx hw login --url http://h\n');
   expect(shown()).toContain('$HEADWATER_API_KEY');
 });
 

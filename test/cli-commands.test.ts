@@ -67,6 +67,9 @@ describe('sources', () => {
       stderr: expect.stringContaining('Nothing to change'),
     });
     expect((await world.user.hw(['update', before.id, '--activate', '--deactivate'])).code).toBe(2);
+    await world.user.hw(['update', before.id, '--deactivate']);
+    const { code, stderr } = await world.user.hw(['run', 'Changed']);
+    expect([code, stderr]).toEqual([1, 'error: Changed is stopped\n  → Start it: hw update Changed --activate\n']);
   });
 
   test('run takes an event from a file and from standard input; events and logs show what came of it', async () => {
@@ -118,7 +121,10 @@ describe('components', () => {
     expect((await world.user.hw(['list', 'components'])).stdout).toMatch(
       /^published-orders\t0\.1\.0\tsource\tOrders\tsc_\w+\tpublished$/m,
     );
-    expect(await world.user.json('describe', 'published-orders')).toMatchObject({ id: published.id });
+    for (const word of ['published-orders', 'published-orders@0.1.0', published.id]) {
+      expect(await world.user.json('describe', word)).toMatchObject({ id: published.id });
+    }
+    expect((await world.user.hw(['describe', 'published-orders@0.2.0'])).code).toBe(4);
     expect(await world.user.json('unpublish', 'published-orders')).toMatchObject({ published_at: null });
     expect((await world.user.hw(['unpublish', 'published-nothing'])).code).toBe(4);
   });
@@ -222,7 +228,12 @@ test('workflows: made from a file with code beside it, run, looked at, changed a
   expect(await world.user.json('update', 'doubling', '--deactivate')).toMatchObject({ active: false });
   expect(await world.user.hw(['update', 'doubling', '--prop', 'a=1'])).toMatchObject({ code: 2 });
   expect((await world.user.hw(['workflows', 'describe', 'doubling'])).stdout).toContain('double');
-  expect(await world.user.json('workflows', 'delete', 'doubling')).toMatchObject({ deleted: true });
+  const stopped = await world.user.hw(['workflows', 'run', 'doubling', '--event', 'number.json']);
+  expect(stopped.stderr).toContain('hw update doubling --activate');
+  await world.user.hw(['update', 'doubling', '--activate']);
+  const again = await world.user.json('workflows', 'run', 'doubling', '--event', 'number.json');
+  expect(again).toEqual({ execution_id: expect.stringMatching(/^exec_/) });
+  expect(await world.user.json('workflows', 'delete', 'doubling', '--yes')).toMatchObject({ deleted: true });
   expect(await world.user.json('workflows', 'list')).toEqual([]);
 });
 
@@ -235,6 +246,11 @@ test('environment variables: set from the word and from standard input, listed w
   expect(await world.user.json('env', 'delete', 'TOKEN')).toEqual({ name: 'TOKEN', deleted: true });
   expect(await world.user.hw(['env', 'delete', 'TOKEN'])).toMatchObject({ code: 4 });
   expect(await world.user.hw(['env', 'set', 'NOT-A-NAME=1'])).toMatchObject({ code: 1 });
+  expect(await world.user.hw(['env', 'set', 'NOTHING'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('NOTHING='),
+  });
+  expect(await world.user.hw(['env', 'set', 'NOTHING='])).toMatchObject({ code: 0 });
 });
 
 test('connected accounts are listed', async () => {

@@ -52,7 +52,7 @@ async function deployed(cli: RunningCli): Promise<{ id: string; endpoint: string
 const post = async (endpoint: string) => expect((await fetch(endpoint, { method: 'POST' })).status).toBe(200);
 
 /** A second on a machine that does nothing else. */
-const SOON_MS = 5_000;
+const SOON_MS = 10_000;
 
 /** Posts until the source emits it; answers how long that took. */
 async function untilItSays(cli: RunningCli, endpoint: string, what: string): Promise<number> {
@@ -128,6 +128,46 @@ describe('hw dev', () => {
     await cli.untilOutput(/at load/);
     await write('main.mjs', emits('"mended"'));
     expect(await untilItSays(cli, endpoint, 'mended')).toBeLessThan(SOON_MS);
+  });
+
+  test('sees a folder that is put in the place of another, and each save in it from then on', async () => {
+    await write('lib/deep/word.mjs', 'export const word = "first";\n');
+    await write('main.mjs', emits('word', 'import { word } from "./lib/deep/word.mjs";'));
+    const cli = dev('main.mjs');
+    const { endpoint } = await deployed(cli);
+    await untilItSays(cli, endpoint, 'first');
+    await write('other/deep/word.mjs', 'export const word = "second";\n');
+    await rename(path.join(user.workDir, 'lib'), path.join(user.workDir, 'before'));
+    await rename(path.join(user.workDir, 'other'), path.join(user.workDir, 'lib'));
+    expect(await untilItSays(cli, endpoint, 'second')).toBeLessThan(SOON_MS);
+    await write('lib/deep/word.mjs', 'export const word = "third";\n');
+    expect(await untilItSays(cli, endpoint, 'third')).toBeLessThan(SOON_MS);
+  });
+
+  test('says that a broken save which is taken back is what runs, and with --json so too', async () => {
+    await write('main.mjs', emits('"good"'));
+    for (const [args, pattern] of [
+      [[], /Mended: what is saved is what runs/],
+      [['--json'], /\{"broken".*\n\{"deployed"/],
+    ] as const) {
+      const cli = dev('main.mjs', ...args);
+      await cli.untilOutput(/[Dd]eployed/);
+      await write('main.mjs', 'export default {');
+      await cli.untilOutput(/cannot be put together/);
+      await write('main.mjs', emits('"good"'));
+      expect(await cli.untilOutput(pattern)).toHaveLength(1);
+      await cli.end();
+    }
+  });
+
+  test('names the file in errors of runs and in code that the server refuses, as it is called here', async () => {
+    await write('named.mjs', emits('nothingThere'));
+    const cli = dev('named.mjs');
+    const { endpoint } = await deployed(cli);
+    await post(endpoint);
+    await cli.untilOutput(/nothingThere is not defined\n +at .*named\.mjs:3:\d+/);
+    await write('named.mjs', emits('1', 'throw new Error("at load");'));
+    expect(await cli.untilOutput(/named\.mjs:1:\d+: .*at load/)).toHaveLength(1);
   });
 
   test('begun with a file that is broken, it waits until the file that is at fault is mended', async () => {

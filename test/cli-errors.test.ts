@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cliWorld, ORDERS_SOURCE } from './support/cli-world.ts';
 
@@ -68,6 +70,64 @@ describe('what the server refuses', () => {
       code: 2,
       stderr: expect.stringContaining('Did you mean there.mjs?'),
     });
+  });
+
+  test('a folder, a missing file of a workflow, an empty word: exit code 2, before anything is sent', async () => {
+    await mkdir(path.join(world.user.workDir, 'folder'), { recursive: true });
+    await world.write('folder/inside.mjs', ORDERS_SOURCE);
+    for (const command of ['deploy', 'dev', 'publish']) {
+      expect(await world.user.hw([command, 'folder'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('folder is a folder\n  → Name one: inside.mjs'),
+      });
+    }
+    await world.write(
+      'flow.json',
+      '{"name":"f","triggers":[],"steps":[{"namespace":"a","component_file":"gone.mjs"}]}',
+    );
+    expect(await world.user.hw(['workflows', 'create', 'flow.json'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is no file gone.mjs'),
+    });
+  });
+
+  test('an event on the command line: exit code 2, with the way to give it', async () => {
+    expect(await world.user.hw(['run', 'any', '--event', '{"total":1}'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--event -'),
+    });
+  });
+
+  test('a key that nobody has published: exit code 4, with the nearest', async () => {
+    expect(await world.user.hw(['deploy', 'schedule-timr'])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('Did you mean schedule-timer?'),
+    });
+    expect(await world.user.hw(['deploy', 'schedule-timer@99.0.0'])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('There is no version 99.0.0 of schedule-timer'),
+    });
+  });
+
+  test('code that does not load is told once, with the name that its file has here', async () => {
+    await world.write(
+      'loads.mjs',
+      'const a = 1;\nnothingThere();\nexport default { name: "x", version: "1", run() {} };',
+    );
+    const { code, stderr } = await world.user.hw(['deploy', 'loads.mjs']);
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^error: loads\.mjs:2:1: .*nothingThere is not defined\n {2}→ .*\n$/);
+    const { stderr: json } = await world.user.hw(['publish', 'loads.mjs', '--json']);
+    expect(JSON.parse(json).error.fields).toMatchObject([{ file: 'loads.mjs', line: 2, column: 0 }]);
+  });
+
+  test('a prop that the component does not have is warned of, with the nearest', async () => {
+    await world.write('orders.mjs', ORDERS_SOURCE);
+    const { code, stderr } = await world.user.hw(['deploy', 'orders.mjs', '--prop', 'curency=CHF', '-q']);
+    expect([code, stderr]).toEqual([0, 'warning: the component has no prop curency (did you mean currency?)\n']);
+    await world.user.hw(['deploy', 'orders.mjs', '--name', 'to update']);
+    const updated = await world.user.hw(['update', 'to-update', '--prop', 'curency=CHF']);
+    expect(updated.stderr).toContain('did you mean currency?');
   });
 
   test('a key that is not valid: exit code 3', async () => {

@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allCommands, GROUPS } from '../cli/src/commands/all-commands.ts';
 import { completeWords } from '../cli/src/completion/complete-words.ts';
 import { exitsOf } from '../cli/src/help.ts';
+import { createStyle } from '../cli/src/terminal/style.ts';
+import { renderTable } from '../cli/src/terminal/table.ts';
+import { shorten, textWidth } from '../cli/src/terminal/text-width.ts';
 import { nearest } from '../cli/src/names/nearest.ts';
 import { readEnvironment } from '../cli/src/environment.ts';
 import { runCli } from '../cli/src/run-cli.ts';
@@ -20,8 +25,8 @@ const commands = allCommands();
 const tree = { commands, groups: GROUPS };
 let user: CliUser;
 
-/** The same as the binary does, in this process. */
-async function ask(argv: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+/** The same as the binary does, in this process. `columns`: at a terminal of that width. */
+async function ask(argv: readonly string[], env: Record<string, string> = {}, columns?: number): Promise<CliResult> {
   let [stdout, stderr] = ['', ''];
   const code = await runCli({
     argv,
@@ -29,7 +34,7 @@ async function ask(argv: readonly string[], env: Record<string, string> = {}): P
       { HEADWATER_API_KEY: 'hw_none', HEADWATER_URL: 'http://127.0.0.1:9', ...env },
       user.home,
     ),
-    stdout: { write: (text) => (stdout += text) },
+    stdout: { write: (text) => (stdout += text), ...(columns === undefined ? {} : { isTTY: true, columns }) },
     stderr: { write: (text) => (stderr += text) },
     interactive: false,
     readStdin: async () => '',
@@ -99,11 +104,15 @@ test('hw, hw help, --help, help of a group and of a command answer on stdout wit
 
 test.each([
   [['dploy'], "unknown command 'dploy'", 'Did you mean deploy?'],
+  [['doctor'], "unknown command 'doctor'", 'Did you mean hw server doctor?'],
   [['webhooks', 'mak'], "unknown command 'mak'", 'See: hw help webhooks'],
   [['deploy'], "missing required argument 'what'", 'See: hw help deploy'],
   [['list', '--jsn'], "unknown option '--jsn'", 'Did you mean --json?'],
-  [['events', 'x', '-n', 'many'], '--count many is not a whole number from 0 to 100', 'hw help events'],
-  [['events', 'x', '-n', '101'], '--count 101 is not', 'hw help events'],
+  [['events', 'x', '-n', 'many'], '--count many is not a whole number from 0 to 10000', 'hw help events'],
+  [['events', 'x', '-n', '10001'], '--count 10001 is not', 'hw help events'],
+  [['logs', 'x', '-n', '101'], '--count 101 is not', 'hw help logs'],
+  [['whoami', '-p', ''], '--profile has no name', 'leave it out'],
+  [['deploy', ''], 'names no component', 'hw help deploy'],
   [['list', 'sorces'], 'There is no list of sorces', 'Did you mean sources?'],
   [['help', 'deplyo'], 'There is no command deplyo', 'Did you mean deploy?'],
   [
@@ -126,6 +135,24 @@ test('with --json an error is a document on stderr', async () => {
   expect(JSON.parse(stderr)).toEqual({
     error: { code: 'USAGE', message: 'There is no list of sorces', hint: 'Did you mean sources?', exit_code: 2 },
   });
+});
+
+test.skipIf(!existsSync('/dev/full'))('an error that cannot be written is still an exit code', async () => {
+  const hw = fileURLToPath(new URL('../cli/bin/hw.js', import.meta.url));
+  const codeOf = async (line: string) => {
+    const script = `"$1" "$2" ${line}; echo "code $?"`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', script, 'sh', process.execPath, hw], { env: user.env });
+    return Number(/code (\d+)/.exec(stdout)?.[1]);
+  };
+  expect(await codeOf('list nope 2>/dev/full')).toBe(2);
+  expect(await codeOf('list nope 2>&-')).toBe(2);
+  expect(await codeOf('help >&-')).toBe(0);
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer for which there is no room is a failure that is told', async () => {
+  const hw = fileURLToPath(new URL('../cli/bin/hw.js', import.meta.url));
+  const lost = promisify(execFile)('sh', ['-c', '"$1" "$2" help >/dev/full', 'sh', process.execPath, hw]);
+  await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be written') });
 });
 
 test('colours are there where they are wanted, and nowhere else', async () => {
@@ -158,6 +185,9 @@ describe('completion', () => {
     ['list web', ['webhooks']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['events orders extra', []],
+    ['he', ['help']],
+    ['help webhooks de', ['describe', 'delete']],
+    ['help deploy ', []],
   ])('%j', async (line, expected) => {
     expect(await complete(line)).toEqual(expected);
   });
@@ -200,4 +230,44 @@ test('a large folder is split into whole apps that fit a request, and nothing is
   expect(parts.every((part) => part['package.json'] === '{}')).toBe(true);
   expect(Object.assign({}, ...parts)).toEqual(all);
   expect(splitTree({ 'one.mjs': text }, 10)).toEqual([{ 'one.mjs': text }]);
+});
+
+test('help fits the terminal', async () => {
+  for (const words of [[], ['deploy'], ['webhooks']]) {
+    const { stdout } = await ask(['help', ...words], { NO_COLOR: '1' }, 64);
+    // What is to be copied stays on its line.
+    const lines = stdout.split('\n').filter((line) => !/^ {2}(?:hw|#) /.test(line));
+    expect(lines.filter((line) => line.length > 64)).toEqual([]);
+    expect(lines.some((line) => line.length > 50)).toBe(true);
+  }
+});
+
+describe('a table on a terminal', () => {
+  const style = createStyle(false);
+  const columns = [
+    { title: 'NAME', value: (row: { name: string }) => row.name },
+    { title: 'ID', whole: true, value: () => 'dc_12345678901234567890' },
+    { title: 'URL', value: () => 'https://example.com/a/long/way' },
+  ];
+  const lines = (names: string[], width?: number) =>
+    renderTable(
+      names.map((name) => ({ name })),
+      columns,
+      { style, aligned: true, width },
+    ).split('\n');
+
+  test('is as wide as it needs, and fits where there is less room, with whole ids', () => {
+    expect(lines(['n'.repeat(100)])[1]).toHaveLength(100 + 2 + 23 + 2 + 30);
+    for (const line of lines(['n'.repeat(100), 'short'], 60)) expect(line.length).toBeLessThanOrEqual(60);
+    expect(lines(['n'.repeat(100)], 60)[1]).toMatch(/^n+…  dc_12345678901234567890  https:\S+…$/);
+    // Nothing is left to give.
+    expect(lines(['n'.repeat(100)], 10)[1]).toContain('dc_12345678901234567890');
+  });
+
+  test('has its columns in line also for letters that take two cells, and marks that take none', () => {
+    const [head = '', ...rows] = lines(['日本語', 'e\u0301te\u0301', '👍🏽 ok', 'plain']);
+    const at = head.indexOf('ID');
+    for (const row of rows) expect(textWidth(row.slice(0, row.indexOf('dc_')))).toBe(at);
+    expect(shorten('日本語', 5)).toBe('日本…');
+  });
 });

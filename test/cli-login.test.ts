@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type CliUser, createCliUser } from './support/cli.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { startTunnelProxy } from './support/tunnel-proxy.ts';
 
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
 vi.setConfig({ testTimeout: 90_000 });
@@ -76,11 +77,75 @@ test('XDG_CONFIG_HOME moves the file, and -p keeps several logins apart', async 
   expect(await user.json('logout', '-p', 'work')).toEqual({ profile: 'work', removed: false });
 });
 
+test('a profile that HEADWATER_PROFILE names and nobody has made is no other one', async () => {
+  await login();
+  const env = { HEADWATER_PROFILE: 'typo' };
+  const { code, stderr } = await user.hw(['list'], { env });
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringContaining('There is no profile typo, which HEADWATER_PROFILE names'),
+  ]);
+  const complete = { ...env, HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey };
+  expect((await user.hw(['list'], { env: complete })).code).toBe(0);
+});
+
+test('a file that others can read is warned of, and one that is not needed is not read', async () => {
+  await login();
+  const file = path.join(user.configDir, 'config.json');
+  await chmod(file, 0o644);
+  const { code, stderr } = await user.hw(['whoami']);
+  expect([code, stderr]).toEqual([0, `warning: others on this machine can read your keys: chmod 600 ${file}\n`]);
+  await writeFile(file, 'broken');
+  const env = { HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey };
+  expect(await user.hw(['whoami'], { env })).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a key that is refused says where it is from', async () => {
+  const refused = async (args: string[], env: Record<string, string> = {}) =>
+    (await user.hw(['list', ...args], { env: { HEADWATER_URL: hw.url, ...env } })).stderr;
+  expect(await refused(['--api-key', 'hw_wrong'])).toContain('that of --api-key');
+  expect(await refused([], { HEADWATER_API_KEY: 'hw_wrong' })).toContain('HEADWATER_API_KEY: set another');
+  await login('-p', 'my work');
+  const file = path.join(user.configDir, 'config.json');
+  await writeFile(file, (await readFile(file, 'utf8')).replace(hw.apiKey, 'hw_wrong'));
+  expect((await user.hw(['list', '-p', 'my work'])).stderr).toContain(`hw login --url ${hw.url} -p 'my work'`);
+});
+
+test('the URL may end in slashes or in the /v1 of the interface; where the server speaks no TLS, it says so', async () => {
+  for (const end of ['/', '//', '/v1', '/v1/']) {
+    const { url } = await user.json('login', '--url', hw.url + end, '--api-key', hw.apiKey);
+    expect(url).toBe(hw.url);
+  }
+  const plain = await user.hw(['whoami', '--url', hw.url.replace('http:', 'https:'), '--api-key', 'x']);
+  expect([plain.code, plain.stderr]).toEqual([
+    5,
+    expect.stringContaining(`it does not speak TLS\n  → Is it ${hw.url}?`),
+  ]);
+});
+
+test('a proxy of the environment is the way to other machines, and never to this one', async () => {
+  const proxy = await startTunnelProxy();
+  try {
+    const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, HEADWATER_API_KEY: hw.apiKey };
+    const far = `http://headwater.test:${new URL(hw.url).port}`;
+    expect(await user.hw(['whoami', '--url', far], { env })).toMatchObject({ code: 0 });
+    expect(proxy.asked.map(({ authority }) => authority)).toEqual([new URL(far).host]);
+    expect(await user.hw(['whoami', '--url', hw.url], { env })).toMatchObject({ code: 0 });
+    expect(proxy.asked).toHaveLength(1);
+    const without = await user.hw(['whoami', '--url', far], { env: { ...env, NO_PROXY: 'headwater.test' } });
+    expect([without.code, proxy.asked.length]).toEqual([5, 1]);
+    const odd = await user.hw(['whoami', '--url', far], { env: { ...env, HTTP_PROXY: 'hush hush' } });
+    expect([odd.code, odd.stderr.includes('hush')]).toEqual([2, false]);
+  } finally {
+    await proxy.stop();
+  }
+});
+
 test('nobody is logged in: exit code 3, and what to do', async () => {
   const { code, stderr } = await user.hw(['list', '--url', hw.url]);
   expect([code, stderr]).toEqual([
     3,
-    `error: Nobody is logged in to ${hw.url}\n  → Log in with: hw login   or set HEADWATER_API_KEY\n`,
+    `error: Nobody is logged in to ${hw.url}\n  → Log in with: hw login --url ${hw.url}   or set HEADWATER_API_KEY\n`,
   ]);
 });
 

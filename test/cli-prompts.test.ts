@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { addLoopbackApp, browse, type OAuthServer, startOAuthServer } from './support/oauth-server.ts';
 
-const { enter, down, space, interrupt, backspace } = KEYS;
+const { enter, down, space, interrupt, backspace, endOfInput } = KEYS;
 
 let hw: Headwater;
 let user: CliUser;
@@ -157,6 +157,34 @@ describe.skipIf(!HAS_TERMINALS)('at a terminal, each prop that needs a value is 
     await answer(cli, /city/, interrupt);
     expect((await cli.exited).code).toBe(130);
     expect((await user.hw(['describe', 'cancelled'])).code).toBe(4);
+  });
+
+  test('so does Ctrl-D, at every kind of question, also at the second one', async () => {
+    const first = await deploying('ended', 'city: { type: "string" }, level: { type: "string", options: ["a", "b"] }');
+    await answer(first, /city/, endOfInput);
+    expect(await first.exited).toMatchObject({ code: 130, stdout: expect.stringContaining('Cancelled') });
+    const second = atTerminal('deploy', 'ended.mjs');
+    await answer(second, /city/, 'Bern', enter);
+    await answer(second, /level/, endOfInput);
+    expect((await second.exited).code).toBe(130);
+    expect((await user.hw(['describe', 'ended'])).code).toBe(4);
+  });
+
+  test('Ctrl-C while the server is at work says that nobody knows what came of it', async () => {
+    const hook = 'hooks: { deploy() { return new Promise((resolve) => setTimeout(resolve, 3_000)); } },';
+    const cli = await deploying('slow', '', hook);
+    await answer(cli, /Deploying slow/, interrupt);
+    const { code, stdout } = await cli.exited;
+    expect([code, stdout]).toEqual([130, expect.stringContaining('the server may have made it all the same')]);
+  });
+
+  test('hw login asks again for what is no URL', async () => {
+    const cli = user.start(['login'], { terminal: true, env: { HEADWATER_URL: '', HEADWATER_API_KEY: '' } });
+    running.push(cli);
+    await answer(cli, /Where is the server/, 'nonsense', enter);
+    await answer(cli, /nonsense is not a URL/, ...'nonsense'.split('').map(() => backspace), hw.url, enter);
+    await answer(cli, /API key/, hw.apiKey, enter);
+    expect(await cli.exited).toMatchObject({ code: 0, stdout: expect.stringContaining(`Logged in to ${hw.url}`) });
   });
 });
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CliUser, createCliUser } from './support/cli.ts';
@@ -83,6 +84,40 @@ describe('hw server doctor', () => {
     expect(check('encryption key')).toMatchObject({ status: 'warn', costs: expect.stringContaining('every node') });
   });
 
+  test('fails for a Postgres that is too old, and a data folder that is a file', async () => {
+    // A search path of our own puts another function in the place of the one that says the version.
+    await database.db.sql.unsafe(`
+      create schema old; create function old.current_setting(text) returns text language sql as
+        $$ select case $1 when 'server_version_num' then '130011' else '13.11' end $$`);
+    const url = new URL(database.url);
+    url.searchParams.set('search_path', 'old, pg_catalog, public');
+    const old = await examine({ DATABASE_URL: url.href });
+    expect(old.code).toBe(1);
+    expect(old.check('database')).toMatchObject({ status: 'fail', detail: expect.stringContaining('version 13.11') });
+    const file = path.join(user.home, 'file');
+    await writeFile(file, '');
+    const folder = await examine({ HEADWATER_DATA_DIR: file });
+    expect(folder.check('disk')).toMatchObject({ status: 'fail', detail: `${file} is no folder` });
+    const started = await user.hw(['server', 'start', '--data-dir', file], { env: { DATABASE_URL: '' } });
+    expect([started.code, started.stderr]).toEqual([1, expect.stringContaining('there is a file in its place')]);
+  });
+
+  test('warns where something listens already, and hw server start says so', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const port = String((other.address() as AddressInfo).port);
+    try {
+      const { code, check } = await examine({ PORT: port });
+      expect(code).toBe(0);
+      expect(check('port')).toMatchObject({ status: 'warn', detail: `something listens on 127.0.0.1 port ${port}` });
+      const refused = await user.hw(['server', 'start', '--port', port]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('PORT names another port')]);
+    } finally {
+      other.close();
+    }
+    expect((await examine({ PORT: String(await freePort()) })).check('port')).toMatchObject({ status: 'ok' });
+  });
+
   test('says every problem of the configuration, a line each', async () => {
     const env = { PORT: 'x', HEADWATER_EGRESS_ALLOW: 'everything' };
     const { code, stdout, stderr } = await user.hw(['server', 'doctor'], { env });
@@ -122,6 +157,27 @@ test('hw server start is the server: its log, its signals, its exit code; option
   expect((await server.end('SIGTERM')).code).toBe(0);
   const refused = await user.hw(['server', 'api', '--port', 'x']);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT must be a port') });
+});
+
+test('hw server engine and hw server api are the two halves of a server', async () => {
+  const port = await freePort();
+  user.env['HEADWATER_API_KEY'] = `hw_${'k'.repeat(32)}`;
+  const api = user.start(['server', 'api', '--port', String(port), '--host', '127.0.0.1']);
+  const engine = user.start(['server', 'engine']);
+  try {
+    await Promise.all([api, engine].map((node) => node.untilOutput(/headwater is up/, 60_000)));
+    const env = { HEADWATER_URL: `http://127.0.0.1:${port}` };
+    const code =
+      'export default { name: "Tick", version: "1", props: { timer: "$.interface.timer" }, run() { this.$emit(1); } };';
+    await writeFile(path.join(user.workDir, 'tick.mjs'), code);
+    const deployed = await user.hw(['deploy', 'tick.mjs', '--prop', 'timer=1'], { env });
+    expect(deployed.code).toBe(0);
+    const live = user.start(['events', 'tick', '-f'], { env });
+    await live.untilOutput(/\t1\n/, 30_000);
+    await live.end();
+  } finally {
+    await Promise.all([api, engine].map((node) => node.end('SIGTERM')));
+  }
 });
 
 test('npm start is hw server start', async () => {

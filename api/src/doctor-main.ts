@@ -1,16 +1,13 @@
 import { type DoctorReport, runDoctor } from '@headwater/engine';
-import { readConfig } from './config.ts';
+import { checkPort } from './check-port.ts';
+import { type Config, readConfig } from './config.ts';
 import { createProcessLog } from './process-log.ts';
 
 /* `hw server doctor`: one JSON document to stdout, code 1 where something fails. */
 
 const outcome = readConfig(process.env, []);
 const report: DoctorReport = outcome.ok
-  ? await runDoctor({
-      ...outcome.config,
-      // What it finds is in the report.
-      log: createProcessLog({ ...outcome.config, logLevel: 'silent' }, process.stderr),
-    })
+  ? await examine(outcome.config)
   : {
       ok: false,
       checks: outcome.problems.map((detail) => ({
@@ -22,3 +19,13 @@ const report: DoctorReport = outcome.ok
     };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 process.exitCode = report.ok ? 0 : 1;
+
+async function examine(config: Config): Promise<DoctorReport> {
+  // What it finds is in the report.
+  const log = createProcessLog({ ...config, logLevel: 'silent' }, process.stderr);
+  const { checks } = await runDoctor({ ...config, log });
+  // A node of the role engine listens only where it is told to.
+  if (config.role !== 'engine' || config.portIsSet)
+    checks.push(await checkPort({ host: config.host, port: config.port }));
+  return { ok: checks.every(({ status }) => status !== 'fail'), checks };
+}

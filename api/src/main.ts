@@ -64,7 +64,9 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
 function failToStart(cause: unknown, log: Logger): void {
   const systemCode = (cause as NodeJS.ErrnoException | undefined)?.code;
   if (cause instanceof HeadwaterError || systemCode === 'EADDRINUSE' || systemCode === 'EACCES') {
-    process.stderr.write(`Headwater cannot start: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+    const next =
+      systemCode === 'EADDRINUSE' ? '\n  - PORT names another port; it may be a Headwater that runs already' : '';
+    process.stderr.write(`Headwater cannot start: ${cause instanceof Error ? cause.message : String(cause)}${next}\n`);
     process.exit(1);
   }
   fail(log, cause, 'headwater could not start');

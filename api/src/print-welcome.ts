@@ -5,6 +5,9 @@ export interface Welcome {
   write(text: string): void;
 }
 
+/** Where `hw login` looks by itself. */
+const DEFAULT_URL = 'http://127.0.0.1:3000';
+
 const FIRST_SOURCE = {
   component_code:
     'export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body ?? event.query); } }',
@@ -14,13 +17,20 @@ const FIRST_SOURCE = {
 export function printWelcome({ publicUrl, apiKey, write }: Welcome): void {
   const key = apiKey ?? '$HEADWATER_API_KEY';
   const keyLine = apiKey === undefined ? 'the one in HEADWATER_API_KEY' : `${apiKey}   (shown this once)`;
+  const isDefault = publicUrl === DEFAULT_URL;
   write(`
   Headwater is ready.
 
   URL      ${publicUrl}
   API key  ${keyLine}
 
-  Deploy a first source:
+  The next steps, in another terminal and this folder; the first one asks for the key:
+
+npx hw login${isDefault ? '' : ` --url ${publicUrl}`}
+npx hw init source hello
+npx hw dev hello.mjs
+
+  Or without the command line. A first source:
 
 curl ${publicUrl}/v1/sources -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${JSON.stringify(FIRST_SOURCE)}'
 

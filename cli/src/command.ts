@@ -3,7 +3,7 @@ import type { CommandContext } from './context.ts';
 import type { ExitName } from './exit-codes.ts';
 
 /** What a shell may complete a word with: names that the server knows, files, or these words. */
-export type Completes = 'files' | 'commands' | { names: readonly NamedKind[] } | { words: readonly string[] };
+export type Completes = 'files' | { names: readonly NamedKind[] } | { words: readonly string[] };
 
 export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'components' | 'profiles';
 

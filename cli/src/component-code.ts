@@ -1,8 +1,6 @@
 import { bundleFiles } from './bundle/bundle-files.ts';
 import { readText } from './props/read-props.ts';
 
-export const COMPONENT_FILE = /\.(?:[cm]?js|[cm]?ts)$/;
-
 /** The code of a local component as the server takes it: the file as it is, or one file made of all that it imports beside it. */
 export async function loadComponentCode(file: string): Promise<string> {
   const { code } = await bundleFiles(file);

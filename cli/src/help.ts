@@ -2,21 +2,31 @@ import { type ArgumentSpec, type CommandSpec, GLOBAL_OPTIONS, type GroupSpec, ty
 import { EXIT, EXIT_MEANINGS, type ExitName } from './exit-codes.ts';
 import type { Style } from './terminal/style.ts';
 
+/** Longer lines are hard to read, however wide the terminal is. */
 const WIDTH = 96;
+/** Beside a column of names there has to be room for a word or two. */
+const MIN_WIDTH = 40;
 
-export function renderCommandHelp(command: CommandSpec, style: Style): string {
+/** How help is written: `width` is that of the terminal, where there is one. */
+export interface Page {
+  style: Style;
+  width?: number | undefined;
+}
+
+export function renderCommandHelp(command: CommandSpec, page: Page): string {
+  const { style } = page;
   const { path, summary, details, examples, json, aliases = [] } = command;
   const called = aliases.length === 0 ? '' : `\n\nAlso: ${aliases.map((alias) => aliasPath(path, alias)).join(', ')}`;
   const parts = [
     `${style.bold(`hw ${path}`)}: ${summary}`,
     `${style.bold('Usage')}\n  ${usageOf(command)}${called}`,
-    details === undefined ? undefined : wrap(details, 0),
-    section('Arguments', (command.arguments ?? []).map(argumentRow), style),
-    section('Options', (command.options ?? []).map(optionRow), style),
-    section('Options of all commands', GLOBAL_OPTIONS.map(optionRow), style),
+    details === undefined ? undefined : wrap(details, 0, page),
+    section('Arguments', (command.arguments ?? []).map(argumentRow), page),
+    section('Options', (command.options ?? []).map(optionRow), page),
+    section('Options of all commands', GLOBAL_OPTIONS.map(optionRow), page),
     `${style.bold('Examples')}\n${examples.map(({ does, command: line }) => `  ${style.dim(`# ${does}`)}\n  ${line}`).join('\n')}`,
-    `${style.bold('With --json')}\n${wrap(json, 2)}`,
-    section('Exit codes', exitsOf(command).map(exitRow), style),
+    `${style.bold('With --json')}\n${wrap(json, 2, page)}`,
+    section('Exit codes', exitsOf(command).map(exitRow), page),
   ];
   return parts.filter((part) => part !== undefined).join('\n\n');
 }
@@ -25,26 +35,27 @@ export function renderCommandHelp(command: CommandSpec, style: Style): string {
 export function renderOverview(
   { commands, groups }: { commands: readonly CommandSpec[]; groups: readonly GroupSpec[] },
   group: GroupSpec | undefined,
-  style: Style,
+  page: Page,
 ): string {
+  const { style } = page;
   if (group !== undefined) {
     const rows = commands.filter(({ path }) => path.startsWith(`${group.name} `)).map(commandRow);
     const also =
       (group.aliases ?? []).length === 0 ? '' : `\n\nAlso: ${group.aliases?.map((alias) => `hw ${alias}`).join(', ')}`;
-    return `${style.bold(`hw ${group.name}`)}: ${group.summary}${also}\n\n${section('Commands', rows, style)}\n\n${more(`${group.name} <command>`)}`;
+    return `${style.bold(`hw ${group.name}`)}: ${group.summary}${also}\n\n${section('Commands', rows, page)}\n\n${more(`${group.name} <command>`)}`;
   }
   const rows = commands.filter(({ path }) => !path.includes(' ')).map(commandRow);
   return [
     `${style.bold('hw')}, the command line of Headwater`,
     `${style.bold('Begin')}\n  hw login\n  hw init source new-orders\n  hw deploy new-orders.mjs\n  hw events new-orders -f`,
-    section('Commands', rows, style),
+    section('Commands', rows, page),
     section(
       'Groups of commands',
       groups.map(({ name, summary }): Row => [name, summary]),
-      style,
+      page,
     ),
-    section('Options of all commands', GLOBAL_OPTIONS.map(optionRow), style),
-    section('Exit codes', exitNames().map(exitRow), style),
+    section('Options of all commands', GLOBAL_OPTIONS.map(optionRow), page),
+    section('Exit codes', exitNames().map(exitRow), page),
     more('<command>'),
   ].join('\n\n');
 }
@@ -90,21 +101,23 @@ function optionRow(option: OptionSpec): Row {
   return [optionWords(option), option.summary + choices];
 }
 
-function section(title: string, rows: readonly Row[], style: Style): string | undefined {
+function section(title: string, rows: readonly Row[], page: Page): string | undefined {
+  const { style } = page;
   if (rows.length === 0) return undefined;
   const longest = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(
-    ([name, text]) => `  ${style.cyan(name.padEnd(longest))}  ${wrap(text, longest + 4).trimStart()}`,
+    ([name, text]) => `  ${style.cyan(name.padEnd(longest))}  ${wrap(text, longest + 4, page).trimStart()}`,
   );
   return `${style.bold(title)}\n${lines.join('\n')}`;
 }
 
-function wrap(text: string, indentBy: number): string {
+function wrap(text: string, indentBy: number, page: Page): string {
+  const width = Math.min(WIDTH, Math.max(page.width ?? WIDTH, MIN_WIDTH, indentBy + MIN_WIDTH / 2));
   const indent = ' '.repeat(indentBy);
   const lines: string[] = [];
   let line = indent;
   for (const word of text.split(' ')) {
-    if (line.length + word.length + 1 > WIDTH && line.trim() !== '') {
+    if (line.length + word.length + 1 > width && line.trim() !== '') {
       lines.push(line);
       line = indent;
     }

@@ -10,9 +10,13 @@ import { runCli } from './run-cli.ts';
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 // `hw events … | head` closes the pipe when it has enough.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure),
-);
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(EXIT.ok);
+  process.stderr.write(`error: the output cannot be written: ${message}\n`);
+  process.exit(EXIT.failure);
+});
+// The exit code says it too.
+process.stderr.on('error', () => undefined);
 
 process.exitCode = await runCli({
   argv: process.argv.slice(2),

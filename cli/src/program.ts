@@ -40,10 +40,10 @@ export function parseCommandLine(argv: readonly string[], tree: CommandTree): Re
         state.request = { kind: 'help', words };
       }),
   );
-  return parse(program, argv, state);
+  return parse(program, argv, state, tree);
 }
 
-function parse(program: Command, argv: readonly string[], state: { request: Request }): Request {
+function parse(program: Command, argv: readonly string[], state: { request: Request }, tree: CommandTree): Request {
   const words = argv.filter((word) => !word.startsWith('-'));
   // Without a command there is nothing that an option could belong to; help and version are asked for anywhere.
   if (argv.some((word) => word === '-V' || word === '--version') && words.length === 0) return { kind: 'version' };
@@ -56,7 +56,7 @@ function parse(program: Command, argv: readonly string[], state: { request: Requ
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.help')
       return { kind: 'help', words: helpWords(program, argv) };
-    throw misunderstood(error, program, argv);
+    throw misunderstood(error, program, argv, tree);
   }
 }
 
@@ -73,17 +73,25 @@ function helpWords(program: Command, argv: readonly string[]): string[] {
   return found;
 }
 
-function misunderstood(error: CommanderError, program: Command, argv: readonly string[]) {
+function misunderstood(error: CommanderError, program: Command, argv: readonly string[], tree: CommandTree) {
   const [message = '', ...suggestions] = error.message.replace(/^error: /, '').split('\n');
   const words = helpWords(program, argv);
   const suggestion = suggestions
     .join(' ')
     .trim()
     .replaceAll(/^\(|\)$/g, '');
+  const inGroups = error.code === 'commander.unknownCommand' ? namesakes(argv, tree) : [];
+  if (inGroups.length > 0) return usageError(message, `Did you mean ${inGroups.join(', ')}?`);
   return usageError(
     message,
     suggestion === '' ? `See: hw help${words.map((word) => ` ${word}`).join('')}` : suggestion,
   );
+}
+
+/** `hw doctor` → `hw server doctor`. */
+function namesakes(argv: readonly string[], { commands }: CommandTree): string[] {
+  const first = argv.find((word) => !word.startsWith('-'));
+  return commands.filter(({ path }) => path.endsWith(` ${first}`)).map(({ path }) => `hw ${path}`);
 }
 
 function createCommand(name: string): Command {

@@ -1,21 +1,23 @@
 import { createClient, interrupted } from './api/client.ts';
+import { useProxy } from './api/use-proxy.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { CommandInput } from './command-input.ts';
 import type { CommandSpec, NamedKind } from './command.ts';
 import { allCommands, GROUPS } from './commands/all-commands.ts';
 import { completeWords } from './completion/complete-words.ts';
 import { listNames } from './completion/list-names.ts';
-import { chooseServer } from './config/choose-server.ts';
+import { chooseServer, DEFAULT_URL, refusedHint, type ServerChoice } from './config/choose-server.ts';
 import { openProfiles } from './config/profiles.ts';
 import type { CommandContext } from './context.ts';
 import type { CliEnvironment } from './environment.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { renderCommandHelp, renderOverview } from './help.ts';
+import { type Page, renderCommandHelp, renderOverview } from './help.ts';
 import { nearest } from './names/nearest.ts';
 import { type CommandTree, parseCommandLine } from './program.ts';
 import { createAsk } from './terminal/ask.ts';
 import { createOutput, type Output } from './terminal/output.ts';
 import type { OutputStream } from './terminal/output-stream.ts';
+import { quoteWord } from './terminal/quote-word.ts';
 
 export interface CliProcess {
   /** What follows the script's name. */
@@ -41,7 +43,8 @@ export async function runCli(process: CliProcess): Promise<ExitCode> {
   try {
     const request = parseCommandLine(argv, tree);
     if (request.kind === 'version') stdout.write(`hw ${process.version}, Node ${globalThis.process.versions.node}\n`);
-    else if (request.kind === 'help') stdout.write(`${helpFor(request.words, tree, output)}\n`);
+    else if (request.kind === 'help')
+      stdout.write(`${helpFor(request.words, tree, { style: output.style, width: stdout.columns || undefined })}\n`);
     else {
       const { input, command } = request;
       output = outputOf(process, input.flag('json'), input.flag('quiet'), input.flag('no-color'));
@@ -73,9 +76,10 @@ async function runCommand(
 
 function contextOf(process: CliProcess, output: Output, input: CommandInput): CommandContext {
   const { environment, signal } = process;
-  const profiles = openProfiles(environment.configDir);
+  const profiles = openProfiles(environment.configDir, output.warn);
   const given = { url: input.text('url'), apiKey: input.text('api-key'), profile: input.text('profile') };
-  const server = () => chooseServer(given, environment, profiles);
+  let chosen: Promise<ServerChoice> | undefined;
+  const server = () => (chosen ??= chooseServer(given, environment, profiles));
   return {
     input,
     output,
@@ -86,15 +90,24 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
     ask: createAsk(process.interactive && !output.json),
     workDir: process.workDir,
     readStdin: () => process.readStdin(),
-    connect: ({ url, apiKey }) => createClient({ url, apiKey, signal }),
+    connect(to) {
+      return createClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
+    },
     async api() {
-      const { url, apiKey } = await server();
-      if (apiKey !== undefined) return createClient({ url, apiKey, signal });
-      throw new CliError('unauthorized', `Nobody is logged in to ${url}`, {
-        hint: 'Log in with: hw login   or set HEADWATER_API_KEY',
-      });
+      const choice = await server();
+      const { url, apiKey } = choice;
+      if (apiKey === undefined) throw notLoggedIn(url);
+      const proxy = useProxy(url, environment.inherited);
+      return createClient({ url, apiKey, signal, refusedHint: refusedHint(choice), proxy });
     },
   };
+}
+
+function notLoggedIn(url: string): CliError {
+  const to = url === DEFAULT_URL ? '' : ` --url ${quoteWord(url)}`;
+  return new CliError('unauthorized', `Nobody is logged in to ${url}`, {
+    hint: `Log in with: hw login${to}   or set HEADWATER_API_KEY`,
+  });
 }
 
 function outputOf(
@@ -107,11 +120,11 @@ function outputOf(
   return createOutput({ stdout, stderr, json, quiet, colors });
 }
 
-function helpFor(words: readonly string[], tree: CommandTree, { style }: Output): string {
+function helpFor(words: readonly string[], tree: CommandTree, page: Page): string {
   const [first, second] = words;
-  if (first === undefined) return renderOverview(tree, undefined, style);
+  if (first === undefined || (first === 'help' && second === undefined)) return renderOverview(tree, undefined, page);
   const group = tree.groups.find(({ name, aliases = [] }) => name === first || aliases.includes(first));
-  if (group !== undefined && second === undefined) return renderOverview(tree, group, style);
+  if (group !== undefined && second === undefined) return renderOverview(tree, group, page);
   const parent = group?.name;
   const word = parent === undefined ? first : second;
   const command = tree.commands.find(({ path, aliases = [] }) => {
@@ -120,7 +133,7 @@ function helpFor(words: readonly string[], tree: CommandTree, { style }: Output)
     const last = tail ?? head;
     return word === last || (word !== undefined && aliases.includes(word));
   });
-  if (command !== undefined) return renderCommandHelp(command, style);
+  if (command !== undefined) return renderCommandHelp(command, page);
   const known = [...tree.commands.map(({ path }) => path), ...tree.groups.map(({ name }) => name)];
   const similar = nearest(words.join(' '), known);
   throw usageError(

@@ -55,6 +55,8 @@ export const KEYS = {
   space: ' ',
   backspace: '\u007F',
   interrupt: '\u0003',
+  /** Ctrl-D. */
+  endOfInput: '\u0004',
 } as const;
 
 /** Terminals are made by a program that Linux distributions and macOS bring along, each in its own way. */

@@ -13,10 +13,10 @@ export interface AppOptions<D, M, Slug> {
   readonly methods?: M;
 }
 
-type Checked<D> = { readonly propDefinitions?: NoInfer<CheckedProps<D, DefinitionProp>> };
+type CheckedDefinitions<D> = { readonly propDefinitions?: NoInfer<CheckedProps<D, DefinitionProp>> };
 
 export interface DefineApp<Auth> {
   <const D extends PropDefinitions, M extends Methods, const Slug extends string>(
-    app: AppOptions<D, M, Slug> & Checked<D> & ThisType<AppThis<Given<M>, Auth>>,
+    app: AppOptions<D, M, Slug> & CheckedDefinitions<D> & ThisType<AppThis<Given<M>, Auth>>,
   ): App<Given<D>, Given<M>, Auth, Slug>;
 }

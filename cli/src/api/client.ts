@@ -24,6 +24,10 @@ export interface ClientOptions {
   signal: AbortSignal;
   /** Default: three minutes, more than fetching packages and running hooks may take. */
   timeoutMs?: number;
+  /** What to do where the key is refused. */
+  refusedHint?: string;
+  /** The variable that names a proxy on the way. */
+  proxy?: string | undefined;
 }
 
 const TIMEOUT_MS = 180_000;
@@ -34,14 +38,15 @@ interface ListAnswer<T> {
   page_info?: { count: number; end_cursor: string | null };
 }
 
-export function createClient({ url, apiKey, signal, timeoutMs = TIMEOUT_MS }: ClientOptions): ApiClient {
+export function createClient(options: ClientOptions): ApiClient {
+  const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy } = options;
   const request = async (method: string, path: string, init: RequestInit, within: AbortSignal): Promise<Response> => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
     try {
       // A redirect could lead the key elsewhere.
       return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
     } catch (cause) {
-      throw signal.aborted ? interrupted() : unreachableError(url, cause);
+      throw signal.aborted ? interrupted() : unreachableError(url, cause, proxy);
     }
   };
   const call = async <T>(method: string, path: string, init: RequestInit = {}): Promise<T> => {
@@ -52,7 +57,7 @@ export function createClient({ url, apiKey, signal, timeoutMs = TIMEOUT_MS }: Cl
       { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } },
       within,
     );
-    return readAnswer<T>(response, url, signal);
+    return readAnswer<T>(response, options);
   };
   const list = <T>(path: string, query: Parameters) => call<ListAnswer<T>>('GET', path + queryString(query));
   return {
@@ -77,12 +82,12 @@ export function createClient({ url, apiKey, signal, timeoutMs = TIMEOUT_MS }: Cl
     async open(path, query, headers, within) {
       const response = await request('GET', path + queryString(query), { headers }, within);
       if (response.ok) return response;
-      return readAnswer<never>(response, url, signal);
+      return readAnswer<never>(response, options);
     },
   };
 }
 
-async function readAnswer<T>(response: Response, url: string, signal: AbortSignal): Promise<T> {
+async function readAnswer<T>(response: Response, { url, signal, refusedHint }: ClientOptions): Promise<T> {
   let text: string;
   try {
     text = await response.text();
@@ -90,7 +95,7 @@ async function readAnswer<T>(response: Response, url: string, signal: AbortSigna
     throw signal.aborted ? interrupted() : unreachableError(url, cause);
   }
   const body = parseJson(text);
-  if (response.status >= 300) throw problemError(response.status, body, url);
+  if (response.status >= 300) throw problemError(response.status, body, url, refusedHint);
   if (text === '') return undefined as T;
   if (typeof body === 'object' && body !== null) return body as T;
   throw new CliError('unreachable', `${url} answered something that is not a Headwater server's`, {
@@ -109,6 +114,18 @@ function parseJson(text: string): unknown {
 
 export function interrupted(): CliError {
   return new CliError('interrupted', 'Interrupted');
+}
+
+/** Of something new: nobody can say whether a Ctrl-C came before or after the server had made it. */
+export async function making<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exit !== 'interrupted') throw error;
+    throw new CliError('interrupted', 'Interrupted: the server may have made it all the same', {
+      hint: 'See: hw list',
+    });
+  }
 }
 
 function queryString(query: Parameters): string {

@@ -25,10 +25,12 @@ const COMPONENT_CODES = new Set([
   'SANDBOX_CRASHED',
 ]);
 
-export function problemError(status: number, body: unknown, url: string): CliError {
+/** `refusedHint`: what to do where the key is refused. */
+export function problemError(status: number, body: unknown, url: string, refusedHint?: string): CliError {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as ProblemDocument;
   const code = codeOf(problem, status);
-  const hint = hintFor(status, code, problem, url);
+  const hint =
+    status === 401 ? (refusedHint ?? `Log in again: hw login --url ${url}`) : hintFor(status, code, problem, url);
   return new CliError(exitFor(status, code), messageOf(problem, status, url), {
     code,
     fields: readFields(problem.errors),
@@ -55,10 +57,13 @@ function exitFor(status: number, code: string): ExitName {
 }
 
 function hintFor(status: number, code: string, problem: ProblemDocument, url: string): string | undefined {
-  if (status === 401) return `Log in again: hw login --url ${url}`;
   if (status === 404 && code !== 'NOT_FOUND') return `Is ${url} a Headwater server, and as new as this hw?`;
   if (typeof problem.retry_after_seconds === 'number') return `Try again in ${problem.retry_after_seconds} s`;
   if (typeof problem.limit?.name === 'string') return `The limit is ${problem.limit.name}; the operator can raise it`;
+  const [field] = readFields(problem.errors);
+  if (code === 'INVALID_PROPS' && field?.path.startsWith('configured_props.') === true)
+    return `Give another value: --prop ${field.path.split('.')[1]}=<value>`;
+  if (code === 'NOT_FOUND') return 'See what there is: hw list';
   if (code === 'INVALID_COMPONENT') return 'Mend the code and try again';
   if (code === 'HOOK_FAILED') return 'A hook of the component threw: nothing was changed';
   if (status >= 500) return "The server's log has the reason";

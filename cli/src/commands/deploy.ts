@@ -1,4 +1,6 @@
+import { making } from '../api/client.ts';
 import type { Source } from '../api/resources.ts';
+import { namingLocally } from '../bundle/name-locally.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS } from '../props/read-props.ts';
@@ -36,10 +38,12 @@ export const deploy: CommandSpec = {
     const choice = await chooseComponent(input.argument('what'), workDir);
     const api = await context.api();
     const { described } = choice;
-    const parameters = await givenProps(context, api, { choice });
     const name = input.text('name');
-    const body = { ...parameters, ...(name === undefined ? {} : { name }) };
-    const source = await output.progress(`Deploying ${described}`, () => api.send<Source>('POST', '/sources', body));
+    const source = await namingLocally(described, async () => {
+      const parameters = await givenProps(context, api, { choice });
+      const body = { ...parameters, ...(name === undefined ? {} : { name }) };
+      return output.progress(`Deploying ${described}`, () => making(() => api.send<Source>('POST', '/sources', body)));
+    });
     const places = describePlaces(source).map(([what, place]) => `\n${what}: ${place}`);
     return {
       json: source,

@@ -8,6 +8,7 @@ import { type Kind, KINDS } from '../names/named-kinds.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import type { Output } from '../terminal/output.ts';
 import { describePlaces } from './describe-source.ts';
+import { splitKey } from './which-component.ts';
 
 type Field = readonly [string, string | null | undefined];
 
@@ -18,7 +19,7 @@ export const describe: CommandSpec = {
   arguments: [
     {
       name: 'name',
-      summary: 'By id or name; a component by id or key.',
+      summary: 'By id or name; a component by id, key or `key@version`.',
       completes: { names: ['sources', 'workflows', 'webhooks', 'components'] },
     },
   ],
@@ -64,10 +65,11 @@ export async function describeNamed(
 }
 
 /** By key: the account's own, else that of the registry. */
-async function componentOf(api: ApiClient, key: string): Promise<Component | undefined> {
+async function componentOf(api: ApiClient, word: string): Promise<Component | undefined> {
+  const { key, version } = splitKey(word);
   for (const place of ['components', 'components/registry']) {
     try {
-      return await api.get<Component>(`/${place}/${encodeURIComponent(key)}`);
+      return await api.get<Component>(`/${place}/${encodeURIComponent(key)}`, { version });
     } catch (error) {
       if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
     }

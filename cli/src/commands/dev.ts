@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { Source } from '../api/resources.ts';
+import { existingFile } from '../bundle/existing-file.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import { createSession } from '../dev/session.ts';
 import { keepDeployed } from '../dev/keep-deployed.ts';
 import { findNamed } from '../names/find-named.ts';
 import { PROP_OPTIONS } from '../props/read-props.ts';
-import { existingFile } from './which-component.ts';
 
 export const dev: CommandSpec = {
   path: 'dev',

@@ -35,7 +35,11 @@ const set: CommandSpec = {
 };
 
 async function readValue({ ask, readStdin }: CommandContext, name: string): Promise<string> {
-  return ask.possible ? ask.secret(`Value of ${name}`) : (await readStdin()).replace(/\r?\n$/, '');
+  if (ask.possible) return ask.secret(`Value of ${name}`);
+  const value = (await readStdin()).replace(/\r?\n$/, '');
+  if (value === '')
+    throw usageError(`Standard input holds no value of ${name}`, `To set an empty one: hw env set ${name}=`);
+  return value;
 }
 
 const list: CommandSpec = {

@@ -1,27 +1,23 @@
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CliError, usageError } from '../cli-error.ts';
+import { usageError } from '../cli-error.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { slugOf } from '../names/named-kinds.ts';
-import {
-  actionTemplate,
-  appTemplate,
-  sourceTemplate,
-  type TemplateChoice,
-  TSCONFIG,
-} from '../templates/component-templates.ts';
+import { actionTemplate, appTemplate, sourceTemplate, type TemplateChoice } from '../templates/component-templates.ts';
+import { writeNew, writeTsconfig } from '../templates/write-files.ts';
+import { findTypesPlace, referenceTo, TYPES_FILE, writeTypes } from '../templates/write-types.ts';
+import { initTypes } from './init-types.ts';
 
 const TS: OptionSpec = { name: 'ts', summary: 'TypeScript, with a tsconfig.json where there is none.' };
 const FORCE: OptionSpec = { name: 'force', summary: 'Replace a file that is there.' };
 const NAME = { name: 'name', summary: 'What it is called, e.g. new-orders; with folders before it, it is made there.' };
-const JSON_SHAPE = '{ files: [paths] }';
+const JSON_SHAPE = '{ files: [paths] }: those that were made or changed';
+const TYPES_DETAILS = `Beside it, or where the project begins, comes \`${TYPES_FILE}\`: the types that your editor shows.`;
 
 const source: CommandSpec = {
   path: 'init source',
   summary: 'Make the file of a source that can be deployed as it is',
-  details: 'Without --http and --timer it has an HTTP endpoint.',
+  details: `Without --http and --timer it has an HTTP endpoint. ${TYPES_DETAILS}`,
   arguments: [NAME],
   options: [
     { name: 'http', summary: 'Started by requests to its URL.' },
@@ -70,7 +66,7 @@ const app: CommandSpec = {
       context,
       {},
       appTemplate,
-      (file) => [`Components import it: import acme from './${path.basename(file)}'`],
+      (file) => [`Components import it: import app from './${path.basename(file)}'`],
       '.app',
     ),
 };
@@ -87,15 +83,15 @@ async function writeComponent(
   if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
   const typescript = input.flag('ts');
   const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
-  const title = titleOf(slug);
-  const code = template({ slug, title, typescript, http: false, timer: false, db: false, ...parts });
-  await writeNew(path.resolve(workDir, file), file, code, input.flag('force'));
+  const absolute = path.resolve(workDir, file);
+  const place = findTypesPlace(path.dirname(absolute));
+  const code = template({ slug, title: titleOf(slug), typescript, http: false, timer: false, db: false, ...parts });
+  const reference = place === undefined || typescript ? '' : referenceTo(path.relative(path.dirname(absolute), place));
+  await writeNew(absolute, file, reference + code, input.flag('force'));
   const files = [file, ...(typescript ? await writeTsconfig(workDir, file) : [])];
-  const lines = [
-    ...files.map((made) => `Made ${made}`),
-    ...next(file),
-    'Types in your editor: npm i -D @headwater/types',
-  ];
+  if (place !== undefined && (await writeTypes(place)) === 'written')
+    files.push(path.join(path.relative(workDir, place), TYPES_FILE));
+  const lines = [...files.map((made) => `Made ${made}`), ...next(file)];
   return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
 }
 
@@ -104,27 +100,4 @@ function titleOf(slug: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-async function writeNew(absolute: string, file: string, text: string, force: boolean): Promise<void> {
-  try {
-    await mkdir(path.dirname(absolute), { recursive: true });
-    await writeFile(absolute, text, { flag: force ? 'w' : 'wx' });
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw new CliError('failure', `${file} is there already`, { hint: 'Replace it with --force' });
-    throw new CliError('failure', `${file} cannot be written: ${message}`, { cause });
-  }
-}
-
-/** One in a folder above serves as well. */
-async function writeTsconfig(workDir: string, file: string): Promise<string[]> {
-  for (let folder = path.dirname(path.resolve(workDir, file)); ; folder = path.dirname(folder)) {
-    if (existsSync(path.join(folder, 'tsconfig.json'))) return [];
-    if (folder === path.dirname(folder)) break;
-  }
-  const made = path.join(path.dirname(file), 'tsconfig.json');
-  await writeFile(path.resolve(workDir, made), TSCONFIG, { flag: 'wx' });
-  return [made];
-}
-
-export const initCommands: readonly CommandSpec[] = [source, action, app];
+export const initCommands: readonly CommandSpec[] = [source, action, app, initTypes];

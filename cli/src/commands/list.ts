@@ -23,7 +23,7 @@ interface Listing<T> {
   first: string;
 }
 
-const id = { title: 'ID', value: (row: { id: string }) => row.id };
+const id = { title: 'ID', whole: true, value: (row: { id: string }) => row.id };
 const created = { title: 'CREATED', value: (row: { created_at?: number }) => ofSeconds(row.created_at) };
 const state = { title: 'STATE', value: (row: { active: boolean }) => (row.active ? 'active' : 'stopped') };
 
@@ -93,8 +93,8 @@ export const listSubscriptions = listing<Subscription>({
   read: (api) => api.all('/users/me/subscriptions'),
   columns: [
     id,
-    { title: 'EMITTER', value: (row) => row.emitter_id },
-    { title: 'LISTENER', value: (row) => row.listener_id },
+    { title: 'EMITTER', whole: true, value: (row) => row.emitter_id },
+    { title: 'LISTENER', whole: true, value: (row) => row.listener_id },
     { title: 'CHANNEL', value: (row) => row.event_name },
     created,
   ],

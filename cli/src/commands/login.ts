@@ -1,3 +1,4 @@
+import { chooseProfile } from '../config/choose-server.ts';
 import { createLogin } from '../config/create-login.ts';
 import { type CommandSpec, SERVER_EXITS } from '../command.ts';
 
@@ -26,7 +27,7 @@ export const logout: CommandSpec = {
   ],
   json: '{ profile, removed }',
   async run({ profiles, input, environment }) {
-    const profile = input.text('profile') ?? environment.profile ?? 'default';
+    const profile = chooseProfile(input.text('profile'), environment);
     const removed = await profiles.remove(profile);
     const text = removed
       ? `The key of the profile ${profile} is forgotten.`

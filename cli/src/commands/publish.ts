@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Component } from '../api/resources.ts';
+import { namingLocally } from '../bundle/name-locally.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import { readCode, splitKey } from './which-component.ts';
@@ -30,7 +31,9 @@ export const publish: CommandSpec = {
     const code = await readCode(path.resolve(workDir, file), file);
     const api = await context.api();
     const component = await output.progress(`Publishing ${file}`, async () => {
-      const saved = await api.send<Component>('POST', '/components', { component_code: code });
+      const saved = await namingLocally(file, () =>
+        api.send<Component>('POST', '/components', { component_code: code }),
+      );
       if (saved.key === null) throw noKey(file);
       return api.send<Component>('POST', `/components/${saved.id}/publish`, scopeOf(input.flag('registry')));
     });

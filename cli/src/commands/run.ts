@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { CliError, usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import type { Kind } from '../names/named-kinds.ts';
 import { parseJsonText, readText } from '../props/read-props.ts';
+import { quoteWord } from '../terminal/quote-word.ts';
 
 export const EVENT: OptionSpec = {
   name: 'event',
@@ -34,19 +37,36 @@ export async function runNamed(context: CommandContext, kinds: readonly Kind[]) 
   const api = await context.api();
   const { kind, id } = await findNamed(api, kinds, name);
   const body = event === undefined ? {} : { event };
+  const send = <T>(to: string) =>
+    api.send<T>('POST', to, body).catch((error: unknown) => {
+      throw stoppedError(error, name);
+    });
   if (kind === 'workflow') {
-    const answer = await api.send<{ execution_id: string }>('POST', `/workflows/${id}/run`, body);
+    const answer = await send<{ execution_id: string }>(`/workflows/${id}/run`);
     const next = `See it: hw describe ${answer.execution_id}`;
     return { json: answer, text: `Runs as ${answer.execution_id}\n${next}`, quiet: answer.execution_id };
   }
-  const answer = await api.send<{ invocation_id: string }>('POST', `/sources/${id}/run`, body);
+  const answer = await send<{ invocation_id: string }>(`/sources/${id}/run`);
   const next = `See what comes of it: hw logs ${name}   hw events ${name}`;
   return { json: answer, text: `Runs as ${answer.invocation_id}\n${next}`, quiet: answer.invocation_id };
+}
+
+/** What is stopped runs for nobody; the server's sentence says how its own interface starts it. */
+function stoppedError(error: unknown, name: string): unknown {
+  if (!(error instanceof CliError) || error.code !== 'CONFLICT' || !error.message.includes('is not active'))
+    return error;
+  return new CliError('failure', `${name} is stopped`, {
+    code: error.code,
+    hint: `Start it: hw update ${quoteWord(name)} --activate`,
+    cause: error,
+  });
 }
 
 async function readEvent({ input, workDir, readStdin }: CommandContext): Promise<unknown> {
   const file = input.text('event');
   if (file === undefined) return undefined;
   if (file === '-') return parseJsonText(await readStdin(), 'Standard input');
+  if (/^[{[]/.test(file) && !existsSync(path.resolve(workDir, file)))
+    throw usageError('--event takes a file', `From another program: echo '…' | hw run <name> --event -`);
   return parseJsonText(await readText(path.resolve(workDir, file)), file);
 }

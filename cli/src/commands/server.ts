@@ -94,7 +94,7 @@ interface Check {
 
 const doctor: CommandSpec = {
   path: 'server doctor',
-  summary: 'Check this machine: database, sandbox layers, egress, clock, disk, versions',
+  summary: 'Check this machine: database, sandbox layers, egress, clock, disk, port, versions',
   details:
     'Changes nothing that a start would not. Each check is ok, a warning (it works, with less) or a failure (it does not); what is missing says what that costs. Ends with 1 where something fails.',
   options: [DATA_DIR],

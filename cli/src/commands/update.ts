@@ -1,11 +1,13 @@
 import type { ApiClient } from '../api/client.ts';
 import type { Source, Workflow } from '../api/resources.ts';
+import { namingLocally } from '../bundle/name-locally.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
+import { warnOfUnknown } from '../props/warn-of-unknown.ts';
 import { chooseComponent } from './which-component.ts';
 
 export const update: CommandSpec = {
@@ -41,10 +43,10 @@ export const update: CommandSpec = {
     const { kind, id } = await findNamed(api, ['source', 'workflow'], word);
     if (kind === 'workflow') refuseOnWorkflow(context);
     const isPlain = kind === 'workflow' || (input.text('code') === undefined && !hasProps(input));
-    const body = isPlain ? change : { ...change, ...(await newParameters(context, api, id)) };
-    const updated = await output.progress(`Updating ${word}`, () =>
-      api.send<Source | Workflow>('PUT', `/${kind}s/${id}`, body),
-    );
+    const updated = await namingLocally(input.text('code') ?? '', async () => {
+      const body = isPlain ? change : { ...change, ...(await newParameters(context, api, id)) };
+      return output.progress(`Updating ${word}`, () => api.send<Source | Workflow>('PUT', `/${kind}s/${id}`, body));
+    });
     const state = updated.active ? 'active' : 'stopped';
     return {
       json: updated,
@@ -88,5 +90,7 @@ async function newParameters(context: CommandContext, api: ApiClient, id: string
   const choice = code === undefined ? undefined : await chooseComponent(code, workDir);
   const source = await api.get<Source>(`/sources/${id}`);
   if (choice !== undefined) return givenProps(context, api, { choice, source });
-  return { configured_props: await readProps(input, workDir, typesOf(source.configurable_props)) };
+  const props = await readProps(input, workDir, typesOf(source.configurable_props));
+  warnOfUnknown(context.output, props, source.configurable_props);
+  return { configured_props: props };
 }

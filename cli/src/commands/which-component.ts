@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.ts';
 import type { Component } from '../api/resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import { COMPONENT_FILE, loadComponentCode } from '../component-code.ts';
+import { COMPONENT_FILE } from '../bundle/component-file.ts';
+import { existingFile } from '../bundle/existing-file.ts';
+import { loadComponentCode } from '../component-code.ts';
 import { nearest } from '../names/nearest.ts';
 
 /** How the API is told which component. */
@@ -16,6 +17,7 @@ export interface ComponentChoice {
 
 /** What the word of a user means: a file that is there, a URL, the id of a saved component, or a key, `key@version` too. */
 export async function chooseComponent(word: string, workDir: string): Promise<ComponentChoice> {
+  if (word.trim() === '') throw usageError('An empty word names no component');
   if (/^https?:\/\//.test(word)) {
     return { parameters: { component_url: word }, described: word };
   }
@@ -27,7 +29,7 @@ export async function chooseComponent(word: string, workDir: string): Promise<Co
   if (/^sc_[0-9A-Za-z]{20}$/.test(word)) {
     return { parameters: { component_id: word }, described: word };
   }
-  if (/[\\/]/.test(word)) throw await noFile(file, word);
+  if (/[\\/]/.test(word)) await existingFile(file, word);
   const { key, version } = splitKey(word);
   const parameters = { component_key: key, ...(version === undefined ? {} : { component_version: version }) };
   return { parameters, described: word };
@@ -42,7 +44,27 @@ export async function saveComponent(api: ApiClient, { parameters }: ComponentCho
     return await api.get<Component>(`/components/${encodeURIComponent(key)}`, { version });
   } catch (error) {
     if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
-    return api.get<Component>(`/components/registry/${encodeURIComponent(key)}`, { version });
+    return ofRegistry(api, key, version);
+  }
+}
+
+async function ofRegistry(api: ApiClient, key: string, version: string | undefined): Promise<Component> {
+  try {
+    return await api.get<Component>(`/components/registry/${encodeURIComponent(key)}`, { version });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
+    const similar = await nearestKeys(api, key);
+    if (version !== undefined && similar.includes(key)) {
+      throw new CliError('notFound', `There is no version ${version} of ${key}`, { hint: `See: hw describe ${key}` });
+    }
+    throw new CliError('notFound', `${key} is no file here, and no component of the account or the registry`, {
+      code: error.code,
+      hint:
+        similar.length > 0
+          ? `Did you mean ${similar.join(', ')}?`
+          : 'See: hw list registry   or name a file, as ./x.mjs',
+      cause: error,
+    });
   }
 }
 
@@ -56,19 +78,13 @@ export async function readCode(file: string, word: string): Promise<string> {
   return loadComponentCode(await existingFile(file, word));
 }
 
-/** Throws with files of a similar name where it is not there. */
-export async function existingFile(file: string, word: string): Promise<string> {
-  if (!existsSync(file)) throw await noFile(file, word);
-  return file;
-}
-
-async function noFile(file: string, word: string) {
-  // A folder that is not there has no files of a similar name.
-  const beside = await readdir(path.dirname(file)).catch(() => []);
-  const similar = nearest(
-    path.basename(file),
-    beside.filter((name) => COMPONENT_FILE.test(name)),
+/** Which keys of the account or the registry may have been meant. */
+async function nearestKeys(api: ApiClient, key: string): Promise<string[]> {
+  const lists = await Promise.all(
+    ['/components', '/components/registry'].map((list) => api.all<Component>(list).catch(() => [])),
   );
-  const hint = similar.length > 0 ? `Did you mean ${similar.join(', ')}?` : 'hw init source <name> makes one';
-  return usageError(`There is no file ${word}`, hint);
+  return nearest(
+    key,
+    lists.flat().flatMap((component) => component.key ?? []),
+  );
 }

@@ -122,7 +122,7 @@ async function listExecutions({ api: connect, input, output }: CommandContext) {
   const rows = await api.page<Execution>(`/workflows/${id}/executions`, { limit, status: input.text('status') });
   if (rows.length === 0) output.note('None yet.');
   const text = output.table(rows, [
-    { title: 'ID', value: (row) => row.id },
+    { title: 'ID', whole: true, value: (row) => row.id },
     { title: 'STATUS', value: (row) => row.status },
     { title: 'STARTED', value: (row) => timeText(row.started_at) },
     { title: 'ENDED', value: (row) => timeText(row.ended_at) },

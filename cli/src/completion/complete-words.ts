@@ -20,11 +20,15 @@ export interface CompletionSources {
 }
 
 const FILES = ':files';
+const HELP: Candidate = { word: 'help', means: 'What a command does, with examples' };
 
 /** What may stand in the place of the last word, as lines for the scripts of the shells. */
 export async function completeWords(words: readonly string[], sources: CompletionSources): Promise<string[]> {
   const current = words.at(-1) ?? '';
-  const { command, group, position, pending } = readWords(words.slice(0, -1), sources);
+  const before = words.slice(0, -1);
+  // What help is asked for are commands, whatever they take.
+  const isHelp = before[0] === 'help';
+  const { command, group, position, pending } = readWords(isHelp ? before.slice(1) : before, sources);
   const given = await candidates();
   if (given === FILES) return [FILES];
   return given.filter(({ word }) => word.startsWith(current)).map(({ word, means }) => `${word}\t${means}`);
@@ -33,7 +37,8 @@ export async function completeWords(words: readonly string[], sources: Completio
     if (pending !== undefined)
       return complete(pending.choices === undefined ? pending.completes : { words: pending.choices }, sources);
     if (current.startsWith('-')) return optionCandidates(command);
-    if (command === undefined) return commandCandidates(group, sources);
+    if (command === undefined) return [...commandCandidates(group, sources), ...(before.length === 0 ? [HELP] : [])];
+    if (isHelp) return [];
     const specs = command.arguments ?? [];
     const last = specs.at(-1);
     return complete((specs[position] ?? (last?.variadic === true ? last : undefined))?.completes, sources);
@@ -97,7 +102,6 @@ async function complete(
 ): Promise<Candidate[] | typeof FILES> {
   if (completes === 'files') return FILES;
   if (completes === undefined) return [];
-  if (completes === 'commands') return commandCandidates(undefined, sources);
   if ('words' in completes) return completes.words.map((word) => ({ word, means: '' }));
   const found = await Promise.all(
     completes.names.map(async (kind) => (await sources.names(kind)).map((word) => ({ word, means: kind }))),

@@ -1,4 +1,5 @@
 import { createClient } from '../api/client.ts';
+import { useProxy } from '../api/use-proxy.ts';
 import type { Component } from '../api/resources.ts';
 import type { NamedKind } from '../command.ts';
 import { chooseServer } from '../config/choose-server.ts';
@@ -17,6 +18,7 @@ export async function listNames(
   if (kind === 'profiles') return profiles.names();
   const { url, apiKey } = await chooseServer({}, environment, profiles);
   if (apiKey === undefined) return [];
+  useProxy(url, environment.inherited);
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const api = createClient({ url, apiKey, signal, timeoutMs: TIMEOUT_MS });
   if (kind === 'components') {

@@ -23,9 +23,11 @@ complete -F _hw hw`,
     return
   fi
   local -a described
-  local line tab=$'\\t'
+  local line word means tab=$'\\t'
   for line in $lines; do
-    [[ -n $line ]] && described+=("\${\${line%%\${tab}*}//:/\\\\:}:\${line#*\${tab}}")
+    [[ -n $line ]] || continue
+    word=\${\${line%%\${tab}*}//:/\\\\:} means=\${line#*\${tab}}
+    described+=("$word\${means:+:$means}")
   done
   _describe hw described
 }

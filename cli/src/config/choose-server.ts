@@ -1,5 +1,7 @@
+import { isLoopback } from '../api/use-proxy.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CliEnvironment } from '../environment.ts';
+import { quoteWord } from '../terminal/quote-word.ts';
 import type { Profiles } from './profiles.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
@@ -25,15 +27,14 @@ interface Given {
  * the environment too. The key of a profile is for the server of that profile: it is sent to no other.
  */
 export async function chooseServer(given: Given, env: CliEnvironment, profiles: Profiles): Promise<ServerChoice> {
-  const profile = given.profile ?? env.profile ?? DEFAULT_PROFILE;
-  const saved = await profiles.get(profile);
-  if (given.profile !== undefined && saved === undefined && (given.apiKey === undefined || given.url === undefined)) {
-    const names = await profiles.names();
-    throw new CliError('unauthorized', `There is no profile ${profile}`, {
-      hint: `Log in with: hw login -p ${profile}${names.length === 0 ? '' : `   (profiles: ${names.join(', ')})`}`,
-    });
-  }
+  const profile = chooseProfile(given.profile, env);
   const fromEnv: Pick<CliEnvironment, 'url' | 'apiKey'> = given.profile === undefined ? env : {};
+  const isNamed = (given.profile ?? env.profile) !== undefined;
+  const isComplete = (given.apiKey ?? fromEnv.apiKey) !== undefined && (given.url ?? fromEnv.url) !== undefined;
+  // Where nothing of it is needed, it does not matter what is wrong with the file.
+  const saved = isComplete ? undefined : await profiles.get(profile);
+  // What was meant is elsewhere: the server on this machine would be a guess.
+  if (isNamed && saved === undefined && !isComplete) throw await noProfile(profile, given, profiles);
   const url = readUrl(given.url ?? fromEnv.url ?? saved?.url ?? DEFAULT_URL);
   if (given.apiKey !== undefined) return { url, apiKey: given.apiKey, profile, keyFrom: 'option' };
   if (fromEnv.apiKey !== undefined) return { url, apiKey: fromEnv.apiKey, profile, keyFrom: 'environment' };
@@ -41,7 +42,30 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   return { url, profile };
 }
 
-/** Scheme, host and port; a path stays, for servers behind one. */
+/** By the option, else by HEADWATER_PROFILE. */
+export function chooseProfile(given: string | undefined, env: Pick<CliEnvironment, 'profile'>): string {
+  if (given?.trim() === '') throw usageError('--profile has no name', 'Name one, or leave it out for `default`');
+  return given ?? env.profile ?? DEFAULT_PROFILE;
+}
+
+async function noProfile(profile: string, given: Given, profiles: Profiles): Promise<CliError> {
+  const names = await profiles.names();
+  const known = names.length === 0 ? '' : `   (profiles: ${names.join(', ')})`;
+  const from = given.profile === undefined ? ', which HEADWATER_PROFILE names' : '';
+  return new CliError('unauthorized', `There is no profile ${profile}${from}`, {
+    hint: `Log in with: hw login -p ${quoteWord(profile)}${known}`,
+  });
+}
+
+/** What to do where the server refuses the key. */
+export function refusedHint({ url, profile, keyFrom }: ServerChoice): string {
+  if (keyFrom === 'option') return 'The key is that of --api-key';
+  if (keyFrom === 'environment') return 'The key is that of HEADWATER_API_KEY: set another, or unset it and log in';
+  const of = profile === DEFAULT_PROFILE ? '' : ` -p ${quoteWord(profile)}`;
+  return `Log in again: hw login --url ${quoteWord(url)}${of}`;
+}
+
+/** Scheme, host and port; a path stays, for servers behind one, but not the `/v1` that every path of the API begins with. */
 export function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -50,11 +74,10 @@ export function readUrl(text: string): string {
   if (url.username !== '' || url.search !== '' || url.hash !== '') {
     throw usageError('The URL of the server has no user name, query or fragment');
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
 /** Text that goes there can be read on the way. */
 export function isUnprotected(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return new URL(url).protocol === 'http:' && !isLoopback(url);
 }

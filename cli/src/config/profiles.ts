@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomToken } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
@@ -21,11 +21,18 @@ export interface Profiles {
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-export function openProfiles(folder: string): Profiles {
+const ELSEWHERE = 'XDG_CONFIG_HOME names another folder; HEADWATER_URL and HEADWATER_API_KEY need no file';
+
+/** `warn` hears of a file that others could read. */
+export function openProfiles(folder: string, warn: (text: string) => void = () => undefined): Profiles {
   const file = path.join(folder, 'config.json');
   return {
     file,
-    get: async (name) => (await readAll(file)).get(name),
+    async get(name) {
+      const all = await readAll(file);
+      if (await isOpenToOthers(file)) warn(`others on this machine can read your keys: chmod 600 ${file}`);
+      return all.get(name);
+    },
     names: async () => [...(await readAll(file)).keys()].toSorted(),
     async put(name, profile) {
       const all = await readAll(file);
@@ -46,9 +53,16 @@ async function readAll(file: string): Promise<Map<string, Profile>> {
     text = await readFile(file, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw new CliError('failure', `${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new CliError('failure', `${file} cannot be read: ${(cause as Error).message}`, { hint: ELSEWHERE, cause });
   }
   return parse(file, text);
+}
+
+async function isOpenToOthers(file: string): Promise<boolean> {
+  // Modes mean nothing there.
+  if (process.platform === 'win32') return false;
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && (found.mode & 0o077) !== 0;
 }
 
 function parse(file: string, text: string): Map<string, Profile> {
@@ -83,6 +97,6 @@ async function writeAll(folder: string, file: string, all: ReadonlyMap<string, P
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw new CliError('failure', `${file} cannot be written: ${(cause as Error).message}`, { cause });
+    throw new CliError('failure', `${file} cannot be written: ${(cause as Error).message}`, { hint: ELSEWHERE, cause });
   }
 }

@@ -2,75 +2,124 @@ import { interrupted } from '../api/client.ts';
 import { bundleFiles } from '../bundle/bundle-files.ts';
 import { CliError } from '../cli-error.ts';
 import { readText } from '../props/read-props.ts';
-import { watchFiles } from './watch-files.ts';
+import { type FileWatch, watchFiles } from './watch-files.ts';
 
 export interface KeepDeployed {
   /** Absolute. */
   file: string;
   /** Sends the code; throws a CliError where it is refused, and what ran before goes on running. */
   deploy(code: string): Promise<void>;
-  /** The code could not be put together or was refused. */
+  /** The code could not be put together, was refused, or nobody was there to take it. */
   onBroken(error: CliError): void;
+  /** A save that was broken was taken back: what runs is what is saved. */
+  onMended(): void;
   signal: AbortSignal;
 }
+
+/** A server that starts again is there within seconds. */
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+/** Each adds folders that the code before did not import from. */
+const MAX_READS = 5;
 
 /**
  * Deploys a component, and again whenever a file of it is saved with other content, one deployment after the other, until the
  * signal aborts: then throws `interrupted`. Code that is broken is told, and the next save is waited for; so is what else goes
- * wrong once a version runs. What goes wrong before, no save would correct.
+ * wrong once a version runs, and a server that is away is asked again. What goes wrong before, no save would correct.
  */
-export async function keepDeployed({ file, deploy, onBroken, signal }: KeepDeployed): Promise<never> {
+export async function keepDeployed(options: KeepDeployed): Promise<never> {
+  const { signal } = options;
   let isChanged = true;
   let wake = () => {};
-  const watched = watchFiles(() => {
+  const again = () => {
     isChanged = true;
     wake();
-  });
+  };
+  const watched = watchFiles(again);
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  let runs = false;
-  let last: string | undefined;
-
-  async function deployOnce(): Promise<void> {
-    const code = await readCode(file, watched.follow);
-    // An editor may touch a file without changing it.
-    if (code === last) return;
-    last = code;
-    await deploy(code);
-    runs = true;
-  }
-
+  const deployments = createDeployments(options, watched);
+  let pauseMs = FIRST_RETRY_MS;
+  let retry: NodeJS.Timeout | undefined;
   try {
     // Before anything is read, so that no save goes by unseen.
-    watched.follow([file], false);
+    watched.follow([options.file], false);
     for (;;) {
       const change = new Promise<void>((resolve) => (wake = resolve));
       if (!isChanged) await Promise.race([change, aborted]);
       if (signal.aborted) throw interrupted();
       isChanged = false;
-      try {
-        await deployOnce();
-      } catch (error) {
-        if (!(error instanceof CliError) || !isCorrectable(error, runs)) throw error;
-        // Saved again as it is, it is tried again.
-        if (error.exit !== 'component') last = undefined;
-        onBroken(error);
+      clearTimeout(retry);
+      if ((await deployments.next()) !== 'unreachable') pauseMs = FIRST_RETRY_MS;
+      else {
+        retry = setTimeout(again, pauseMs);
+        pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS);
       }
     }
   } finally {
+    clearTimeout(retry);
     watched.stop();
   }
 }
 
+/** What has been sent and told so far. */
+function createDeployments({ file, deploy, onBroken, onMended }: KeepDeployed, watched: FileWatch) {
+  let runs = false;
+  /** What was sent last, and why it was refused. */
+  let sent: { code: string; refusal?: CliError } | undefined;
+  /** What was told last and holds still. */
+  let told: CliError | undefined;
+
+  async function deployOnce(): Promise<void> {
+    const code = await readCode(file, watched);
+    if (code === sent?.code) {
+      // An editor may touch a file without changing it.
+      if (told === sent.refusal) return;
+      if (sent.refusal !== undefined) throw sent.refusal;
+      told = undefined;
+      return onMended();
+    }
+    sent = { code };
+    try {
+      await deploy(code);
+    } catch (error) {
+      // Other than refused, it is tried again when it is saved again as it is.
+      sent = error instanceof CliError && error.exit === 'component' ? { code, refusal: error } : undefined;
+      throw error;
+    }
+    runs = true;
+    told = undefined;
+  }
+
+  return {
+    async next(): Promise<'done' | 'broken' | 'unreachable'> {
+      try {
+        await deployOnce();
+        return 'done';
+      } catch (error) {
+        if (!(error instanceof CliError) || !isCorrectable(error, runs)) throw error;
+        const isUnreachable = error.exit === 'unreachable';
+        // While it is away it is told once.
+        if (!isUnreachable || told?.exit !== 'unreachable') onBroken(error);
+        told = error;
+        return isUnreachable ? 'unreachable' : 'broken';
+      }
+    },
+  };
+}
+
 /** Follows every file that it is made of; where it cannot be put together, all that it was looked for in. */
-async function readCode(file: string, follow: (files: Iterable<string>, isWhole: boolean) => void): Promise<string> {
-  const imported = new Set([file]);
-  try {
-    const { code, files } = await bundleFiles(file, (found) => imported.add(found));
-    follow(files, true);
-    return code ?? (await readText(file));
-  } catch (error) {
-    follow(imported, false);
-    throw error;
+async function readCode(file: string, watched: FileWatch): Promise<string> {
+  for (let reads = 1; ; reads++) {
+    const imported = new Set([file]);
+    try {
+      const { code, files } = await bundleFiles(file, (found) => imported.add(found));
+      const isUnseen = watched.follow(files, true);
+      // What was saved between reading a folder's files and watching it would be missed.
+      if (!isUnseen || reads === MAX_READS) return code ?? (await readText(file));
+    } catch (error) {
+      const isUnseen = watched.follow(imported, false);
+      if (!isUnseen || reads === MAX_READS) throw error;
+    }
   }
 }
 

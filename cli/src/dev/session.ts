@@ -1,9 +1,10 @@
-import type { ApiClient } from '../api/client.ts';
+import { type ApiClient, making } from '../api/client.ts';
 import type { EventRecord, Source } from '../api/resources.ts';
+import { nameLocally, namingLocally } from '../bundle/name-locally.ts';
 import type { CliError } from '../cli-error.ts';
 import { describePlaces } from '../commands/describe-source.ts';
 import type { CommandContext } from '../context.ts';
-import { followFeed, RECENT } from '../follow/recent-and-new.ts';
+import { followFeed, RECENT, tellOfConnection } from '../follow/recent-and-new.ts';
 import { eventText, logText } from '../follow/show-record.ts';
 import { givenProps } from '../props/given-props.ts';
 import { type HeldOutput, holdOutput } from './held-output.ts';
@@ -12,6 +13,7 @@ export interface Session {
   /** Makes the source, or gives it other code. */
   deploy(code: string): Promise<void>;
   onBroken(error: CliError): void;
+  onMended(): void;
   /** Undefined as long as there is none. */
   sourceId(): string | undefined;
   /** Rejects when its events or logs cannot be followed any longer. */
@@ -38,7 +40,7 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
   let places = '';
 
   function follow(id: string, count: number): void {
-    followSource(context, api, held, { id, count }).catch(failed.reject);
+    followSource(context, api, held, { id, count, word }).catch(failed.reject);
   }
 
   async function send(code: string): Promise<Source> {
@@ -48,7 +50,7 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
     const body = { ...parameters, ...(name === undefined ? {} : { name }) };
     return output.progress(`Deploying ${word}`, () =>
       source === undefined
-        ? api.send<Source>('POST', '/sources', body)
+        ? making(() => api.send<Source>('POST', '/sources', body))
         : api.send<Source>('PUT', `/sources/${source.id}`, body),
     );
   }
@@ -60,7 +62,7 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
     sourceId: () => source?.id,
     async deploy(code) {
       const before = source;
-      source = await send(code);
+      source = await namingLocally(word, () => send(code));
       answers = {};
       const now = placesOf(source);
       showDeployed(context, held, source, before === undefined || now !== places ? now : undefined);
@@ -72,11 +74,18 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
       const { code, message, fields } = error;
       if (output.json) return held.record({ broken: { code, message, fields } }, '');
       output.error(error);
-      output.note(
-        source === undefined ? 'Waiting for a save' : 'The version before goes on running. Waiting for a save',
-      );
+      output.note(nextStep(error, source));
+    },
+    onMended() {
+      if (source === undefined) return;
+      held.record({ deployed: source }, `${output.style.green('✓')} Mended: what is saved is what runs`);
     },
   };
+}
+
+function nextStep({ exit }: CliError, source: Source | undefined): string {
+  if (exit === 'unreachable') return 'Trying again until it is there';
+  return source === undefined ? 'Waiting for a save' : 'The version before goes on running. Waiting for a save';
 }
 
 function placesOf(source: Source): string {
@@ -98,10 +107,11 @@ async function followSource(
   { output, signal }: CommandContext,
   api: ApiClient,
   held: HeldOutput,
-  { id, count }: { id: string; count: number },
+  { id, count, word }: { id: string; count: number; word: string },
 ): Promise<void> {
   const base = `/sources/${id}`;
-  const following = (show: (record: EventRecord) => void) => ({ count, show, output, signal });
+  const connection = tellOfConnection(output);
+  const following = (show: (record: EventRecord) => void) => ({ count, show, output, signal, connection });
   const events = { listPath: `${base}/event_summaries`, streamPath: `${base}/sse` };
   const logs = { listPath: `${base}/$logs/event_summaries`, streamPath: `${base}/logs` };
   await Promise.all([
@@ -113,7 +123,7 @@ async function followSource(
     followFeed(
       api,
       logs,
-      following((log) => held.record({ log }, logText(log, output.style))),
+      following((log) => held.record({ log }, nameLocally(logText(log, output.style), word))),
     ),
   ]);
 }

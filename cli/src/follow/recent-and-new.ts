@@ -11,18 +11,40 @@ export interface Feed {
   listPath: string;
   /** `/sources/dc_…/sse`. */
   streamPath: string;
+  /** `/sources/dc_…/events`, where all that is kept is there in pages. */
+  historyPath?: string;
   /** Only records of this channel; the default one is ''. */
   channel?: string;
 }
 
-/** The server lists and replays so many. */
+/** The server lists and replays so many, and so many are on a page. */
 export const RECENT = 100;
+/** They are all in memory before the oldest is shown. */
+export const MAX_HISTORY = 10_000;
 
 /** The newest `count` records, oldest first. */
-export async function readRecent(api: ApiClient, { listPath, channel }: Feed, count: number): Promise<EventRecord[]> {
-  if (count === 0) return [];
-  const query = { limit: count, expand: 'event', event_name: channel };
-  return (await api.page<EventRecord>(listPath, query)).toReversed();
+export async function readRecent(api: ApiClient, feed: Feed, count: number): Promise<EventRecord[]> {
+  const { listPath, historyPath, channel } = feed;
+  const records: EventRecord[] = [];
+  while (records.length < count) {
+    const limit = Math.min(count - records.length, RECENT);
+    const after = records.at(-1)?.id;
+    const query = { limit, after, expand: 'event', event_name: channel };
+    const page = await api.page<EventRecord>(historyPath ?? listPath, query);
+    for (const record of page) records.push(await readWhole(api, feed, record));
+    if (page.length < limit || historyPath === undefined) break;
+  }
+  return records.toReversed();
+}
+
+/** A page has room for so much data; what was cut there is whole on a page of its own. */
+async function readWhole(api: ApiClient, { historyPath }: Feed, record: EventRecord): Promise<EventRecord> {
+  if (record.event_truncated !== true || historyPath === undefined) return record;
+  const { id, metadata } = record;
+  const query = { start_id: id, end_id: id, limit: 1, expand: 'event', event_name: metadata.name };
+  const [whole] = await api.page<EventRecord>(historyPath, query);
+  // It may be deleted by now.
+  return whole ?? record;
 }
 
 export interface Following {
@@ -31,11 +53,31 @@ export interface Following {
   show(record: EventRecord): void;
   output: Output;
   signal: AbortSignal;
+  /** What is said of it. Default: `tellOfConnection`, for this feed alone. */
+  connection?: Connection;
+}
+
+export interface Connection {
+  lost(reason: string): void;
+  back(): void;
+}
+
+/** Says once that connections are lost, and once that all are back, however many feeds there are. */
+export function tellOfConnection(output: Pick<Output, 'note'>): Connection {
+  let away = 0;
+  return {
+    lost(reason) {
+      if (away++ === 0) output.note(`(${reason}; connecting again)`);
+    },
+    back() {
+      if (--away === 0) output.note('(connected again)');
+    },
+  };
 }
 
 /** Shows recent records, then each new one until the signal aborts. Each is shown once, also over lost connections. */
 export async function followFeed(api: ApiClient, feed: Feed, following: Following): Promise<never> {
-  const { count, show, output, signal } = following;
+  const { count, show, output, signal, connection = tellOfConnection(output) } = following;
   // One at least: the stream goes on after it.
   const recent = await readRecent(api, feed, Math.max(count, 1));
   const seen = new RememberedIds(recent.map(({ id }) => id));
@@ -51,8 +93,8 @@ export async function followFeed(api: ApiClient, feed: Feed, following: Followin
       if (record === undefined) output.warn('a message of the server is not understood and left out');
       else if (seen.add(record.id)) show(record);
     },
-    onLost: (reason) => output.note(`(${reason}; connecting again)`),
-    onBack: () => output.note('(connected again)'),
+    onLost: connection.lost,
+    onBack: connection.back,
   });
 }
 

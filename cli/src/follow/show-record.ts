@@ -28,7 +28,10 @@ interface LogEvent {
 /** A line that was logged, or what a run failed with. */
 export function logText({ indexed_at_ms: atMs, event }: EventRecord, style: Style): string {
   const { level = 'info', message = '', step, code } = (event ?? {}) as LogEvent;
-  const text = indentLines(safeText(message));
+  // Some messages of the server begin with their code.
+  const text = indentLines(
+    safeText(code !== undefined && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message),
+  );
   const of = step === undefined ? '' : `${style.cyan(safeLine(step))} `;
   const what = code === undefined ? text : style.red(`${safeLine(code)} ${text}`);
   return `${style.dim(clockTime(atMs))} ${paintLevel(level, style)} ${of}${what}`;

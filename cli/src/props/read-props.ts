@@ -3,13 +3,14 @@ import path from 'node:path';
 import { type CliError, usageError } from '../cli-error.ts';
 import type { CommandInput } from '../command-input.ts';
 import type { OptionSpec } from '../command.ts';
-import { parseTimer } from './parse-typed.ts';
+import { parseTimer, parseTyped } from './parse-typed.ts';
 
 export const PROP_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'prop',
     value: 'name=value',
-    summary: 'A value for a prop, as JSON or else as text. May be repeated. `name=@file` reads the value from a file.',
+    summary:
+      'A value for a prop, as JSON or else as text; of a list also with commas between. May be repeated. `name=@file` reads the value from a file.',
     repeatable: true,
   },
   {
@@ -50,7 +51,15 @@ async function readValue(text: string, type: string | undefined, workDir: string
     return type === 'string' ? content : parseOrText(content);
   }
   // `42` is text for a prop that wants text.
-  return type === 'string' ? text : shorthandOf(parseOrText(text), type);
+  if (type === 'string') return text;
+  if (type?.endsWith('[]') === true && text !== 'null') return listOf(text, type);
+  return shorthandOf(parseOrText(text), type);
+}
+
+/** `a,b` as well as `["a","b"]`; what is neither, the server judges. */
+function listOf(text: string, type: string): unknown {
+  const { value, problem } = parseTyped(text, type);
+  return problem === undefined ? value : parseOrText(text);
 }
 
 /** What would have to be an object for the server: an account by its id, a timer by its seconds or cron expression. */

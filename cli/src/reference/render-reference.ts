@@ -30,14 +30,16 @@ hw deploy new-orders.mjs
 hw events new-orders -f
 \`\`\`
 
-In a checkout of this repository it is \`npx hw\` after \`npm ci\`. It needs nothing but a server to talk to, and sends nothing to
-anybody else.
+In a checkout of this repository it is \`npx hw\` after \`npm ci\`; \`ln -s "$PWD/cli/bin/hw.js" ~/.local/bin/hw\` makes it \`hw\` in every
+folder. It needs nothing but a server to talk to, and sends nothing to anybody else.
 
 - **Names.** Sources, workflows and webhooks are named by id, by slug or by name. A name that several have is refused with the
   candidates; one that nobody has with the nearest ones.
 - **Logins** are in \`$XDG_CONFIG_HOME/headwater/config.json\` (else \`~/.config\`), a file that only you may read. \`HEADWATER_URL\`,
   \`HEADWATER_API_KEY\` and \`HEADWATER_PROFILE\` go before it, options before those. The key of a profile is sent to the server
   of that profile alone.
+- **Proxies.** \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` are heeded, but for a server on this machine, which is always asked directly.
+  \`NODE_EXTRA_CA_CERTS\` names authorities to trust.
 - **Output.** Results go to stdout, everything about them to stderr. On a terminal they are for people; elsewhere rows and events
   are lines with tabs between their cells. \`--json\` is stable: fields are added, never removed or renamed.
 - **Errors** are a line that says what is wrong, lines that say where, and one that says what to do. With \`--json\` they are

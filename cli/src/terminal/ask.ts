@@ -35,31 +35,35 @@ export function createAsk(possible: boolean): Ask {
   const output = process.stderr;
   return {
     possible,
-    text: async (question, { placeholder, fallback, check } = {}) =>
-      answered(
-        await text({
+    text: (question, { placeholder, fallback, check } = {}) =>
+      answer((signal) =>
+        text({
           message: safeLine(question),
           output,
+          signal,
           ...(placeholder === undefined ? {} : { placeholder }),
           ...(fallback === undefined ? {} : { defaultValue: fallback }),
-          ...(check === undefined ? {} : { validate: (answer = '') => check(answer) }),
+          ...(check === undefined ? {} : { validate: (typed = '') => check(typed) }),
         }),
       ),
     async choose(question, choices) {
-      const picked = await select({ message: safeLine(question), output, options: numbered(choices) });
-      return (choices[answered(picked)] as (typeof choices)[number]).value;
+      const options = numbered(choices);
+      const picked = await answer((signal) => select({ message: safeLine(question), output, signal, options }));
+      return (choices[picked] as (typeof choices)[number]).value;
     },
     async chooseSeveral(question, choices, chosen = []) {
       const options = numbered(choices);
       const initialValues = chosen.map((value) => choices.findIndex((choice) => choice.value === value));
-      const picked = await multiselect({ message: safeLine(question), output, options, initialValues, required: true });
-      return answered(picked).map((at) => (choices[at] as (typeof choices)[number]).value);
+      const common = { message: safeLine(question), output, options, initialValues, required: true };
+      const picked = await answer((signal) => multiselect({ ...common, signal }));
+      return picked.map((at) => (choices[at] as (typeof choices)[number]).value);
     },
-    secret: async (question) => {
+    secret(question) {
       const validate = (typed = '') => (typed === '' ? 'It needs a value' : undefined);
-      return answered(await password({ message: safeLine(question), output, validate }));
+      return answer((signal) => password({ message: safeLine(question), output, signal, validate }));
     },
-    confirm: async (question) => answered(await confirm({ message: safeLine(question), output, initialValue: false })),
+    confirm: (question) =>
+      answer((signal) => confirm({ message: safeLine(question), output, signal, initialValue: false })),
     tell: (line) => void output.write(`${line}\n`),
   };
 }
@@ -69,7 +73,22 @@ function numbered(choices: readonly Choice<unknown>[]): { label: string; value: 
   return choices.map(({ label }, value) => ({ label: safeLine(label), value }));
 }
 
-function answered<T>(value: T): Exclude<T, symbol> {
-  if (isCancel(value)) throw new CliError('interrupted', 'Cancelled');
-  return value as Exclude<T, symbol>;
+/**
+ * What is answered. Ctrl-D, and a terminal that is closed, end the input without a word to the prompt: nobody will answer, and
+ * without this the process would be gone in the middle.
+ */
+async function answer<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<Exclude<T, symbol>> {
+  const ended = new AbortController();
+  let isAnswered = false;
+  // An answer stops the input too, and is there in the same turn; what comes late would close the next prompt.
+  const onStop = () => void setImmediate(() => !isAnswered && ended.abort());
+  process.stdin.once('pause', onStop).once('end', onStop);
+  try {
+    const given = await prompt(ended.signal);
+    isAnswered = true;
+    if (isCancel(given)) throw new CliError('interrupted', 'Cancelled');
+    return given as Exclude<T, symbol>;
+  } finally {
+    process.stdin.off('pause', onStop).off('end', onStop);
+  }
 }

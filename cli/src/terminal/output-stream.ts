@@ -2,4 +2,6 @@
 export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
+  /** Of a terminal. */
+  columns?: number;
 }

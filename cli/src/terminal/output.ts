@@ -64,7 +64,11 @@ export function createOutput(options: OutputOptions): Output {
       say(json ? JSON.stringify({ error: errorDocument(error) }, null, 2) : renderError(error, errorStyle));
     },
     progress: (text, work) => progress.during(text, work),
-    table: (rows, columns) => renderTable(rows, columns, { style, aligned: stdout.isTTY === true }),
+    table(rows, columns) {
+      // A terminal that does not know its width says 0.
+      const width = stdout.columns || undefined;
+      return renderTable(rows, columns, { style, aligned: stdout.isTTY === true, width });
+    },
     fields: (fields) => renderFields(fields, style),
   };
 }
@@ -82,17 +86,24 @@ function errorDocument({ code, message, hint, exit, fields, requestId }: CliErro
 }
 
 function renderError({ message, hint, fields, requestId }: CliError, style: Style): string {
-  const lines = [`${style.red('error:')} ${safeText(message)}`];
-  for (const field of fields.filter((one) => !isRepeated(one, message)))
+  const headline = fields.find((one) => isHeadline(one, message));
+  const told = headline === undefined ? message : `${placeOf(headline)} ${headline.message}`;
+  const lines = [`${style.red('error:')} ${safeText(told)}`];
+  for (const field of fields.filter((one) => one !== headline && !isRepeated(one, message)))
     lines.push(`  ${style.bold(placeOf(field))} ${safeText(field.message)}`);
   if (hint !== undefined) lines.push(`  ${style.cyan('→')} ${safeText(hint)}`);
   if (requestId !== undefined) lines.push(`  ${style.dim(`request ${requestId}`)}`);
   return lines.join('\n');
 }
 
+/** The sentence above is that of one place, without its column. */
+function isHeadline({ message: text, file, line }: ErrorField, message: string): boolean {
+  return file !== undefined && message === `${file}:${line}: ${text}`;
+}
+
 /** Where one thing alone is wrong, the server says it in the sentence above too. */
 function isRepeated({ path, message: text, file }: ErrorField, message: string): boolean {
-  return file === undefined && message.includes(text) && message.includes(path);
+  return file === undefined && message.includes(text) && (message === text || message.includes(path));
 }
 
 function placeOf({ path, file, line, column }: ErrorField): string {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { existingFile } from '../bundle/existing-file.ts';
 import { usageError } from '../cli-error.ts';
 import { loadComponentCode } from '../component-code.ts';
 import { readObject } from '../props/read-props.ts';
@@ -21,5 +22,5 @@ async function withCode(entry: unknown, folder: string): Promise<unknown> {
   const { component_file: file, ...rest } = entry as { component_file?: unknown };
   if (file === undefined) return entry;
   if (typeof file !== 'string') throw usageError('component_file has to be the path of a file');
-  return { ...rest, component_code: await loadComponentCode(path.resolve(folder, file)) };
+  return { ...rest, component_code: await loadComponentCode(await existingFile(path.resolve(folder, file), file)) };
 }

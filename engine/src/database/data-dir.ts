@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { randomToken } from '@headwater/shared';
+import { HeadwaterError, randomToken } from '@headwater/shared';
 
 /**
  * Makes the data directory, readable by its owner alone, where there is none; one that was made by somebody else keeps
@@ -9,7 +9,13 @@ import { randomToken } from '@headwater/shared';
  */
 export async function prepareDataDir(dataDir: string): Promise<string> {
   const absolute = path.resolve(dataDir);
-  await mkdir(absolute, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(absolute, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'there is a file in its place' : message;
+    throw new HeadwaterError('UNAVAILABLE', `The data folder ${absolute} cannot be made: ${reason}`, { cause });
+  }
   return absolute;
 }
 

@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs';
-import { access, readFile, statfs } from 'node:fs/promises';
+import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
@@ -16,6 +16,7 @@ const OLDEST_NODE = 24;
 export async function checkDisk({ dataDir }: DoctorOptions): Promise<DoctorCheck> {
   const folder = existing(path.resolve(dataDir));
   try {
+    if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
     await access(folder, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;

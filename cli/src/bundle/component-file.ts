@@ -1,0 +1,2 @@
+/** How files of components end. */
+export const COMPONENT_FILE = /\.(?:[cm]?js|[cm]?ts)$/;

@@ -1,0 +1,27 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type CliError, usageError } from '../cli-error.ts';
+import { nearest } from '../names/nearest.ts';
+import { COMPONENT_FILE } from './component-file.ts';
+
+/** The file of a component. Throws with files of a similar name where it is not there, and with those of a folder. */
+export async function existingFile(file: string, word: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) throw await noFile(file, word);
+  if (!found.isDirectory()) return file;
+  const inside = await componentsIn(file);
+  const hint = inside.length === 0 ? 'Name the file of the component' : `Name one: ${inside.slice(0, 5).join(', ')}`;
+  throw usageError(`${word} is a folder`, hint);
+}
+
+async function noFile(file: string, word: string): Promise<CliError> {
+  const similar = nearest(path.basename(file), await componentsIn(path.dirname(file)));
+  const hint = similar.length > 0 ? `Did you mean ${similar.join(', ')}?` : 'hw init source <name> makes one';
+  return usageError(`There is no file ${word}`, hint);
+}
+
+async function componentsIn(folder: string): Promise<string[]> {
+  // A folder that is not there has none.
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => COMPONENT_FILE.test(name));
+}

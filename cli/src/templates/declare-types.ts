@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The first words of the file: who finds others leaves it alone. */
+export const TYPES_MARK = "// The types of '@headwater/types', written by `hw init`";
+
+const INDEX = 'index.d.ts';
+
+/** Where the package lies beside this one. Nothing of it is imported: it is text here. */
+const FOLDER = fileURLToPath(new URL('../../../types/src', import.meta.url));
+
+export function hasTypes(): boolean {
+  return existsSync(path.join(FOLDER, INDEX));
+}
+
+/**
+ * The package `@headwater/types` as one file that declares it, for editors and compilers where it is not installed: a server
+ * needs none of it.
+ */
+export async function declareTypes(): Promise<string> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.d.ts') && name !== INDEX).toSorted();
+  const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
+  const index = await read(INDEX);
+  const isPublic = new Set(publicNames(index));
+  const parts = [index, ...(await Promise.all(names.map(read)))].map((text) => partOf(text, isPublic));
+  const head = `${TYPES_MARK} for your editor and \`tsc\`.\n// Not to be changed: \`hw init types\` writes it again, as your hw has it.`;
+  // Without the empty export everything in it would be exported.
+  return `${head}\n\ndeclare module '@headwater/types' {\n${indent(parts.join('\n\n'))}\n\n  export {};\n}\n`;
+}
+
+/** What the package exports: of its own, and from its other files. */
+function publicNames(index: string): string[] {
+  const own = index.matchAll(/^export declare \w+ (\w+)/gm);
+  const others = index.matchAll(/^export type \{([^}]*)\} from/gms);
+  return [
+    ...[...own].map(([, name = '']) => name),
+    ...[...others].flatMap(([, names = '']) => names.match(/\w+/g) ?? []),
+  ];
+}
+
+/** All files are one here: nothing is imported, and what was exported to the other files alone is not. */
+function partOf(text: string, isPublic: ReadonlySet<string>): string {
+  return text
+    .replaceAll(/^(?:import|export) type \{[^}]*\} from '[^']*';\n/gms, '')
+    .replaceAll(/^(?:export )?(?:declare )?(?=(?:type|interface|const|class) (\w+))/gm, (_, name: string) =>
+      isPublic.has(name) ? 'export ' : '',
+    )
+    .trim();
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}

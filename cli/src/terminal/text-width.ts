@@ -1,0 +1,33 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** East Asian letters and pictures take two cells of a terminal. */
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u;
+/** Combines with what stands before it. */
+const NOTHING = /^[\p{Mark}\p{Format}]+$/u;
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Cells of a terminal. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += widthOf(segment);
+  return width;
+}
+
+/** The beginning that has room, with `…` where something is left out. Without escape sequences. */
+export function shorten(text: string, maxWidth: number): string {
+  if (textWidth(text) <= maxWidth) return text;
+  let [kept, width] = ['', 0];
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > maxWidth - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+function widthOf(segment: string): number {
+  if (WIDE.test(segment)) return 2;
+  return NOTHING.test(segment) ? 0 : 1;
+}
