@@ -8,12 +8,15 @@ export const LIMITS = {
   maxHttpBodyBytes: 512 * 1024,
   /**
    * Bodies over smallBodyBytes are read at a pace while requests of other accounts arrive as well (within othersPresentMs): of each
-   * account, largeBodyBytesPerSecond for each processor of the node. One that would wait longer than maxBodyWaitMs: 429.
+   * account, largeBodyBytesPerSecond for each processor of the node. Where the node's thread is busy, requests are as well,
+   * busyRequestsPerSecond for each processor; those of busyBurstMs need not wait. One that would wait longer than maxRequestWaitMs: 429.
    */
   smallBodyBytes: 16 * 1024,
   largeBodyBytesPerSecond: 512 * 1024,
   othersPresentMs: 1_000,
-  maxBodyWaitMs: 20_000,
+  busyRequestsPerSecond: 200,
+  busyBurstMs: 50,
+  maxRequestWaitMs: 20_000,
   /**
    * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
    * and objects with more: 400.
@@ -136,6 +139,8 @@ export const LIMITS = {
   streamBatchEvents: 100,
   streamBatchBytes: 256 * 1024,
   maxStreamReadsPerTenant: 2,
+  /** At which each of them reads: the next one begins when the bytes of the one before would have been read. */
+  streamReadBytesPerSecond: 2 * 1024 * 1024,
   /** What streams of one account have read on one node and their clients have not taken; beyond it they do not read on. */
   maxStreamBytesPerTenant: 16 * 1024 * 1024,
   /** Where counting the events of a list stops. */

@@ -44,15 +44,23 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       // Before the start is read: what comes meanwhile is seen by one of the two.
       watch = await watches.open(emitterId);
       const cursor = await source.start();
+      const bytesOf = (items: readonly T[]) => items.reduce((sum, item) => sum + source.bytesOf(item), 0);
       const read: typeof source.read = async (from, last, signal) => {
         await held.room(accountId, signal);
         const end = await turns.take(accountId, signal);
         if (end === undefined) return { items: [], cursor: from, isFull: false };
-        return source.read(from, last, signal).finally(end);
+        try {
+          const batch = await source.read(from, last, signal);
+          endLater(end, bytesOf(batch.items));
+          return batch;
+        } catch (error) {
+          end();
+          throw error;
+        }
       };
       let heldHere = 0;
       const onHeld = (items: readonly T[]) => {
-        const bytes = items.reduce((sum, item) => sum + source.bytesOf(item), 0);
+        const bytes = bytesOf(items);
         if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
         heldHere = bytes;
       };
@@ -82,6 +90,11 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     open: opened.count,
     end: opened.end,
   };
+}
+
+/** Reading, writing and encoding a megabyte holds the node's thread: the streams of one account have it at a pace. */
+function endLater(end: () => void, bytes: number): void {
+  setTimeout(end, (bytes / LIMITS.streamReadBytesPerSecond) * 1_000).unref();
 }
 
 /** What a message has besides its data, about. */
