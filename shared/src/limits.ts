@@ -88,6 +88,9 @@ export const LIMITS = {
   maxPropOptionsBytes: 1024 * 1024,
   /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
   maxPropRunsPerTenant: 4,
+  /** After an answer of more characters, the next of those runs begins as much later as it took at this pace. */
+  smallPropAnswerChars: 16 * 1024,
+  propAnswerCharsPerSecond: 1024 * 1024,
   /** How long a client waits for the answer of a workflow that runs its executions in turn, before this one has its turn. */
   maxTurnWaitMs: 60_000,
   /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */

@@ -59,12 +59,24 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
       const message = `${run.what} waited for too long: ${LIMITS.maxPropRunsPerTenant} such runs of this account are under way`;
       throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
     }
+    let answer = '';
     try {
-      return await perform(parts, run);
+      answer = await perform(parts, run);
+      return answer;
     } finally {
-      end();
+      endTurn(end, answer.length);
     }
   };
+}
+
+/**
+ * What a large answer costs comes after it: it is read, judged, stored and sent by the node's only thread. Its turn lasts as long as the
+ * account's share of that thread takes for it, so others get theirs meanwhile.
+ */
+function endTurn(end: () => void, chars: number): void {
+  const pauseMs = ((chars - LIMITS.smallPropAnswerChars) / LIMITS.propAnswerCharsPerSecond) * 1_000;
+  if (pauseMs > 0) setTimeout(end, pauseMs).unref();
+  else end();
 }
 
 async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<string> {

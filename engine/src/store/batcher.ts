@@ -1,4 +1,4 @@
-import { createShares, type Shares } from './shares.ts';
+import { createShares, type Shares, type SharesOptions } from './shares.ts';
 
 /**
  * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a batch instead of one
@@ -30,10 +30,10 @@ export interface BatcherOptions<T, R> {
   isItemsFault?: (error: unknown) => boolean;
   /**
    * Whose items are whose, and how much work each is: a batch goes round the tenants and ends before it is heavier than
-   * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
-   * come, first served.
+   * `maxWeight`, so that nobody waits for all that another one brought, and one tenant's part of it before `maxTenantWeight` while there
+   * are others. The order of one tenant's items is kept. Default: first come, first served.
    */
-  share?: { tenantOf: (item: T) => string; weightOf: (item: T) => number; maxWeight: number };
+  share?: SharesOptions<T>;
 }
 
 interface Waiting<T, R> {
@@ -43,8 +43,8 @@ interface Waiting<T, R> {
 }
 
 function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, R>> {
-  const { tenantOf, weightOf, maxWeight } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
-  return createShares({ tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item), maxWeight });
+  const { tenantOf, weightOf, ...bounds } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
+  return createShares({ ...bounds, tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item) });
 }
 
 /** One batch is committed at a time: two at once would only make each smaller. */

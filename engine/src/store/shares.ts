@@ -1,7 +1,13 @@
-interface SharesOptions<T> {
+import { createPresence } from './presence.ts';
+
+export interface SharesOptions<T> {
   tenantOf: (item: T) => string;
   weightOf: (item: T) => number;
   maxWeight: number;
+  /** Of one tenant, while others have brought something lately. Default: `maxWeight`. */
+  maxTenantWeight?: number;
+  /** Default: the process's clock. */
+  nowMs?: () => number;
 }
 
 /** What waits, by tenant. */
@@ -15,30 +21,40 @@ export interface Shares<T> {
   size(): number;
 }
 
-export function createShares<T>({ tenantOf, weightOf, maxWeight }: SharesOptions<T>): Shares<T> {
+/** What a share has of one tenant. */
+interface Part {
+  count: number;
+  weight: number;
+}
+
+export function createShares<T>(options: SharesOptions<T>): Shares<T> {
+  const { tenantOf, weightOf, maxWeight, maxTenantWeight = maxWeight, nowMs = () => performance.now() } = options;
   // In the order of their turns.
   const lines = new Map<string, T[]>();
+  const presence = createPresence();
   let size = 0;
 
   /** How many of each line make the next share. */
-  function choose(maxItems: number): { taken: T[]; counts: Map<string, number> } {
+  function choose(maxItems: number): { taken: T[]; parts: Map<string, Part> } {
     const taken: T[] = [];
-    const counts = new Map<string, number>();
+    const parts = new Map<string, Part>();
+    const maxPart = presence.hasSeveral(nowMs()) ? maxTenantWeight : maxWeight;
     let weight = 0;
     for (let open = [...lines]; open.length > 0 && taken.length < maxItems; ) {
       open = open.filter(([tenant, items]) => {
-        const count = counts.get(tenant) ?? 0;
-        const item = items[count];
+        const part = parts.get(tenant) ?? { count: 0, weight: 0 };
+        const item = items[part.count];
         if (item === undefined || taken.length === maxItems) return false;
-        const heavier = weight + weightOf(item);
-        if (taken.length > 0 && heavier > maxWeight) return false;
-        weight = heavier;
+        const more = weightOf(item);
+        if (taken.length > 0 && weight + more > maxWeight) return false;
+        if (part.count > 0 && part.weight + more > maxPart) return false;
+        weight += more;
         taken.push(item);
-        counts.set(tenant, count + 1);
+        parts.set(tenant, { count: part.count + 1, weight: part.weight + more });
         return true;
       });
     }
-    return { taken, counts };
+    return { taken, parts };
   }
 
   function remove(tenant: string, count: number): void {
@@ -50,6 +66,7 @@ export function createShares<T>({ tenantOf, weightOf, maxWeight }: SharesOptions
   return {
     push(item) {
       const tenant = tenantOf(item);
+      presence.saw(tenant, nowMs());
       const line = lines.get(tenant);
       if (line === undefined) lines.set(tenant, [item]);
       else line.push(item);
@@ -57,8 +74,8 @@ export function createShares<T>({ tenantOf, weightOf, maxWeight }: SharesOptions
     },
     take(maxItems) {
       const [first] = lines;
-      const { taken, counts } = choose(maxItems);
-      for (const [tenant, count] of counts) remove(tenant, count);
+      const { taken, parts } = choose(maxItems);
+      for (const [tenant, { count }] of parts) remove(tenant, count);
       size -= taken.length;
       const left = first && lines.get(first[0]);
       if (first !== undefined && left !== undefined) {
