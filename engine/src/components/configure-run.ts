@@ -12,6 +12,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { outcomeWithoutSecrets } from '../run/redact-run.ts';
 import { resolveApps } from '../run/resolve-apps.ts';
 import { runLimits } from '../run/run-limits.ts';
@@ -45,6 +46,7 @@ export interface ConfigureRun {
 }
 
 const MAX_SHOWN_LOGS = 5;
+const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
 
 /**
  * Runs what a component says about its props as a hook would be run, and answers its JSON text without the account's secrets.
@@ -64,19 +66,9 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
       answer = await perform(parts, run);
       return answer;
     } finally {
-      endTurn(end, answer.length);
+      endAtPace(end, answer.length, PACE);
     }
   };
-}
-
-/**
- * What a large answer costs comes after it: it is read, judged, stored and sent by the node's only thread. Its turn lasts as long as the
- * account's share of that thread takes for it, so others get theirs meanwhile.
- */
-function endTurn(end: () => void, chars: number): void {
-  const pauseMs = ((chars - LIMITS.smallPropAnswerChars) / LIMITS.propAnswerCharsPerSecond) * 1_000;
-  if (pauseMs > 0) setTimeout(end, pauseMs).unref();
-  else end();
 }
 
 async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<string> {

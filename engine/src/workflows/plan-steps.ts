@@ -3,6 +3,7 @@ import { chooseComponent, namesComponent } from '../components/choose-component.
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import type { StepInputRecord } from '../contract-workflows.ts';
+import { createGiveWay } from '../give-way.ts';
 import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { invalidProps } from '../sources/validate-props.ts';
@@ -49,7 +50,9 @@ export async function planSteps(
   }
   const steps: Step[] = [];
   const errors: FieldError[] = [];
+  const giveWay = createGiveWay();
   for (const [i, step] of chosen.entries()) {
+    await giveWay();
     try {
       steps.push(await inStep(step.input, i, () => planStep(planning, step, i)));
     } catch (error) {
