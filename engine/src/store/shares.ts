@@ -16,7 +16,7 @@ export interface SharesOptions<T> {
 
 export type ShareKind = 'light' | 'heavy';
 
-export interface Share<T> {
+interface Share<T> {
   items: T[];
   /** Until this is called no other share has anything of its tenants, so the order of each is kept. Idempotent. */
   end(): void;
