@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What nobody notices. */
@@ -6,14 +7,19 @@ const TURN_MS = 2;
 const REST_MS = 4;
 
 /**
- * For work of many steps that waits for nothing: called between them, it leaves the thread to others when the work has held it for
- * a while. Work of one request can be thousands of steps, and promises alone never let go of the thread.
+ * For work of many steps that waits for nothing: called between them, it leaves the thread to others when that was busy for a
+ * while. Work of one request can be thousands of steps, and promises alone never let go of the thread.
  */
 export function createGiveWay(): () => Promise<void> {
-  let sinceMs = performance.now();
+  let restedAtMs = busyMs();
   return async () => {
-    if (performance.now() - sinceMs < TURN_MS) return;
+    if (busyMs() - restedAtMs < TURN_MS) return;
     await sleep(REST_MS);
-    sinceMs = performance.now();
+    restedAtMs = busyMs();
   };
+}
+
+/** Of this thread since its start, without what it waited for. */
+function busyMs(): number {
+  return performance.eventLoopUtilization().active;
 }
