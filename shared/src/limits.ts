@@ -80,6 +80,9 @@ export const LIMITS = {
   maxDataStoreTtlSeconds: 10 * 366 * 24 * 3600,
   /** Operations on data stores that runs of one account have under way on one node; more of them wait. */
   maxDataStoreCallsPerTenant: 2,
+  /** One with a larger value keeps its turn for as long as the rest of it takes at this pace. */
+  smallDataStoreValueChars: 16 * 1024,
+  dataStoreCharsPerSecond: 4 * 1024 * 1024,
   /** Values that wait with them. */
   maxDataStoreBytesPerTenant: 96 * 1024 * 1024,
   /** What `additionalProps` answers, as JSON, and how long it can be deployed with. */
@@ -91,6 +94,9 @@ export const LIMITS = {
   maxPropOptionsBytes: 1024 * 1024,
   /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
   maxPropRunsPerTenant: 4,
+  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, so the next of those runs begins later. */
+  smallPropAnswerChars: 16 * 1024,
+  propAnswerCharsPerSecond: 1024 * 1024,
   /** How long a client waits for the answer of a workflow that runs its executions in turn, before this one has its turn. */
   maxTurnWaitMs: 60_000,
   /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */

@@ -1,14 +1,21 @@
-import { type FieldError, HeadwaterError, newId, type PropDefinition } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, newId, type PropDefinition } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import type { StepInputRecord } from '../contract-workflows.ts';
+import { createGiveWay } from '../give-way.ts';
 import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { invalidProps } from '../sources/validate-props.ts';
 import { lockEnvironmentVariables } from '../store/environment-variables.ts';
 import type { Step } from './deployment.ts';
-import { expressionBudget, type ExpressionBudget, findExpressionProblem } from './expressions/check-value.ts';
+import {
+  expressionBudget,
+  type ExpressionBudget,
+  findExpressionProblem,
+  findProblemInTurns,
+  type ValueScope,
+} from './expressions/check-value.ts';
 
 export interface StepContext extends DecideContext {
   components: Pick<Components, 'save' | 'obtain'>;
@@ -22,6 +29,7 @@ interface Planning {
   budget: ExpressionBudget;
   /** The same code in several steps is saved once. */
   saved: Map<string, Promise<ComponentRecord>>;
+  giveWay: () => Promise<void>;
 }
 
 interface ChosenStep {
@@ -41,7 +49,15 @@ export async function planSteps(
   inputs: readonly StepInputRecord[],
   before: readonly Step[],
 ): Promise<Step[]> {
-  const planning: Planning = { context, who, inputs, before, budget: expressionBudget(), saved: new Map() };
+  const planning: Planning = {
+    context,
+    who,
+    inputs,
+    before,
+    budget: expressionBudget(),
+    saved: new Map(),
+    giveWay: createGiveWay(),
+  };
   const chosen: ChosenStep[] = [];
   for (const [i, input] of inputs.entries()) {
     const old = oldStep(planning, input);
@@ -50,6 +66,7 @@ export async function planSteps(
   const steps: Step[] = [];
   const errors: FieldError[] = [];
   for (const [i, step] of chosen.entries()) {
+    await planning.giveWay();
     try {
       steps.push(await inStep(step.input, i, () => planStep(planning, step, i)));
     } catch (error) {
@@ -94,12 +111,41 @@ async function planStep(planning: Planning, { input, old, component }: ChosenSte
     configured_props: old.configuredProps,
     dynamic_props: old.dynamicProps,
   };
-  const check = (value: unknown) => findExpressionProblem(value, scope);
+  const found = await checkAhead(input, scope, planning.giveWay);
+  // What was stored before, or is a default, is no part of the input.
+  const check = (value: unknown) => {
+    const known = found.get(value);
+    for (const name of known?.env ?? []) env.add(name);
+    return known === undefined ? findExpressionProblem(value, scope) : known.problem;
+  };
   const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
   checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
   const { namespace } = input;
   const id = old?.id ?? newId('step');
   return { id, namespace, componentId: component.id, configuredProps, dynamicProps, env: [...env].toSorted() };
+}
+
+interface CheckedValue {
+  problem: string | undefined;
+  /** Environment variables that it names. */
+  env: ReadonlySet<string>;
+}
+
+/** The expressions of the input, by value: what checks props afterwards cannot let others have the thread. */
+async function checkAhead(
+  { configuredProps = {} }: StepInputRecord,
+  scope: ValueScope,
+  giveWay: () => Promise<void>,
+): Promise<Map<unknown, CheckedValue>> {
+  const found = new Map<unknown, CheckedValue>();
+  for (const value of Object.values(configuredProps)) {
+    // What is too large is refused unread.
+    if (found.has(value) || (JSON.stringify(value)?.length ?? 0) > LIMITS.maxPropValueBytes) continue;
+    const env = new Set<string>();
+    found.set(value, { problem: await findProblemInTurns(value, { ...scope, env }, giveWay), env });
+    await giveWay();
+  }
+  return found;
 }
 
 /** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */

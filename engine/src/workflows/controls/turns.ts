@@ -36,6 +36,12 @@ export interface TurnsOptions {
 const MAX_CLAIMED = 64;
 /** Claims of a tenant at the same time: with a thousand busy workflows it still leaves connections to the others. */
 const MAX_CLAIMS_PER_TENANT = 2;
+/**
+ * One that took longer, as with thousands that wait or run, is followed by a pause as long as itself: each end of an execution asks for
+ * the next claim, and they would keep the database busy between them.
+ */
+const SHORT_CLAIM_MS = 5;
+const MAX_REST_MS = 100;
 /** A node without room looks again after this long; others may start the next meanwhile. */
 const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
@@ -53,10 +59,12 @@ export function createTurns(options: TurnsOptions): Turns {
 
   async function claim(workflow: TurnTaker): Promise<Outcome> {
     const end = await tenants.take(workflow.accountId, never);
+    const startedMs = performance.now();
     try {
       return await claimNow(workflow);
     } finally {
-      end?.();
+      const tookMs = performance.now() - startedMs;
+      if (end !== undefined) rest(end, tookMs);
     }
   }
 
@@ -108,6 +116,11 @@ export function createTurns(options: TurnsOptions): Turns {
       await Promise.all(promises);
     },
   };
+}
+
+function rest(end: () => void, tookMs: number): void {
+  if (tookMs > SHORT_CLAIM_MS) setTimeout(end, Math.min(tookMs, MAX_REST_MS)).unref();
+  else end();
 }
 
 /** A run whose end lets the next execution of its workflow start. A run that rejects is given back, with a job for its lane. */

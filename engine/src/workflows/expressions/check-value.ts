@@ -22,22 +22,49 @@ export interface ValueScope {
 const SHOWN_CHARS = 80;
 
 /** What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. */
-export function findExpressionProblem(value: unknown, scope: ValueScope, path = ''): string | undefined {
+export function findExpressionProblem(value: unknown, scope: ValueScope): string | undefined {
+  const looking = lookThrough(value, scope, '');
+  for (;;) {
+    const { done, value: problem } = looking.next();
+    if (done) return problem;
+  }
+}
+
+/** The same for values of megabytes, which have thousands of them: between one and the next `giveWay` may let others have the thread. */
+export async function findProblemInTurns(
+  value: unknown,
+  scope: ValueScope,
+  giveWay: () => Promise<void>,
+): Promise<string | undefined> {
+  const looking = lookThrough(value, scope, '');
+  for (;;) {
+    const { done, value: problem } = looking.next();
+    if (done) return problem;
+    await giveWay();
+  }
+}
+
+/** Stops after each expression. */
+function* lookThrough(value: unknown, scope: ValueScope, path: string): Generator<undefined, string | undefined> {
   if (typeof value === 'string') {
-    const problem = findTemplateProblem(value, scope);
+    const problem = yield* lookThroughTemplate(value, scope);
     return problem === undefined || path === '' ? problem : `At ${path}: ${problem}`;
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
     const innerPath = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    const problem = findExpressionProblem(inner, scope, innerPath);
+    const problem = yield* lookThrough(inner, scope, innerPath);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function findTemplateProblem(template: string, { before, budget, env }: ValueScope): string | undefined {
+function* lookThroughTemplate(
+  template: string,
+  { before, budget, env }: ValueScope,
+): Generator<undefined, string | undefined> {
   const outcome = tokenize(template);
+  yield undefined;
   if (!outcome.ok) return `${outcome.message} (at character ${outcome.at + 1})`;
   for (const part of outcome.parts) {
     if (!('expression' in part)) continue;
@@ -49,6 +76,7 @@ function findTemplateProblem(template: string, { before, budget, env }: ValueSco
     if (!checked.ok)
       return `${checked.message} (at character ${part.at + checked.at + 1}, in {{${shown(part.expression)}}})`;
     for (const name of checked.env) env.add(name);
+    yield undefined;
   }
   return undefined;
 }
