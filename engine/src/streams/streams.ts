@@ -6,12 +6,13 @@ import { comparePositions, type EventPosition, parseEventId } from '../events/ev
 import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../events/log-lines.ts';
 import { readNewestLines } from '../events/read-newest-lines.ts';
 import { isWorkflow } from '../run/invocation.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { createTenantTurns } from '../run/tenant-turns.ts';
 import type { Sql } from '../store/database.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { type LogSlice, readLoggedRuns } from '../store/read-logs.ts';
 import { readEventsAfter, readReplayStart } from '../store/read-stream.ts';
-import { createHeldBytes } from './held-bytes.ts';
+import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
 import type { Watch, Watches } from './watches.ts';
@@ -49,22 +50,24 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
         await held.room(accountId, signal);
         const end = await turns.take(accountId, signal);
         if (end === undefined) return { items: [], cursor: from, isFull: false };
+        let bytes = 0;
         try {
           const batch = await source.read(from, last, signal);
-          endLater(end, bytesOf(batch.items));
+          bytes = bytesOf(batch.items);
           return batch;
-        } catch (error) {
-          end();
-          throw error;
+        } finally {
+          endAtPace(end, bytes, READ_PACE);
         }
       };
-      let heldHere = 0;
-      const onHeld = (items: readonly T[]) => {
-        const bytes = bytesOf(items);
-        if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
-        heldHere = bytes;
-      };
-      const stream = createReader({ ...source, watch, cursor, read, onHeld, onClose: place.leave });
+      const onHeld = holder(held, accountId);
+      const stream = createReader({
+        ...source,
+        watch,
+        cursor,
+        read,
+        onHeld: (items) => onHeld(bytesOf(items)),
+        onClose: place.leave,
+      });
       place.closeWith(stream.close);
       return stream;
     } catch (error) {
@@ -92,11 +95,16 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   };
 }
 
-/** Reading, writing and encoding a megabyte holds the node's thread: the streams of one account have it at a pace. */
-function endLater(end: () => void, bytes: number): void {
-  setTimeout(end, (bytes / LIMITS.streamReadBytesPerSecond) * 1_000).unref();
+/** Says how many bytes of one stream are held. */
+function holder(held: HeldBytes, accountId: string): (bytes: number) => void {
+  let heldHere = 0;
+  return (bytes) => {
+    if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
+    heldHere = bytes;
+  };
 }
 
+const READ_PACE = { smallChars: LIMITS.smallBodyBytes, charsPerSecond: LIMITS.streamReadBytesPerSecond };
 /** What a message has besides its data, about. */
 const MESSAGE_BYTES = 400;
 

@@ -63,8 +63,7 @@ export function createTurns(options: TurnsOptions): Turns {
     try {
       return await claimNow(workflow);
     } finally {
-      const tookMs = performance.now() - startedMs;
-      if (end !== undefined) rest(end, tookMs);
+      if (end !== undefined) endRested(end, performance.now() - startedMs);
     }
   }
 
@@ -73,14 +72,9 @@ export function createTurns(options: TurnsOptions): Turns {
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
     const { held, blocked } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
-    dispatcher.take(held.map(withClient));
+    dispatcher.take(held.map((invocation) => withClient(options.clients, invocation)));
     if (held.length === limit) return 'more';
     return blocked ? 'blocked' : 'done';
-  }
-
-  function withClient(invocation: HeldInvocation): HeldInvocation {
-    const respond = options.clients.take(invocation.id);
-    return respond === undefined ? invocation : { ...invocation, respond };
   }
 
   async function claimNext(workflow: TurnTaker): Promise<void> {
@@ -118,7 +112,12 @@ export function createTurns(options: TurnsOptions): Turns {
   };
 }
 
-function rest(end: () => void, tookMs: number): void {
+function withClient(clients: TurnsOptions['clients'], invocation: HeldInvocation): HeldInvocation {
+  const respond = clients.take(invocation.id);
+  return respond === undefined ? invocation : { ...invocation, respond };
+}
+
+function endRested(end: () => void, tookMs: number): void {
   if (tookMs > SHORT_CLAIM_MS) setTimeout(end, Math.min(tookMs, MAX_REST_MS)).unref();
   else end();
 }
