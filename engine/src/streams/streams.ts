@@ -46,25 +46,16 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       watch = await watches.open(emitterId);
       const cursor = await source.start();
       const bytesOf = (items: readonly T[]) => items.reduce((sum, item) => sum + source.bytesOf(item), 0);
-      const read: typeof source.read = async (from, last, signal) => {
+      const turn = async (signal: AbortSignal) => {
         await held.room(accountId, signal);
-        const end = await turns.take(accountId, signal);
-        if (end === undefined) return { items: [], cursor: from, isFull: false };
-        let bytes = 0;
-        try {
-          const batch = await source.read(from, last, signal);
-          bytes = bytesOf(batch.items);
-          return batch;
-        } finally {
-          endAtPace(end, bytes, READ_PACE);
-        }
+        return turns.take(accountId, signal);
       };
       const onHeld = holder(held, accountId);
-      const stream = createReader({
+      const stream = createReader<T, C>({
         ...source,
         watch,
         cursor,
-        read,
+        read: readInTurn<T, C>(source.read, bytesOf, turn),
         onHeld: (items) => onHeld(bytesOf(items)),
         onClose: place.leave,
       });
@@ -92,6 +83,26 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     },
     open: opened.count,
     end: opened.end,
+  };
+}
+
+/** The bytes of what was read say when the next may be. */
+function readInTurn<T, C>(
+  read: ReaderOptions<T, C>['read'],
+  bytesOf: (items: readonly T[]) => number,
+  turn: (signal: AbortSignal) => Promise<(() => void) | undefined>,
+): ReaderOptions<T, C>['read'] {
+  return async (from, last, signal) => {
+    const end = await turn(signal);
+    if (end === undefined) return { items: [], cursor: from, isFull: false };
+    let bytes = 0;
+    try {
+      const batch = await read(from, last, signal);
+      bytes = bytesOf(batch.items);
+      return batch;
+    } finally {
+      endAtPace(end, bytes, READ_PACE);
+    }
   };
 }
 
