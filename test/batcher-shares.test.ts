@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import { createBatcher } from '../engine/src/store/batcher.ts';
-import { createShares } from '../engine/src/store/shares.ts';
+import { createShares, type ShareKind, type Shares } from '../engine/src/store/shares.ts';
 
 interface Item {
   of: string;
@@ -11,25 +12,30 @@ interface Item {
 const rules = { tenantOf: (item: Item) => item.of, weightOf: (item: Item) => item.weight, maxWeight: 10 };
 const items = (of: string, count: number, weight = 1): Item[] =>
   Array.from({ length: count }, (_, number) => ({ of, number, weight }));
+const take = (shares: Shares<Item>, maxItems: number, kind: ShareKind = 'light'): Item[] => {
+  const { items: taken, end } = shares.take(kind, maxItems);
+  end();
+  return taken;
+};
 const named = (taken: readonly Item[]): string => taken.map(({ of, number }) => `${of}${number}`).join(' ');
 
 test('a share goes round the tenants and keeps the order of each', () => {
   const shares = createShares<Item>(rules);
   for (const item of [...items('a', 6), ...items('b', 2), ...items('c', 1)]) shares.push(item);
-  expect(named(shares.take(5))).toBe('a0 b0 c0 a1 b1');
-  expect(named(shares.take(5))).toBe('a2 a3 a4 a5');
+  expect(named(take(shares, 5))).toBe('a0 b0 c0 a1 b1');
+  expect(named(take(shares, 5))).toBe('a2 a3 a4 a5');
   expect(shares.size()).toBe(0);
-  expect(shares.take(5)).toEqual([]);
+  expect(take(shares, 5)).toEqual([]);
 });
 
 test('a share ends before it is too heavy; what is light goes along, and the heaviest goes alone in its turn', () => {
   const shares = createShares<Item>(rules);
   for (const item of [...items('a', 3, 8), ...items('b', 3)]) shares.push(item);
-  expect(named(shares.take(9))).toBe('a0 b0 b1');
-  expect(named(shares.take(9))).toBe('b2 a1');
+  expect(named(take(shares, 9))).toBe('a0 b0 b1');
+  expect(named(take(shares, 9))).toBe('b2 a1');
   shares.push({ of: 'c', number: 0, weight: 99 });
-  expect(named(shares.take(9))).toBe('a2');
-  expect(named(shares.take(9))).toBe('c0');
+  expect(named(take(shares, 9))).toBe('a2');
+  expect(named(take(shares, 9))).toBe('c0');
   expect(shares.size()).toBe(0);
 });
 
@@ -55,4 +61,45 @@ test('one item of a tenant is committed with the next batch, whatever another te
       .split(' ')
       .filter((name) => name.startsWith('a')),
   ).toEqual(Array.from({ length: 40 }, (_, number) => `a${number}`));
+});
+
+test('while there are others, what one has much of goes beside their shares, a bounded part at a time', () => {
+  let nowMs = 0;
+  const shares = createShares<Item>({ ...rules, maxTenantWeight: 4, nowMs: () => nowMs });
+  for (const item of [...items('a', 9), ...items('n', 2)]) shares.push(item);
+  expect([shares.count('light'), shares.count('heavy')]).toEqual([2, 9]);
+  const heavy = shares.take('heavy', 9);
+  expect(named(heavy.items)).toBe('a0 a1 a2 a3');
+  expect(named(take(shares, 9))).toBe('n0 n1');
+  // The order of one tenant is that of its commits: nothing more of it until this one is over.
+  expect([shares.count('light'), shares.count('heavy'), shares.size()]).toEqual([0, 0, 5]);
+  heavy.end();
+  expect(named(take(shares, 9, 'heavy'))).toBe('a4 a5 a6 a7');
+  nowMs += LIMITS.othersPresentMs + 1;
+  for (const item of items('a', 9)) shares.push(item);
+  expect(named(take(shares, 20))).toBe('a8 a0 a1 a2 a3 a4 a5 a6 a7 a8');
+});
+
+test('nobody waits for the commit of a tenant that brings much', async () => {
+  const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const batcher = createBatcher<Item, undefined>({
+    maxBatch: 4,
+    minIntervalMs: 0,
+    share: { ...rules, maxTenantWeight: 4 },
+    async commit(batch) {
+      order.push(named(batch));
+      if (batch.length > 2) await slow;
+      return batch.map(() => undefined);
+    },
+  });
+  await Promise.all([...items('n', 1), ...items('a', 1)].map((item) => batcher.add(item)));
+  const flood = items('a', 12).map((item) => batcher.add(item));
+  for (const item of items('n', 3)) await batcher.add(item);
+  expect(order.filter((names) => names.includes('a'))).toHaveLength(2);
+  expect(order.filter((names) => names.startsWith('n'))).toHaveLength(4);
+  goOn();
+  await Promise.all(flood);
+  await batcher.drain();
+  expect(batcher.size()).toBe(0);
 });

@@ -12,10 +12,14 @@ interface Bench {
   started: string[];
 }
 
-function startDispatcher(read: (accountId: string) => Promise<Partial<AccountLimits>>): Bench {
+function startDispatcher(
+  read: (accountId: string) => Promise<Partial<AccountLimits>>,
+  isBehind: (accountId: string) => boolean = () => false,
+): Bench {
   const bench: Omit<Bench, 'dispatcher'> = { running: [], started: [] };
   const dispatcher = createDispatcher({
     limits: createLimitsCache({ read }),
+    isBehind,
     log: testLog,
     release: async () => undefined,
     run: (invocation) =>
@@ -148,4 +152,19 @@ test('an invocation whose run cannot be committed is given back with its attempt
       ['broken', true],
       [rest[1]!.id, false],
     ]);
+});
+
+test('a tenant whose commits wait starts nothing until they are through; others go on', async () => {
+  const behind = new Set(['o_a']);
+  const bench = startDispatcher(
+    async () => ({}),
+    (accountId) => behind.has(accountId),
+  );
+  bench.dispatcher.take([...invocations('o_a', 2), ...invocations('o_b', 1)]);
+  await expect.poll(() => bench.started).toHaveLength(1);
+  expect(bench.running.map(({ invocation }) => invocation.accountId)).toEqual(['o_b']);
+  behind.clear();
+  bench.dispatcher.startMore();
+  expect(bench.started).toHaveLength(3);
+  await endAll(bench);
 });

@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '@headwater/engine';
+import type { AccountTurns } from './account-turns.ts';
 import type { ApiEnv } from './environment.ts';
 import type { Log } from './log.ts';
-import type { BodyTurns } from './body-turns.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 export interface AppOptions {
@@ -11,7 +11,7 @@ export interface AppOptions {
   publicUrl: string;
   log: Log;
   metrics: HttpMetrics;
-  bodies: BodyTurns;
+  turns: AccountTurns;
   /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
   adminKey?: string;
   /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */

@@ -45,7 +45,7 @@ export function createApp(options: AppOptions): App {
   app.onError((thrown, c) => answerProblem(c, thrown, log));
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
-  if (options.probesOnly !== true) mountWaitUrls(app, options.engine);
+  if (options.probesOnly !== true) mountWaitUrls(app, options);
   mountProbes(app, endpoints, options);
   const allowedMethods = methodFinder(endpoints);
   app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { printWelcome } from './print-welcome.ts';
 import { createProcessLog } from './process-log.ts';
+import { raisePriority } from './raise-priority.ts';
 import { type RunningNode, startNode } from './start-node.ts';
 
 const outcome = readConfig(process.env, process.argv.slice(2));
@@ -17,6 +18,7 @@ function run(config: Config, log: Logger): void {
   // What nobody caught leaves state that nobody knows: the process ends, and the next start takes up what was stored.
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
   process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
+  raisePriority();
   const starting = startNode(config, log);
   stopOnSignal(starting, log);
   starting.then(

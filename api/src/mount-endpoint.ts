@@ -1,7 +1,7 @@
 import type { Engine, Page } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
-import type { BodyTurns } from './body-turns.ts';
+import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream, type MessageSource } from './event-stream.ts';
@@ -15,7 +15,7 @@ import { pageInfo } from './resources/page.ts';
 export interface MountOptions {
   engine: Engine;
   log: Log;
-  bodies: BodyTurns;
+  turns: AccountTurns;
   adminKey?: string;
 }
 
@@ -30,9 +30,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const who = await admit(c, endpoint, options);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const source = { withBody: endpoint.method !== 'get', anyName: endpoint.takesAnyName ?? false };
-    const announced = Number(c.req.header('content-length') ?? 0);
+    const announced = source.withBody ? announcedBytes({ headers: c.req.header() }) : 0;
     // What is too large is refused before it is read.
-    if (source.withBody && announced <= LIMITS.maxApiBodyBytes) await options.bodies.take(who.accountId, announced);
+    if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await options.turns.take(who.accountId, announced);
     const raw = await readParameters(c.req.raw, kinds, source);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');

@@ -3,11 +3,12 @@ import type { Logger } from 'pino';
 import { LIMITS } from '@headwater/shared';
 import { availableParallelism } from 'node:os';
 import { createApp } from './app.ts';
-import { createBodyTurns } from './body-turns.ts';
+import { createAccountTurns } from './account-turns.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
 import { createHttpMetrics } from './metrics.ts';
+import { watchThreadLoad } from './thread-load.ts';
 
 export interface RunningNode {
   firstAccount: StartedEngine['firstAccount'];
@@ -62,9 +63,11 @@ async function serve(
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const metrics = createHttpMetrics();
-  const bodies = createBodyTurns({
+  const turns = createAccountTurns({
     nowMs: () => performance.now(),
     bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
+    requestsPerSecond: LIMITS.busyRequestsPerSecond * availableParallelism(),
+    isBusy: watchThreadLoad(),
   });
   const probesOnly = role === 'engine';
   const app = createApp({
@@ -72,16 +75,18 @@ async function serve(
     publicUrl,
     log,
     metrics,
-    bodies,
+    turns,
     isStopping,
     probesOnly,
     ...(adminKey === undefined ? {} : { adminKey }),
   });
+  // Made at its first request, it would hold the thread for a tenth of a second when others are served.
+  if (!probesOnly) await app.request('/openapi.json');
   return startHttpServer({
     app,
     host,
     port,
-    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, bodies }) }),
+    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns }) }),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
   });
 }

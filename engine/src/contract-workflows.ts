@@ -209,6 +209,8 @@ export interface Executions {
   replay(who: Principal, id: string, options: ReplayOptions): Promise<{ executionId: string }>;
   /** Ends one that waits or is queued. */
   cancel(who: Principal, id: string): Promise<void>;
+  /** The account of the execution that a token can resume now; undefined where nothing waits for it. */
+  waitingFor(id: string, token: string): Promise<string | undefined>;
   /** What the URLs of a suspended execution do. False: nothing waits for that token. `data`: JSON text. */
   resume(id: string, token: string, data: string): Promise<boolean>;
   cancelByToken(id: string, token: string): Promise<boolean>;

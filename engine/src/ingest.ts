@@ -28,6 +28,8 @@ export interface IngestCache {
 const MAX_BATCH = 256;
 /** Characters of the events in one insert, unless a single one has more: everybody else's wait for it. */
 const MAX_BATCH_CHARS = 1_000_000;
+/** Of one account while there are others. */
+const MAX_TENANT_CHARS = 256 * 1024;
 /** A client waits for its answer meanwhile: with few clients there is little to share, and the wait is shorter. */
 const MIN_INTERVAL_MS = 4;
 const REQUESTS_PER_MS = 8;
@@ -45,7 +47,12 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const batcher = createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
     minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
-    share: { tenantOf: (row) => row.accountId, weightOf: (row) => row.event.length, maxWeight: MAX_BATCH_CHARS },
+    share: {
+      tenantOf: (row) => row.accountId,
+      weightOf: (row) => row.event.length,
+      maxWeight: MAX_BATCH_CHARS,
+      maxTenantWeight: MAX_TENANT_CHARS,
+    },
     commit: async (rows) => {
       await insertInvocations(sql, rows);
       return rows.map(() => undefined);

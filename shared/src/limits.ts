@@ -8,12 +8,15 @@ export const LIMITS = {
   maxHttpBodyBytes: 512 * 1024,
   /**
    * Bodies over smallBodyBytes are read at a pace while requests of other accounts arrive as well (within othersPresentMs): of each
-   * account, largeBodyBytesPerSecond for each processor of the node. One that would wait longer than maxBodyWaitMs: 429.
+   * account, largeBodyBytesPerSecond for each processor of the node. Where the node's thread is busy, requests are as well,
+   * busyRequestsPerSecond for each processor; those of busyBurstMs need not wait. One that would wait longer than maxRequestWaitMs: 429.
    */
   smallBodyBytes: 16 * 1024,
   largeBodyBytesPerSecond: 512 * 1024,
   othersPresentMs: 1_000,
-  maxBodyWaitMs: 20_000,
+  busyRequestsPerSecond: 200,
+  busyBurstMs: 50,
+  maxRequestWaitMs: 20_000,
   /**
    * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
    * and objects with more: 400.
@@ -77,6 +80,9 @@ export const LIMITS = {
   maxDataStoreTtlSeconds: 10 * 366 * 24 * 3600,
   /** Operations on data stores that runs of one account have under way on one node; more of them wait. */
   maxDataStoreCallsPerTenant: 2,
+  /** One with a larger value keeps its turn for as long as the rest of it takes at this pace. */
+  smallDataStoreValueChars: 16 * 1024,
+  dataStoreCharsPerSecond: 4 * 1024 * 1024,
   /** Values that wait with them. */
   maxDataStoreBytesPerTenant: 96 * 1024 * 1024,
   /** What `additionalProps` answers, as JSON, and how long it can be deployed with. */
@@ -88,6 +94,9 @@ export const LIMITS = {
   maxPropOptionsBytes: 1024 * 1024,
   /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
   maxPropRunsPerTenant: 4,
+  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, so the next of those runs begins later. */
+  smallPropAnswerChars: 16 * 1024,
+  propAnswerCharsPerSecond: 1024 * 1024,
   /** How long a client waits for the answer of a workflow that runs its executions in turn, before this one has its turn. */
   maxTurnWaitMs: 60_000,
   /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */
@@ -138,6 +147,8 @@ export const LIMITS = {
   streamBatchEvents: 100,
   streamBatchBytes: 256 * 1024,
   maxStreamReadsPerTenant: 2,
+  /** At which each of them reads: the next one begins when the bytes of the one before would have been read. */
+  streamReadBytesPerSecond: 2 * 1024 * 1024,
   /** What streams of one account have read on one node and their clients have not taken; beyond it they do not read on. */
   maxStreamBytesPerTenant: 16 * 1024 * 1024,
   /** Where counting the events of a list stops. */

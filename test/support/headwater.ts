@@ -5,7 +5,7 @@ import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
 import {
   createApp,
-  createBodyTurns,
+  createAccountTurns,
   createHttpMetrics,
   createIngestHandler,
   startHttpServer,
@@ -89,9 +89,14 @@ export async function startHeadwater(
     log,
   });
   const metrics = createHttpMetrics();
-  const bodies = createBodyTurns({ nowMs: () => performance.now(), bytesPerSecond: 1e9 });
-  const app = createApp({ engine, publicUrl: url, log, metrics, bodies, adminKey });
-  const ingest = createIngestHandler({ engine, log, metrics, bodies });
+  const turns = createAccountTurns({
+    nowMs: () => performance.now(),
+    bytesPerSecond: 1e9,
+    requestsPerSecond: 1e9,
+    isBusy: () => false,
+  });
+  const app = createApp({ engine, publicUrl: url, log, metrics, turns, adminKey });
+  const ingest = createIngestHandler({ engine, log, metrics, turns });
   const server = await startHttpServer({ app, ingest, host: '127.0.0.1', port });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);

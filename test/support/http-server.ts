@@ -3,8 +3,8 @@ import {
   createApp,
   createHttpMetrics,
   type HttpMetrics,
-  type BodyTurns,
-  createBodyTurns,
+  type AccountTurns,
+  createAccountTurns,
   createIngestHandler,
   type HttpServer,
   type Log,
@@ -38,22 +38,29 @@ export function createMemoryLog() {
 
 /** The whole HTTP side on a free loopback port. */
 export async function startTestServer(
-  options: { log?: Log; endpointDomain?: string; adminKey?: string; bodies?: BodyTurns; metrics?: HttpMetrics } = {},
+  options: { log?: Log; endpointDomain?: string; adminKey?: string; turns?: AccountTurns; metrics?: HttpMetrics } = {},
 ): Promise<TestServer> {
   const recording = createRecordingEngine();
   const log = options.log ?? testLog;
   const metrics = options.metrics ?? createHttpMetrics();
-  const bodies = options.bodies ?? createBodyTurns({ nowMs: () => performance.now(), bytesPerSecond: 1e9 });
+  const turns =
+    options.turns ??
+    createAccountTurns({
+      nowMs: () => performance.now(),
+      bytesPerSecond: 1e9,
+      requestsPerSecond: 1e9,
+      isBusy: () => false,
+    });
   const { engine } = recording;
   const app = createApp({
     engine,
     publicUrl: 'http://127.0.0.1',
     log,
     metrics,
-    bodies,
+    turns,
     adminKey: options.adminKey ?? ADMIN_KEY,
   });
-  const ingest = createIngestHandler({ engine, log, metrics, bodies });
+  const ingest = createIngestHandler({ engine, log, metrics, turns });
   const server = await startHttpServer({
     app,
     ingest,

@@ -185,6 +185,7 @@ export function createRecordingEngine() {
       get: answer('executions.get', execution),
       replay: answer('executions.replay', { executionId: 'exec_2' }),
       cancel: answer('executions.cancel', undefined),
+      waitingFor: answer('executions.waitingFor', 'o_1'),
       resume: answer('executions.resume', true),
       cancelByToken: answer('executions.cancelByToken', true),
     },

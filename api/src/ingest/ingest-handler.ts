@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
 import { HeadwaterError, ID_PREFIXES, LIMITS } from '@headwater/shared';
-import { announcedBytes, type BodyTurns } from '../body-turns.ts';
+import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import type { Log } from '../log.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { problemOf } from '../problem.ts';
@@ -15,7 +15,7 @@ export interface IngestOptions {
   engine: Pick<Engine, 'ingest'>;
   log: Log;
   metrics: HttpMetrics;
-  bodies: BodyTurns;
+  turns: AccountTurns;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
@@ -63,7 +63,7 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine, bodies }: IngestOptions,
+  { engine, turns }: IngestOptions,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -72,11 +72,11 @@ async function takeRequest(
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   engine.ingest.admit(route);
   const announced = announcedBytes(request);
-  if (announced <= LIMITS.maxHttpBodyBytes) await bodies.take(route.accountId, announced);
+  if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(route.accountId, announced);
   const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes);
   if (body.kind === 'aborted') return CLIENT_GONE_STATUS;
   if (body.kind === 'too-large') throw bodyTooLarge();
-  if (announced === 0) bodies.count(route.accountId, body.bytes.length);
+  if (announced === undefined) turns.count(route.accountId, body.bytes.length);
   const client = route.sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
   const accepted = await engine.ingest.accept(route, await httpEventJson(request, address, body.bytes, client));
   if (accepted.response === undefined) {

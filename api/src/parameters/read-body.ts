@@ -33,6 +33,6 @@ function throwCutShort(cause: unknown): never {
   throw new HeadwaterError('INVALID_REQUEST', 'The request body ended before it was complete', { cause });
 }
 
-function bodyTooLarge(maxBytes: number): HeadwaterError {
+export function bodyTooLarge(maxBytes: number): HeadwaterError {
   return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`);
 }

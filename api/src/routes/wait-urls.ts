@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import type { Engine } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { App } from '../app-options.ts';
+import { announcedBytes } from '../account-turns.ts';
+import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
 import { describeProblem } from '../openapi/problems.ts';
-import { readBodyText } from '../parameters/read-body.ts';
+import { bodyTooLarge, readBodyText } from '../parameters/read-body.ts';
 
 /** Patterns of the paths below. */
 export const WAIT_URL_METHODS: [pattern: string, methods: string[]][] = [
@@ -18,11 +18,21 @@ const GONE = 'This execution does not wait for this link any more, or never did.
  * The URLs that steps hand to others: `$.flow.suspend()` and `delay()` answer them. There is no key: the token proves that the
  * step has given it away. GET does what POST does, as links in e-mails need it to.
  */
-export function mountWaitUrls(app: App, engine: Engine): void {
+export function mountWaitUrls(app: App, { engine, turns }: Pick<AppOptions, 'engine' | 'turns'>): void {
   app.on(['GET', 'POST'], '/resume/:id/:token', (c) =>
-    serve(c, 'resume', 'The workflow goes on', async (id, token) =>
-      engine.executions.resume(id, token, await resumeData(c)),
-    ),
+    serve(c, 'resume', 'The workflow goes on', async (id, token) => {
+      const announced = announcedBytes({ headers: c.req.header() });
+      if ((announced ?? 0) > LIMITS.maxHttpBodyBytes) throw bodyTooLarge(LIMITS.maxHttpBodyBytes);
+      // Nothing is read for a link that is no longer good, also where another request was first meanwhile.
+      const accountId = await engine.executions.waitingFor(id, token);
+      if (accountId === undefined) return false;
+      const turn = turns.take(accountId, announced);
+      if (turn !== undefined) {
+        await turn;
+        if ((await engine.executions.waitingFor(id, token)) === undefined) return false;
+      }
+      return engine.executions.resume(id, token, await resumeData(c));
+    }),
   );
   app.on(['GET', 'POST'], '/cancel/:id/:token', (c) =>
     serve(c, 'cancel', 'The execution is cancelled', (id, token) => engine.executions.cancelByToken(id, token)),

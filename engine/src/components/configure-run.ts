@@ -13,6 +13,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { outcomeWithoutSecrets } from '../run/redact-run.ts';
 import { resolveApps } from '../run/resolve-apps.ts';
 import { runLimits } from '../run/run-limits.ts';
@@ -45,6 +46,7 @@ export interface ConfigureRun {
 }
 
 const MAX_SHOWN_LOGS = 5;
+const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
 
 /**
  * Runs what a component says about its props as a hook would be run, and answers its JSON text without the account's secrets.
@@ -59,10 +61,12 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
       const message = `${run.what} waited for too long: ${LIMITS.maxPropRunsPerTenant} such runs of this account are under way`;
       throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
     }
+    let answer = '';
     try {
-      return await perform(parts, run);
+      answer = await perform(parts, run);
+      return answer;
     } finally {
-      end();
+      endAtPace(end, answer.length, PACE);
     }
   };
 }

@@ -7,7 +7,11 @@ import { findDataStores } from '../store/read-data-stores.ts';
 import { setDataStoreRecord } from '../store/set-data-store-record.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
 import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { createTenantTurns } from '../run/tenant-turns.ts';
+
+/** A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the database. */
+const PACE = { smallChars: LIMITS.smallDataStoreValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };
 
 /** Who asks: the account of the run, with the limits that the run was started with. */
 interface StoreTenant {
@@ -32,7 +36,7 @@ export function createDataStoreCalls(sql: Sql): CallDataStore {
     try {
       return await perform(sql, tenant, call);
     } finally {
-      end();
+      endAtPace(end, call.valueJson?.length ?? 0, PACE);
     }
   }
 

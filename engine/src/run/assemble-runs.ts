@@ -92,7 +92,13 @@ export function assembleRuns(parts: RunParts): Runs {
   const run: DispatcherOptions['run'] = (invocation, ran, again) =>
     isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again) : runSource(invocation, ran);
   const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, log });
-  const dispatcher = createDispatcher({ run: thenNext(turns.turns, run), release, limits: parts.limits, log });
+  const dispatcher = createDispatcher({
+    run: thenNext(turns.turns, run),
+    release,
+    limits: parts.limits,
+    isBehind: (accountId) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId),
+    log,
+  });
   const drain = async () => {
     await committer.drain();
     await executions.drain();

@@ -18,6 +18,11 @@ export interface DispatcherOptions {
   release: (invocations: readonly HeldInvocation[], how: { tried: boolean }) => Promise<void>;
   /** How much each tenant may run at the same time. */
   limits: Pick<LimitsCache, 'known' | 'get'>;
+  /**
+   * Whether so much of the tenant waits for its commit that its next run has to wait as well; when that is over, `startMore` is to be
+   * called. Otherwise runs that bring much would fill memory, and take the processors from those that commit. Default: never.
+   */
+  isBehind?: (accountId: string) => boolean;
   log: Log;
 }
 
@@ -29,6 +34,8 @@ export interface Dispatcher {
    * takes half of the room, and a full backlog of some never leaves another without.
    */
   capacity(accountId: string): number;
+  /** Something outside that was in the way of a run is no longer. */
+  startMore(): void;
   stats(): { waiting: number; running: number; committing: number };
   /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
   stop(): Promise<void>;
@@ -53,7 +60,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // Until its limits are known, what a tenant wants to run waits.
   const mayTenantStart = (tenant: string): boolean => {
     const limits = limitsOf(tenant);
-    return limits !== undefined && running.ofTenant(tenant) < limits.maxRunsPerAccount;
+    if (limits === undefined || options.isBehind?.(tenant) === true) return false;
+    return running.ofTenant(tenant) < limits.maxRunsPerAccount;
   };
 
   const mayStart = (tenant: string, source: string): boolean =>
@@ -96,6 +104,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       startWhatMayRun();
     },
     capacity: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
+    startMore: startWhatMayRun,
     stats() {
       const waiting = queue.size();
       return { waiting, running: running.total(), committing: held.size() - waiting - running.total() };

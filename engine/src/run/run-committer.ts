@@ -3,7 +3,8 @@ import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
-import type { HeldInvocation } from './invocation.ts';
+import { createCommitBacklog } from './commit-backlog.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { type BatcherOptions, createBatcher, isDataError } from '../store/batcher.ts';
 import { type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
@@ -13,7 +14,7 @@ export interface RunCommitterOptions {
   nodeId: () => string;
   deliverer: { capacity(webhook?: WebhookOf): number; take(deliveries: readonly DueDelivery[]): void };
   /** Where sources that listen are run. */
-  dispatcher: () => { capacity(accountId: string): number; take(invocations: readonly HeldInvocation[]): void };
+  dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   nowMs: () => number;
   /** Default MIN_INTERVAL_MS. */
@@ -23,12 +24,18 @@ export interface RunCommitterOptions {
 
 export interface RunCommitter {
   commit(run: RunCommit): Promise<CommittedRun>;
+  /** Whether so much of the tenant's waits for its commit that none of its runs should start before. */
+  isBehind(accountId: string): boolean;
   drain(): Promise<void>;
 }
 
 const MAX_BATCH = 256;
 /** Rows, and as many again for each 8 KB in them: some tens of milliseconds of the database, for which everybody else waits. */
 const MAX_WEIGHT = 400;
+/** Of one tenant while there are others, whose next commit waits for this one. */
+const MAX_TENANT_WEIGHT = 100;
+/** Of one tenant, waiting: some batches, so that none is started with less than it could hold. */
+const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
@@ -38,11 +45,12 @@ const FIRST_PAUSE_MS = 100;
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
+  const backlog = createCommitBacklog(MAX_BACKLOG_WEIGHT);
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
     isItemsFault: isDataError,
-    share: { tenantOf: (run) => run.accountId, weightOf, maxWeight: MAX_WEIGHT },
+    share: { tenantOf: (run) => run.accountId, weightOf, maxWeight: MAX_WEIGHT, maxTenantWeight: MAX_TENANT_WEIGHT },
     commit: (runs) =>
       commitRuns(options.sql, runs, {
         nodeId: options.nodeId(),
@@ -53,7 +61,11 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   });
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
-    const committed = await commitWithRetries(run);
+    const weight = weightOf(run);
+    backlog.add(run.accountId, weight);
+    const committed = await commitWithRetries(run).finally(() => {
+      if (backlog.remove(run.accountId, weight)) options.dispatcher().startMore();
+    });
     if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery));
     if (committed.invocations.length > 0) options.dispatcher().take(committed.invocations);
     options.onCommitted(run, committed);
@@ -77,7 +89,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     }
   }
 
-  return { commit, drain: () => batcher.drain() };
+  return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
 }
 
 function weightOf({ emits, dbWrites, record }: RunCommit): number {

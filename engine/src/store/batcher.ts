@@ -1,4 +1,4 @@
-import { createShares, type Shares } from './shares.ts';
+import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
  * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a batch instead of one
@@ -33,7 +33,7 @@ export interface BatcherOptions<T, R> {
    * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
    * come, first served.
    */
-  share?: { tenantOf: (item: T) => string; weightOf: (item: T) => number; maxWeight: number };
+  share?: SharesOptions<T>;
 }
 
 interface Waiting<T, R> {
@@ -43,27 +43,79 @@ interface Waiting<T, R> {
 }
 
 function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, R>> {
-  const { tenantOf, weightOf, maxWeight } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
-  return createShares({ tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item), maxWeight });
+  const { tenantOf, weightOf, ...bounds } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
+  return createShares({ ...bounds, tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item) });
 }
 
-/** One batch is committed at a time: two at once would only make each smaller. */
+/**
+ * One batch is committed at a time: two at once would only make each smaller. Where tenants have shares, those that bring much
+ * have batches beside those of the others, who would wait for the end of theirs otherwise.
+ */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
+  let idle: (() => void)[] = [];
+  const rows = [createRow(options, queue, 'light', onCommitted), createRow(options, queue, 'heavy', onCommitted)];
+  const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
+
+  // What was heavy may be light by now, and the other way round.
+  function schedule(): void {
+    for (const row of rows) row.schedule();
+  }
+
+  function onCommitted(): void {
+    schedule();
+    if (size() > 0) return;
+    for (const wake of idle) wake();
+    idle = [];
+  }
+
+  return {
+    add(item) {
+      return new Promise((resolve, reject) => {
+        queue.push({ item, resolve, reject });
+        schedule();
+      });
+    },
+    size,
+    drain: () => (size() === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
+  };
+}
+
+/** A commit that took longer waited for something else than the work in it. */
+const MAX_REST_MS = 100;
+
+/** Batches of one kind, one after the other. */
+interface Row {
+  /** Starts the next batch when it is due. */
+  schedule(): void;
+  /** Items that are being committed. */
+  committing(): number;
+}
+
+function createRow<T, R>(
+  options: BatcherOptions<T, R>,
+  queue: Shares<Waiting<T, R>>,
+  kind: ShareKind,
+  onCommitted: () => void,
+): Row {
   let committing = 0;
   let lastStartMs = Number.NEGATIVE_INFINITY;
+  let restUntilMs = Number.NEGATIVE_INFINITY;
   let lastBatch = 0;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
-  let idle: (() => void)[] = [];
 
   const { minIntervalMs } = options;
   const intervalMs = () => (typeof minIntervalMs === 'number' ? minIntervalMs : minIntervalMs(lastBatch));
 
   function schedule(): void {
-    if (queue.size() === 0 || committing > 0 || immediate !== undefined) return;
-    const waitMs = lastStartMs + intervalMs() - performance.now();
-    if (waitMs > 0 && queue.size() < options.maxBatch) {
+    if (committing > 0 || immediate !== undefined) return;
+    const count = queue.count(kind);
+    if (count === 0) return;
+    const nowMs = performance.now();
+    const dueMs = count < options.maxBatch ? lastStartMs + intervalMs() : nowMs;
+    const waitMs = Math.max(dueMs, restUntilMs) - nowMs;
+    if (waitMs > 0) {
       timer ??= setTimeout(flush, waitMs);
       return;
     }
@@ -75,32 +127,22 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
   function flush(): void {
     timer = undefined;
     immediate = undefined;
+    const { items, end } = queue.take(kind, options.maxBatch);
+    if (items.length === 0) return onCommitted();
     lastStartMs = performance.now();
-    const batch = queue.take(options.maxBatch);
-    committing = batch.length;
-    lastBatch = batch.length;
-    void commitBatch(options, batch).then(() => {
+    committing = items.length;
+    lastBatch = items.length;
+    void commitBatch(options, items).then(() => {
       committing = 0;
-      schedule();
-      if (committing > 0 || queue.size() > 0) return;
-      for (const wake of idle) wake();
-      idle = [];
+      const nowMs = performance.now();
+      // Those that bring much get half of the time: the database, and whoever else it serves, get the rest.
+      if (kind === 'heavy') restUntilMs = nowMs + Math.min(nowMs - lastStartMs, MAX_REST_MS);
+      end();
+      onCommitted();
     });
   }
 
-  return {
-    add(item) {
-      return new Promise((resolve, reject) => {
-        queue.push({ item, resolve, reject });
-        schedule();
-      });
-    },
-    size: () => queue.size() + committing,
-    drain() {
-      if (committing === 0 && queue.size() === 0) return Promise.resolve();
-      return new Promise((resolve) => idle.push(resolve));
-    },
-  };
+  return { schedule, committing: () => committing };
 }
 
 async function commitBatch<T, R>(options: BatcherOptions<T, R>, batch: readonly Waiting<T, R>[]): Promise<void> {

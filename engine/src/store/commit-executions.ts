@@ -1,5 +1,6 @@
 import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
 import type { Sql, Transaction } from './database.ts';
+import { longTexts } from './long-texts.ts';
 
 /**
  * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers the ids of those
@@ -75,9 +76,21 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         ${rows.map(({ key }) => key.id)}::text[], ${of((step) => step.position)}::int4[],
         ${rows.map(({ key }) => key.accountId)}::text[], ${rows.map(({ key }) => key.deploymentId)}::text[],
         ${of((step) => step.namespace)}::text[], ${of((step) => step.status)}::text[], ${of((step) => step.runs)}::int4[],
-        ${of((step) => step.value ?? null)}::text[], ${of((step) => step.exports)}::text[],
-        ${of((step) => step.logs)}::text[],
-        ${of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends)))}::text[],
+        ${longTexts(
+          sql,
+          of((step) => step.value ?? null),
+        )}, ${longTexts(
+          sql,
+          of((step) => step.exports),
+        )},
+        ${longTexts(
+          sql,
+          of((step) => step.logs),
+        )},
+        ${longTexts(
+          sql,
+          of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends))),
+        )},
         ${of((step) => step.error ?? null)}::text[], ${of((step) => step.startedAtMs)}::float8[],
         ${of((step) => step.endedAtMs)}::float8[]
       ) as s(execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
@@ -101,7 +114,10 @@ function endRows(sql: Sql | Transaction, ending: readonly ExecutionCommit[]) {
         ${ending.map(({ key }) => key.id)}::text[], ${ending.map(({ key }) => key.accountId)}::text[],
         ${ending.map(({ key }) => key.workflowId)}::text[], ${ending.map(({ key }) => key.deploymentId)}::text[],
         ${ending.map(({ start }) => start.kind)}::text[], ${ending.map(({ end }) => end?.status ?? null)}::text[],
-        ${ending.map(({ start }) => start.context)}::text[], ${ending.map(({ end }) => end?.error ?? null)}::text[],
+        ${longTexts(
+          sql,
+          ending.map(({ start }) => start.context),
+        )}, ${ending.map(({ end }) => end?.error ?? null)}::text[],
         ${ending.map(({ end }) => end?.reason ?? null)}::text[], ${ending.map(({ start }) => start.causedBy ?? null)}::text[],
         ${ending.map(({ start }) => start.traceId)}::text[], ${ending.map(({ start }) => start.startedAtMs)}::float8[],
         ${ending.map(({ end }) => end?.endedAtMs ?? null)}::float8[]

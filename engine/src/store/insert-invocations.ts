@@ -4,6 +4,7 @@ import type { InvocationKind } from '../run/invocation.ts';
 import { TASKS } from '../jobs/tasks.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
+import { longTexts } from './long-texts.ts';
 
 export interface NewInvocation {
   id: string;
@@ -62,7 +63,10 @@ export async function insertInvocationRows(sql: Sql | Transaction, rows: readonl
     select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.sourceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.httpProp ?? null)}::text[], ${rows.map((row) => row.event)}::text[],
+      ${rows.map((row) => row.httpProp ?? null)}::text[], ${longTexts(
+        sql,
+        rows.map((row) => row.event),
+      )},
       ${rows.map((row) => row.cause?.event ?? null)}::text[], ${rows.map((row) => row.cause?.traceId ?? null)}::text[],
       ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[],
       ${rows.map((row) => row.wantedBy ?? null)}::text[]

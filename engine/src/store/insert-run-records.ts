@@ -2,6 +2,7 @@ import type { CommitPlan, RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
+import { longTexts } from './long-texts.ts';
 
 interface Recorded {
   run: RunCommit;
@@ -41,7 +42,10 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
       ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
       ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
-      ${rows.map(({ record }) => record.logs)}::text[],
+      ${longTexts(
+        connection,
+        rows.map(({ record }) => record.logs),
+      )},
       ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[],
       ${rows.map(({ at }) => at?.ms ?? null)}::int8[], ${rows.map(({ at }) => at?.seq ?? null)}::int4[]
     ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, logs, started, ended, recorded_ms, recorded_seq)`;

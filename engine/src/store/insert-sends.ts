@@ -6,6 +6,7 @@ import type { JobSpec } from './add-jobs.ts';
 import { cancelNote } from './cancel-note.ts';
 import type { Sql, Transaction } from './database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
+import { longTexts } from './long-texts.ts';
 
 /**
  * Stores what executions have sent, in the transaction that ends them; undefined where there is nothing to write. The jobs
@@ -24,7 +25,10 @@ export function insertSends(connection: Sql | Transaction, sends: readonly NewSe
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.workflowId)}::text[], ${rows.map((row) => row.executionId)}::text[],
       ${rows.map((row) => row.traceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => storableText(row.payload))}::text[], ${rows.map((row) => row.sealed ?? null)}::text[],
+      ${longTexts(
+        connection,
+        rows.map((row) => storableText(row.payload)),
+      )}, ${rows.map((row) => row.sealed ?? null)}::text[],
       ${rows.map((row) => row.bucket ?? null)}::text[], ${rows.map((row) => row.prefix ?? null)}::text[],
       ${rows.map((row) => row.unitId ?? null)}::text[], ${rows.map((row) => row.problem ?? null)}::text[],
       ${rows.map((row) => row.dueMs)}::float8[]

@@ -3,6 +3,7 @@ import type { ExecutionCommit, ExecutionWait } from '../workflows/run/execution-
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import { commitExecutions } from './commit-executions.ts';
 import type { Sql, Transaction } from './database.ts';
+import { longTexts } from './long-texts.ts';
 
 /** The lease of an execution that waits: no node's. */
 export const PARKED = 'parked';
@@ -46,8 +47,14 @@ async function putExecutions(tx: Transaction, waiting: readonly Waiting[]): Prom
     from unnest(
       ${commits.map(({ key }) => key.id)}::text[], ${commits.map(({ key }) => key.accountId)}::text[],
       ${commits.map(({ key }) => key.workflowId)}::text[], ${commits.map(({ key }) => key.deploymentId)}::text[],
-      ${commits.map(({ start }) => start.kind)}::text[], ${commits.map(({ start }) => start.event)}::text[],
-      ${commits.map(({ start }) => start.context)}::text[], ${commits.map(({ start }) => start.causedBy ?? null)}::text[],
+      ${commits.map(({ start }) => start.kind)}::text[], ${longTexts(
+        tx,
+        commits.map(({ start }) => start.event),
+      )},
+      ${longTexts(
+        tx,
+        commits.map(({ start }) => start.context),
+      )}, ${commits.map(({ start }) => start.causedBy ?? null)}::text[],
       ${commits.map(({ start }) => start.traceId)}::text[], ${commits.map(({ start }) => start.startedAtMs)}::float8[]
     ) as r(id, account_id, workflow_id, deployment_id, kind, event, context, caused_by, trace_id, started)
     on conflict (id) do update set status = 'waiting', deployment_id = excluded.deployment_id, context = excluded.context,

@@ -60,6 +60,12 @@ export async function isOpen(sql: Sql, brought: BroughtToken): Promise<boolean> 
   return leasedBy === PARKED ? isWaitedFor(sql, brought) : isUnderWay(sql, brought);
 }
 
+/** The account whose execution it is. */
+export async function readAccount(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`select account_id from invocations where id = ${id}`;
+  return row?.account_id;
+}
+
 async function isWaitedFor(sql: Sql | Transaction, { id, token }: BroughtToken): Promise<boolean> {
   const [wait] = await sql<{ token: string }[]>`select token from execution_waits where execution_id = ${id}`;
   return wait !== undefined && isSameToken(wait.token, token);

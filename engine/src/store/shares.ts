@@ -1,72 +1,98 @@
-interface SharesOptions<T> {
+import { chooseShare, type Line } from './choose-share.ts';
+import { createPresence } from './presence.ts';
+
+export interface SharesOptions<T> {
   tenantOf: (item: T) => string;
   weightOf: (item: T) => number;
   maxWeight: number;
+  /**
+   * Of one tenant, while others have brought something lately. Whoever has more than half of that waiting is heavy, and has shares beside
+   * those of the others. Default: nobody is, and one tenant may have all.
+   */
+  maxTenantWeight?: number;
+  /** Default: the process's clock. */
+  nowMs?: () => number;
+}
+
+export type ShareKind = 'light' | 'heavy';
+
+interface Share<T> {
+  items: T[];
+  /** Until this is called no other share has anything of its tenants, so the order of each is kept. Idempotent. */
+  end(): void;
 }
 
 /** What waits, by tenant. */
 export interface Shares<T> {
   push(item: T): void;
   /**
-   * The next ones, at most so many and together no heavier than `maxWeight`: one of each tenant in turn, the order of each
+   * The next ones of that kind, at most so many and together no heavier than `maxWeight`: one of each tenant in turn, the order of each
    * tenant kept. The first is taken whatever it weighs; whoever is served first is last the next time.
    */
-  take(maxItems: number): T[];
+  take(kind: ShareKind, maxItems: number): Share<T>;
+  /** How many there are of that kind, whose tenants have no share under way. */
+  count(kind: ShareKind): number;
   size(): number;
 }
 
-export function createShares<T>({ tenantOf, weightOf, maxWeight }: SharesOptions<T>): Shares<T> {
+export function createShares<T>(options: SharesOptions<T>): Shares<T> {
+  const { tenantOf, weightOf, maxWeight, maxTenantWeight, nowMs = () => performance.now() } = options;
   // In the order of their turns.
-  const lines = new Map<string, T[]>();
+  const lines = new Map<string, Line<T>>();
+  const underWay = new Set<string>();
+  const presence = createPresence();
   let size = 0;
 
-  /** How many of each line make the next share. */
-  function choose(maxItems: number): { taken: T[]; counts: Map<string, number> } {
-    const taken: T[] = [];
-    const counts = new Map<string, number>();
-    let weight = 0;
-    for (let open = [...lines]; open.length > 0 && taken.length < maxItems; ) {
-      open = open.filter(([tenant, items]) => {
-        const count = counts.get(tenant) ?? 0;
-        const item = items[count];
-        if (item === undefined || taken.length === maxItems) return false;
-        const heavier = weight + weightOf(item);
-        if (taken.length > 0 && heavier > maxWeight) return false;
-        weight = heavier;
-        taken.push(item);
-        counts.set(tenant, count + 1);
-        return true;
-      });
-    }
-    return { taken, counts };
+  function waiting(kind: ShareKind): [string, Line<T>][] {
+    const heavyFrom =
+      maxTenantWeight !== undefined && presence.hasSeveral(nowMs()) ? maxTenantWeight / 2 : Number.POSITIVE_INFINITY;
+    const kindOf = ({ weight }: Line<T>) => (weight > heavyFrom ? 'heavy' : 'light');
+    return [...lines].filter(([tenant, line]) => !underWay.has(tenant) && kindOf(line) === kind);
   }
 
-  function remove(tenant: string, count: number): void {
-    const rest = lines.get(tenant)?.slice(count) ?? [];
-    if (rest.length === 0) lines.delete(tenant);
-    else lines.set(tenant, rest);
+  function remove(tenant: string, part: Line<T>): void {
+    const { items, weight } = lines.get(tenant) as Line<T>;
+    size -= part.items.length;
+    if (part.items.length === items.length) lines.delete(tenant);
+    else lines.set(tenant, { items: items.slice(part.items.length), weight: weight - part.weight });
+  }
+
+  function moveToTheEnd(tenant: string): void {
+    const left = lines.get(tenant);
+    if (left === undefined) return;
+    lines.delete(tenant);
+    lines.set(tenant, left);
   }
 
   return {
     push(item) {
       const tenant = tenantOf(item);
-      const line = lines.get(tenant);
-      if (line === undefined) lines.set(tenant, [item]);
-      else line.push(item);
+      presence.saw(tenant, nowMs());
+      const line = lines.get(tenant) ?? { items: [], weight: 0 };
+      line.items.push(item);
+      line.weight += weightOf(item);
+      lines.set(tenant, line);
       size++;
     },
-    take(maxItems) {
-      const [first] = lines;
-      const { taken, counts } = choose(maxItems);
-      for (const [tenant, count] of counts) remove(tenant, count);
-      size -= taken.length;
-      const left = first && lines.get(first[0]);
-      if (first !== undefined && left !== undefined) {
-        lines.delete(first[0]);
-        lines.set(first[0], left);
+    take(kind, maxItems) {
+      const open = waiting(kind);
+      const maxPart = (kind === 'heavy' ? maxTenantWeight : undefined) ?? maxWeight;
+      const { items, parts } = chooseShare(open, { maxItems, maxWeight, maxPart, weightOf });
+      for (const [tenant, part] of parts) {
+        remove(tenant, part);
+        underWay.add(tenant);
       }
-      return taken;
+      const [first] = open;
+      if (first !== undefined) moveToTheEnd(first[0]);
+      const tenants = [...parts.keys()];
+      return {
+        items,
+        end() {
+          for (const tenant of tenants.splice(0)) underWay.delete(tenant);
+        },
+      };
     },
+    count: (kind) => waiting(kind).reduce((sum, [, { items }]) => sum + items.length, 0),
     size: () => size,
   };
 }

@@ -8,6 +8,7 @@ import { insertMissed } from './insert-missed.ts';
 import { insertSends, sendLanesOf } from './insert-sends.ts';
 import { insertRunRecords } from './insert-run-records.ts';
 import { insertInvocationRows, runLane } from './insert-invocations.ts';
+import { longTexts } from './long-texts.ts';
 
 /** What this node goes on with. */
 export interface HeldRows {
@@ -76,7 +77,10 @@ function insertEvents(connection: Sql, { events }: CommitPlan) {
       ${events.map((event) => event.times?.queuedMs ?? null)}::int4[],
       ${events.map((event) => event.times?.ranMs ?? null)}::int4[], ${events.map((event) => event.channel)}::text[],
       ${events.map((event) => event.emitId)}::text[], ${events.map((event) => event.summary)}::text[],
-      ${events.map((event) => event.ts)}::int8[], ${events.map((event) => event.data)}::text[])`;
+      ${events.map((event) => event.ts)}::int8[], ${longTexts(
+        connection,
+        events.map((event) => event.data),
+      )})`;
 }
 
 function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: HeldRows) {
@@ -135,7 +139,10 @@ function writeDbValues(connection: Sql, { runs }: CommitPlan) {
     with written as (
       select * from unnest(
         ${entries.map((row) => row.run.sourceId)}::text[], ${entries.map((row) => row.key)}::text[],
-        ${entries.map((row) => row.run.accountId)}::text[], ${entries.map((row) => row.value)}::text[]
+        ${entries.map((row) => row.run.accountId)}::text[], ${longTexts(
+          connection,
+          entries.map((row) => row.value),
+        )}
       ) as w(source_id, key, account_id, value)
     ), deleted as (
       delete from component_db d using written w where d.source_id = w.source_id and d.key = w.key and w.value = ''

@@ -6,12 +6,13 @@ import { comparePositions, type EventPosition, parseEventId } from '../events/ev
 import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../events/log-lines.ts';
 import { readNewestLines } from '../events/read-newest-lines.ts';
 import { isWorkflow } from '../run/invocation.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { createTenantTurns } from '../run/tenant-turns.ts';
 import type { Sql } from '../store/database.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { type LogSlice, readLoggedRuns } from '../store/read-logs.ts';
 import { readEventsAfter, readReplayStart } from '../store/read-stream.ts';
-import { createHeldBytes } from './held-bytes.ts';
+import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
 import type { Watch, Watches } from './watches.ts';
@@ -44,19 +45,20 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       // Before the start is read: what comes meanwhile is seen by one of the two.
       watch = await watches.open(emitterId);
       const cursor = await source.start();
-      const read: typeof source.read = async (from, last, signal) => {
+      const bytesOf = (items: readonly T[]) => items.reduce((sum, item) => sum + source.bytesOf(item), 0);
+      const turn = async (signal: AbortSignal) => {
         await held.room(accountId, signal);
-        const end = await turns.take(accountId, signal);
-        if (end === undefined) return { items: [], cursor: from, isFull: false };
-        return source.read(from, last, signal).finally(end);
+        return turns.take(accountId, signal);
       };
-      let heldHere = 0;
-      const onHeld = (items: readonly T[]) => {
-        const bytes = items.reduce((sum, item) => sum + source.bytesOf(item), 0);
-        if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
-        heldHere = bytes;
-      };
-      const stream = createReader({ ...source, watch, cursor, read, onHeld, onClose: place.leave });
+      const onHeld = holder(held, accountId);
+      const stream = createReader<T, C>({
+        ...source,
+        watch,
+        cursor,
+        read: readInTurn<T, C>(source.read, bytesOf, turn),
+        onHeld: (items) => onHeld(bytesOf(items)),
+        onClose: place.leave,
+      });
       place.closeWith(stream.close);
       return stream;
     } catch (error) {
@@ -84,6 +86,36 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   };
 }
 
+/** The bytes of what was read say when the next may be. */
+function readInTurn<T, C>(
+  read: ReaderOptions<T, C>['read'],
+  bytesOf: (items: readonly T[]) => number,
+  turn: (signal: AbortSignal) => Promise<(() => void) | undefined>,
+): ReaderOptions<T, C>['read'] {
+  return async (from, last, signal) => {
+    const end = await turn(signal);
+    if (end === undefined) return { items: [], cursor: from, isFull: false };
+    let bytes = 0;
+    try {
+      const batch = await read(from, last, signal);
+      bytes = bytesOf(batch.items);
+      return batch;
+    } finally {
+      endAtPace(end, bytes, READ_PACE);
+    }
+  };
+}
+
+/** Says how many bytes of one stream are held. */
+function holder(held: HeldBytes, accountId: string): (bytes: number) => void {
+  let heldHere = 0;
+  return (bytes) => {
+    if (bytes !== heldHere) held.add(accountId, bytes - heldHere);
+    heldHere = bytes;
+  };
+}
+
+const READ_PACE = { smallChars: LIMITS.smallBodyBytes, charsPerSecond: LIMITS.streamReadBytesPerSecond };
 /** What a message has besides its data, about. */
 const MESSAGE_BYTES = 400;
 

@@ -1,14 +1,21 @@
-import { type FieldError, HeadwaterError, newId, type PropDefinition } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, newId, type PropDefinition } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import type { StepInputRecord } from '../contract-workflows.ts';
+import { createGiveWay } from '../give-way.ts';
 import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { invalidProps } from '../sources/validate-props.ts';
 import { lockEnvironmentVariables } from '../store/environment-variables.ts';
 import type { Step } from './deployment.ts';
-import { expressionBudget, type ExpressionBudget, findExpressionProblem } from './expressions/check-value.ts';
+import {
+  expressionBudget,
+  type ExpressionBudget,
+  findExpressionProblem,
+  findProblemInTurns,
+  type ValueScope,
+} from './expressions/check-value.ts';
 
 export interface StepContext extends DecideContext {
   components: Pick<Components, 'save' | 'obtain'>;
@@ -24,6 +31,7 @@ interface Planning {
   variables: Map<string, VariableUse>;
   /** The same code in several steps is saved once. */
   saved: Map<string, Promise<ComponentRecord>>;
+  giveWay: () => Promise<void>;
 }
 
 /** Where an environment variable is named. */
@@ -59,6 +67,7 @@ export async function planSteps(
     budget: expressionBudget(),
     variables: new Map(),
     saved: new Map(),
+    giveWay: createGiveWay(),
   };
   const chosen: ChosenStep[] = [];
   for (const [i, input] of inputs.entries()) {
@@ -68,6 +77,7 @@ export async function planSteps(
   const steps: Step[] = [];
   const errors: FieldError[] = [];
   for (const [i, step] of chosen.entries()) {
+    await planning.giveWay();
     try {
       steps.push(await inStep(step.input, i, () => planStep(planning, step, i)));
     } catch (error) {
@@ -113,13 +123,19 @@ async function planStep(planning: Planning, { input, old, component }: ChosenSte
     dynamic_props: old.dynamicProps,
   };
   const env = new Set<string>();
+  const note = ({ name, keys }: NamedVariable, prop: string) => {
+    env.add(name);
+    const path = ['steps', i, 'props', prop, ...keys].join('.');
+    variables.set(`${name} ${path}`, { name, namespace, path });
+  };
+  const scope = { before: namespacesBefore, budget };
+  const found = await checkAhead(input, scope, planning.giveWay);
+  // What was stored before, or is a default, is no part of the input.
   const check = (value: unknown, prop: string) => {
-    const noteVariable = (name: string, keys: readonly string[]) => {
-      env.add(name);
-      const path = ['steps', i, 'props', prop, ...keys].join('.');
-      variables.set(`${name} ${path}`, { name, namespace, path });
-    };
-    return findExpressionProblem(value, { before: namespacesBefore, budget, noteVariable });
+    const known = found.get(value);
+    for (const named of known?.named ?? []) note(named, prop);
+    const noteVariable = (name: string, keys: readonly string[]) => note({ name, keys }, prop);
+    return known === undefined ? findExpressionProblem(value, { ...scope, noteVariable }) : known.problem;
   };
   const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
   checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
@@ -144,6 +160,36 @@ function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 're
     ...(typeof retries === 'number' ? { retries } : {}),
     ...(onError === 'continue' ? { onError } : {}),
   };
+}
+
+/** An environment variable, and the keys that lead to it in the value. */
+interface NamedVariable {
+  name: string;
+  keys: readonly string[];
+}
+
+interface CheckedValue {
+  problem: string | undefined;
+  named: readonly NamedVariable[];
+}
+
+/** The expressions of the input, by value: what checks props afterwards cannot let others have the thread. */
+async function checkAhead(
+  { configuredProps = {} }: StepInputRecord,
+  scope: Omit<ValueScope, 'noteVariable'>,
+  giveWay: () => Promise<void>,
+): Promise<Map<unknown, CheckedValue>> {
+  const found = new Map<unknown, CheckedValue>();
+  for (const value of Object.values(configuredProps)) {
+    // What is too large is refused unread.
+    if (found.has(value) || (JSON.stringify(value)?.length ?? 0) > LIMITS.maxPropValueBytes) continue;
+    const named: NamedVariable[] = [];
+    const noteVariable = (name: string, keys: readonly string[]) => void named.push({ name, keys });
+    const problem = await findProblemInTurns(value, { ...scope, noteVariable }, giveWay);
+    found.set(value, { problem, named });
+    await giveWay();
+  }
+  return found;
 }
 
 /** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */

@@ -36,6 +36,12 @@ export interface TurnsOptions {
 const MAX_CLAIMED = 64;
 /** Claims of a tenant at the same time: with a thousand busy workflows it still leaves connections to the others. */
 const MAX_CLAIMS_PER_TENANT = 2;
+/**
+ * One that took longer, as with thousands that wait or run, is followed by a pause as long as itself: each end of an execution asks for
+ * the next claim, and they would keep the database busy between them.
+ */
+const SHORT_CLAIM_MS = 5;
+const MAX_REST_MS = 100;
 /** A node without room looks again after this long; others may start the next meanwhile. */
 const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
@@ -53,10 +59,11 @@ export function createTurns(options: TurnsOptions): Turns {
 
   async function claim(workflow: TurnTaker): Promise<Outcome> {
     const end = await tenants.take(workflow.accountId, never);
+    const startedMs = performance.now();
     try {
       return await claimNow(workflow);
     } finally {
-      end?.();
+      if (end !== undefined) endRested(end, performance.now() - startedMs);
     }
   }
 
@@ -65,14 +72,9 @@ export function createTurns(options: TurnsOptions): Turns {
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
     const { held, blocked } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
-    dispatcher.take(held.map(withClient));
+    dispatcher.take(held.map((invocation) => withClient(options.clients, invocation)));
     if (held.length === limit) return 'more';
     return blocked ? 'blocked' : 'done';
-  }
-
-  function withClient(invocation: HeldInvocation): HeldInvocation {
-    const respond = options.clients.take(invocation.id);
-    return respond === undefined ? invocation : { ...invocation, respond };
   }
 
   async function claimNext(workflow: TurnTaker): Promise<void> {
@@ -108,6 +110,16 @@ export function createTurns(options: TurnsOptions): Turns {
       await Promise.all(promises);
     },
   };
+}
+
+function withClient(clients: TurnsOptions['clients'], invocation: HeldInvocation): HeldInvocation {
+  const respond = clients.take(invocation.id);
+  return respond === undefined ? invocation : { ...invocation, respond };
+}
+
+function endRested(end: () => void, tookMs: number): void {
+  if (tookMs > SHORT_CLAIM_MS) setTimeout(end, Math.min(tookMs, MAX_REST_MS)).unref();
+  else end();
 }
 
 /** A run whose end lets the next execution of its workflow start. A run that rejects is given back, with a job for its lane. */

@@ -22,18 +22,41 @@ export interface ValueScope {
 const SHOWN_CHARS = 80;
 
 /** What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. */
-export function findExpressionProblem(
+export function findExpressionProblem(value: unknown, scope: ValueScope): string | undefined {
+  const looking = lookThrough(value, scope, []);
+  for (;;) {
+    const { done, value: problem } = looking.next();
+    if (done) return problem;
+  }
+}
+
+/** The same for values of megabytes, which have thousands of them: between one and the next `giveWay` may let others have the thread. */
+export async function findProblemInTurns(
   value: unknown,
   scope: ValueScope,
-  keys: readonly string[] = [],
-): string | undefined {
+  giveWay: () => Promise<void>,
+): Promise<string | undefined> {
+  const looking = lookThrough(value, scope, []);
+  for (;;) {
+    const { done, value: problem } = looking.next();
+    if (done) return problem;
+    await giveWay();
+  }
+}
+
+/** Stops after each expression. */
+function* lookThrough(
+  value: unknown,
+  scope: ValueScope,
+  keys: readonly string[],
+): Generator<undefined, string | undefined> {
   if (typeof value === 'string') {
-    const problem = findTemplateProblem(value, scope, keys);
+    const problem = yield* lookThroughTemplate(value, scope, keys);
     return problem === undefined || keys.length === 0 ? problem : `At ${placeOf(keys)}: ${problem}`;
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const problem = findExpressionProblem(inner, scope, [...keys, key]);
+    const problem = yield* lookThrough(inner, scope, [...keys, key]);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -44,12 +67,13 @@ function placeOf(keys: readonly string[]): string {
   return keys.map((key, i) => (/^\d+$/.test(key) ? `[${key}]` : i === 0 ? key : `.${key}`)).join('');
 }
 
-function findTemplateProblem(
+function* lookThroughTemplate(
   template: string,
   { before, budget, noteVariable }: ValueScope,
   keys: readonly string[],
-): string | undefined {
+): Generator<undefined, string | undefined> {
   const outcome = tokenize(template);
+  yield undefined;
   if (!outcome.ok) return `${outcome.message} (at character ${outcome.at + 1})`;
   for (const part of outcome.parts) {
     if (!('expression' in part)) continue;
@@ -61,6 +85,7 @@ function findTemplateProblem(
     if (!checked.ok)
       return `${checked.message} (at character ${part.at + checked.at + 1}, in {{${shown(part.expression)}}})`;
     for (const name of checked.env) noteVariable(name, keys);
+    yield undefined;
   }
   return undefined;
 }

@@ -4,13 +4,13 @@ import { cancelExecution, type CancelledInvocation } from '../../store/cancel-ex
 import type { Sql } from '../../store/database.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
-import { isOpen, resumeExecution } from '../../store/resume-execution.ts';
+import { isOpen, readAccount, resumeExecution } from '../../store/resume-execution.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
 import type { WaitTokens } from './wait-token.ts';
 
-export type ExecutionActions = Pick<Executions, 'replay' | 'cancel' | 'resume' | 'cancelByToken'>;
+export type ExecutionActions = Pick<Executions, 'replay' | 'cancel' | 'waitingFor' | 'resume' | 'cancelByToken'>;
 
 export interface ExecutionActionsOptions {
   sql: Sql;
@@ -30,6 +30,10 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
       const ended = await readEndedExecution(sql, accountId, id);
       if (ended === undefined) throw notFound('execution', id);
       throw new HeadwaterError('CONFLICT', `Execution ${id} has ended; there is nothing to cancel`);
+    },
+    async waitingFor(id, token) {
+      const read = tokens.read(id, token);
+      return read !== undefined && (await isOpen(sql, { id, token, ...read })) ? readAccount(sql, id) : undefined;
     },
     async resume(id, token, data) {
       const read = tokens.read(id, token);

@@ -20,6 +20,8 @@ export interface ExecutionCommitter {
 const MAX_BATCH = 256;
 /** Of what steps have put out: some tens of milliseconds of the database, in which all others wait. */
 const MAX_BATCH_CHARS = 2 * 1024 * 1024;
+/** Of one account while there are others. */
+const MAX_TENANT_CHARS = 512 * 1024;
 /** Others share a commit that starts so much later; the fewer there are, the sooner. */
 const SHARED_INTERVAL_MS = 3;
 const COMMITS_PER_MS = 16;
@@ -34,7 +36,12 @@ export function createExecutionCommitter({ sql, log }: { sql: Sql; log: Log }): 
       maxBatch: MAX_BATCH,
       minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
       isItemsFault: isDataError,
-      share: { tenantOf: ({ key }) => key.accountId, weightOf: charsOf, maxWeight: MAX_BATCH_CHARS },
+      share: {
+        tenantOf: ({ key }) => key.accountId,
+        weightOf: charsOf,
+        maxWeight: MAX_BATCH_CHARS,
+        maxTenantWeight: MAX_TENANT_CHARS,
+      },
       async commit(commits) {
         const ours = await write(sql, commits);
         return commits.map(({ key }) => ours.has(key.id));

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type BodyTurns, createHttpMetrics } from '../api/src/index.ts';
+import { type AccountTurns, createHttpMetrics } from '../api/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { API_KEY, startTestServer } from './support/http-server.ts';
 
@@ -12,7 +12,7 @@ test.each([
   let waiting = 0;
   let over = 0;
   const turn = Promise.withResolvers<void>();
-  const bodies: BodyTurns = {
+  const turns: AccountTurns = {
     take() {
       waiting++;
       return turn.promise;
@@ -21,7 +21,7 @@ test.each([
   };
   const done = () => void over++;
   const metrics = { ...createHttpMetrics(), requestDone: done, ingestDone: done };
-  const server = await startTestServer({ bodies, metrics });
+  const server = await startTestServer({ turns, metrics });
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\ncontent-length: 100000\r\n\r\n{`,

@@ -1,0 +1,117 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+
+/**
+ * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
+ * tens of milliseconds of it. So while others are here as well, an account's large bodies are read at a pace, and where the thread
+ * has next to no time left its requests are. The rest waits at its client.
+ */
+export interface AccountTurns {
+  /**
+   * Resolves when the request may be read; undefined: at once. `bytes` of its body as announced, undefined where they are
+   * not. Throws RATE_LIMITED where it would have to wait for more than LIMITS.maxRequestWaitMs.
+   */
+  take(accountId: string, bytes: number | undefined): Promise<void> | undefined;
+  /** Counts a body that had not announced its length. */
+  count(accountId: string, bytes: number): void;
+}
+
+export interface AccountTurnsOptions {
+  nowMs: () => number;
+  /** Of one account, while others are here. */
+  bytesPerSecond: number;
+  /** The same, where the thread has no time left. */
+  requestsPerSecond: number;
+  isBusy: () => boolean;
+}
+
+export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
+  const { nowMs, isBusy } = options;
+  const bodies = createDebts();
+  const requests = createDebts();
+  const others = createPresence();
+
+  function addBytes(accountId: string, bytes: number, now: number): void {
+    const beyond = Math.max(0, bytes - LIMITS.smallBodyBytes);
+    bodies.add(accountId, (beyond / options.bytesPerSecond) * 1_000, now);
+  }
+
+  function requestWaitMs(accountId: string, now: number): number {
+    if (!isBusy()) {
+      requests.forget(accountId);
+      return 0;
+    }
+    return Math.max(0, requests.owedMs(accountId, now) - LIMITS.busyBurstMs);
+  }
+
+  return {
+    take(accountId, bytes) {
+      const now = nowMs();
+      if (others.areAway(accountId, now)) {
+        bodies.forget(accountId);
+        requests.forget(accountId);
+      }
+      const isSmall = bytes !== undefined && bytes <= LIMITS.smallBodyBytes;
+      const bodyWaitMs = isSmall ? 0 : bodies.owedMs(accountId, now);
+      const waitMs = Math.max(bodyWaitMs, requestWaitMs(accountId, now));
+      if (waitMs > LIMITS.maxRequestWaitMs) throw tooMuch(waitMs);
+      requests.add(accountId, 1_000 / options.requestsPerSecond, now);
+      addBytes(accountId, bytes ?? 0, now);
+      return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
+    },
+    count: (accountId, bytes) => addBytes(accountId, bytes, nowMs()),
+  };
+}
+
+/** Of the body, as the request says; undefined where it does not. */
+export function announcedBytes({ headers }: Pick<IncomingMessage, 'headers'>): number | undefined {
+  const length = headers['content-length'];
+  if (length !== undefined) return Number(length);
+  return headers['transfer-encoding'] === undefined ? 0 : undefined;
+}
+
+interface Debts {
+  owedMs(accountId: string, nowMs: number): number;
+  add(accountId: string, ms: number, nowMs: number): void;
+  forget(accountId: string): void;
+}
+
+/** Keeps those alone that owe something. */
+function createDebts(): Debts {
+  const paidAtMs = new Map<string, number>();
+  return {
+    owedMs: (accountId, nowMs) => Math.max(0, (paidAtMs.get(accountId) ?? 0) - nowMs),
+    add(accountId, ms, nowMs) {
+      if (ms <= 0) return;
+      const before = Math.max(nowMs, paidAtMs.get(accountId) ?? 0);
+      if (!paidAtMs.has(accountId)) for (const [other, atMs] of paidAtMs) if (atMs <= nowMs) paidAtMs.delete(other);
+      paidAtMs.set(accountId, before + ms);
+    },
+    forget: (accountId) => void paidAtMs.delete(accountId),
+  };
+}
+
+/** Whether somebody else has sent anything lately. */
+function createPresence(): { areAway(accountId: string, nowMs: number): boolean } {
+  let last = '';
+  let lastAtMs = Number.NEGATIVE_INFINITY;
+  /** Of whoever came before `last` did. */
+  let beforeAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    areAway(accountId, nowMs) {
+      if (accountId !== last) {
+        beforeAtMs = lastAtMs;
+        last = accountId;
+      }
+      lastAtMs = nowMs;
+      return nowMs - beforeAtMs > LIMITS.othersPresentMs;
+    },
+  };
+}
+
+function tooMuch(waitMs: number): HeadwaterError {
+  return new HeadwaterError('RATE_LIMITED', 'Requests of this account wait for each other; try again later', {
+    retryAfterSeconds: Math.ceil(waitMs / 1_000),
+  });
+}

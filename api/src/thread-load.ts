@@ -1,0 +1,23 @@
+import { performance } from 'node:perf_hooks';
+
+const WINDOW_MS = 50;
+const BUSY_SHARE = 0.75;
+/** Who is held back for being too many makes the thread idle: it counts as busy for a while yet. */
+const BUSY_FOR_MS = 500;
+
+/** Whether this thread has had next to no time left lately. Costs nothing while nobody asks. */
+export function watchThreadLoad(): () => boolean {
+  let before = performance.eventLoopUtilization();
+  let lookedAtMs = performance.now();
+  let busyUntilMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - lookedAtMs >= WINDOW_MS) {
+      const current = performance.eventLoopUtilization();
+      if (performance.eventLoopUtilization(current, before).utilization > BUSY_SHARE) busyUntilMs = nowMs + BUSY_FOR_MS;
+      before = current;
+      lookedAtMs = nowMs;
+    }
+    return nowMs < busyUntilMs;
+  };
+}
