@@ -47,6 +47,8 @@ const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
 const BLOCKED_AGAIN_MS = 10_000;
 
+const NEVER = new AbortController().signal;
+
 type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 
 export function createTurns(options: TurnsOptions): Turns {
@@ -55,16 +57,14 @@ export function createTurns(options: TurnsOptions): Turns {
   const underWay = new Map<string, boolean>();
   const promises = new Set<Promise<void>>();
   const tenants = createTenantTurns(MAX_CLAIMS_PER_TENANT);
-  const never = new AbortController().signal;
 
   async function claim(workflow: TurnTaker): Promise<Outcome> {
-    const end = await tenants.take(workflow.accountId, never);
+    const end = await tenants.take(workflow.accountId, NEVER);
     const startedMs = performance.now();
     try {
       return await claimNow(workflow);
     } finally {
-      const tookMs = performance.now() - startedMs;
-      if (end !== undefined) rest(end, tookMs);
+      endAfterRest(end, performance.now() - startedMs);
     }
   }
 
@@ -118,9 +118,9 @@ export function createTurns(options: TurnsOptions): Turns {
   };
 }
 
-function rest(end: () => void, tookMs: number): void {
-  if (tookMs > SHORT_CLAIM_MS) setTimeout(end, Math.min(tookMs, MAX_REST_MS)).unref();
-  else end();
+function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
+  if (tookMs > SHORT_CLAIM_MS) setTimeout(() => end?.(), Math.min(tookMs, MAX_REST_MS)).unref();
+  else end?.();
 }
 
 /** A run whose end lets the next execution of its workflow start. A run that rejects is given back, with a job for its lane. */
