@@ -47,6 +47,8 @@ const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
 const BLOCKED_AGAIN_MS = 10_000;
 
+const NEVER = new AbortController().signal;
+
 type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 
 export function createTurns(options: TurnsOptions): Turns {
@@ -55,15 +57,14 @@ export function createTurns(options: TurnsOptions): Turns {
   const underWay = new Map<string, boolean>();
   const promises = new Set<Promise<void>>();
   const tenants = createTenantTurns(MAX_CLAIMS_PER_TENANT);
-  const never = new AbortController().signal;
 
   async function claim(workflow: TurnTaker): Promise<Outcome> {
-    const end = await tenants.take(workflow.accountId, never);
+    const end = await tenants.take(workflow.accountId, NEVER);
     const startedMs = performance.now();
     try {
       return await claimNow(workflow);
     } finally {
-      if (end !== undefined) endRested(end, performance.now() - startedMs);
+      endAfterRest(end, performance.now() - startedMs);
     }
   }
 
@@ -72,9 +73,14 @@ export function createTurns(options: TurnsOptions): Turns {
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
     const { held, blocked } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
-    dispatcher.take(held.map((invocation) => withClient(options.clients, invocation)));
+    dispatcher.take(held.map(withClient));
     if (held.length === limit) return 'more';
     return blocked ? 'blocked' : 'done';
+  }
+
+  function withClient(invocation: HeldInvocation): HeldInvocation {
+    const respond = options.clients.take(invocation.id);
+    return respond === undefined ? invocation : { ...invocation, respond };
   }
 
   async function claimNext(workflow: TurnTaker): Promise<void> {
@@ -112,14 +118,9 @@ export function createTurns(options: TurnsOptions): Turns {
   };
 }
 
-function withClient(clients: TurnsOptions['clients'], invocation: HeldInvocation): HeldInvocation {
-  const respond = clients.take(invocation.id);
-  return respond === undefined ? invocation : { ...invocation, respond };
-}
-
-function endRested(end: () => void, tookMs: number): void {
-  if (tookMs > SHORT_CLAIM_MS) setTimeout(end, Math.min(tookMs, MAX_REST_MS)).unref();
-  else end();
+function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
+  if (tookMs > SHORT_CLAIM_MS) setTimeout(() => end?.(), Math.min(tookMs, MAX_REST_MS)).unref();
+  else end?.();
 }
 
 /** A run whose end lets the next execution of its workflow start. A run that rejects is given back, with a job for its lane. */
