@@ -6,7 +6,7 @@ import type { NodeLease } from './nodes/node-lease.ts';
 import { createRequestRate } from './request-rate.ts';
 import type { Dispatcher } from './run/dispatcher.ts';
 import { newInvocationId } from './run/invocation.ts';
-import { createBatcher } from './store/batcher.ts';
+import { type Batcher, createBatcher } from './store/batcher.ts';
 import type { Sql } from './store/database.ts';
 import { insertInvocations, type NewInvocation } from './store/insert-invocations.ts';
 import { readEndpoints } from './store/read-endpoints.ts';
@@ -44,20 +44,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const { sql, limits } = options;
   const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
   const rate = createRequestRate(() => performance.now());
-  const batcher = createBatcher<NewInvocation, undefined>({
-    maxBatch: MAX_BATCH,
-    minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
-    share: {
-      tenantOf: (row) => row.accountId,
-      weightOf: (row) => row.event.length,
-      maxWeight: MAX_BATCH_CHARS,
-      maxTenantWeight: MAX_TENANT_CHARS,
-    },
-    commit: async (rows) => {
-      await insertInvocations(sql, rows);
-      return rows.map(() => undefined);
-    },
-  });
+  const batcher = createIntake(sql);
 
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
     if (route.inTurn !== undefined) return options.acceptInTurn(route, event);
@@ -105,6 +92,23 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     forgetSource: routes.forgetSource,
     forgetAll: routes.forgetAll,
   };
+}
+
+function createIntake(sql: Sql): Batcher<NewInvocation, undefined> {
+  return createBatcher<NewInvocation, undefined>({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
+    share: {
+      tenantOf: (row) => row.accountId,
+      weightOf: (row) => row.event.length,
+      maxWeight: MAX_BATCH_CHARS,
+      maxTenantWeight: MAX_TENANT_CHARS,
+    },
+    commit: async (rows) => {
+      await insertInvocations(sql, rows);
+      return rows.map(() => undefined);
+    },
+  });
 }
 
 function tooManyRequests(perSecond: number, waitSeconds: number): HeadwaterError {
