@@ -148,7 +148,7 @@ export const LIMITS = {
   streamBatchBytes: 256 * 1024,
   maxStreamReadsPerTenant: 2,
   /** At which each of them reads: the next one begins when the bytes of the one before would have been read. */
-  streamReadBytesPerSecond: 2 * 1024 * 1024,
+  streamReadBytesPerSecond: 1024 * 1024,
   /** What streams of one account have read on one node and their clients have not taken; beyond it they do not read on. */
   maxStreamBytesPerTenant: 16 * 1024 * 1024,
   /** Where counting the events of a list stops. */

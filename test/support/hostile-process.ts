@@ -1,5 +1,6 @@
 import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { createStackMaps } from '../../sandbox-runtime/src/host/map-stack.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
@@ -114,6 +115,7 @@ function runTask(process: SandboxProcess, host: RecordingHost, asked: Asked): Pr
         ...asked,
       },
       host,
+      createStackMaps(),
       resolve,
     );
     process.setLimits(account);

@@ -8,7 +8,7 @@ import { openApiDocument } from '../openapi/document.ts';
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Anybody may ask for some hundred kilobytes, as often as they like. */
-const DOCUMENT_EVERY_MS = 20;
+const DOCUMENT_EVERY_MS = 50;
 const MAX_DOCUMENT_WAIT_MS = 10_000;
 
 const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;

@@ -69,6 +69,23 @@ export class StackMapper {
   }
 }
 
+export type MapStack = (bundle: { sourceMap: string }, stack: string) => string | undefined;
+
+/**
+ * Maps stacks of bundles, and keeps the last of each: what fails again and again fails in one place, and to look that up in a
+ * large bundle takes some ten milliseconds of the node's thread.
+ */
+export function createStackMaps(): MapStack {
+  const last = new WeakMap<object, { stack: string; mapped: string | undefined }>();
+  return (bundle, stack) => {
+    const known = last.get(bundle);
+    if (known?.stack === stack) return known.mapped;
+    const mapped = new StackMapper(bundle.sourceMap).map(stack);
+    last.set(bundle, { stack, mapped });
+    return mapped;
+  };
+}
+
 function readMap(sourceMap: string): Mapping | undefined {
   try {
     const { sources, mappings } = JSON.parse(sourceMap) as Partial<Mapping>;

@@ -6,7 +6,7 @@ import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
 import { judgeAnswer } from './judge-answer.ts';
-import { StackMapper } from './map-stack.ts';
+import type { MapStack } from './map-stack.ts';
 import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
@@ -32,12 +32,14 @@ export class RunClient implements ProcessClient {
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
   readonly #stores: RunStores;
+  readonly #mapStack: MapStack;
   readonly #step: StepOutputs;
   #readCount = 0;
   #over = false;
 
-  constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
+  constructor(request: RunRequest, host: RunHost, mapStack: MapStack, resolve: (outcome: RunOutcome) => void) {
     this.#request = request;
+    this.#mapStack = mapStack;
     this.#limits = request.limits.account;
     this.#budget = new RunBudget(this.#limits);
     this.#host = host;
@@ -169,8 +171,7 @@ export class RunClient implements ProcessClient {
 
   #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
     const { fault } = outcome;
-    const stack =
-      fault.stack === undefined ? undefined : new StackMapper(this.#request.bundle.sourceMap).map(fault.stack);
+    const stack = fault.stack === undefined ? undefined : this.#mapStack(this.#request.bundle, fault.stack);
     const mapped: RunFault = { code: fault.code, message: fault.message };
     if (fault.limit !== undefined) mapped.limit = fault.limit;
     if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;

@@ -16,6 +16,7 @@ import { DescribeClient } from './describe-client.ts';
 import { findConfinement } from './layers/confinement.ts';
 import { summarizeLayers } from './layers/describe-layers.ts';
 import { ProcessPool } from './process-pool.ts';
+import { createStackMaps, type MapStack } from './map-stack.ts';
 import { RunClient } from './run-client.ts';
 import type { SandboxProcess, TaskOrder } from './sandbox-process.ts';
 import { createStarter, type ProcessStarter } from './starter/starter.ts';
@@ -108,18 +109,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await stop();
     throw error;
   }
+  const mapStack = createStackMaps();
   return {
     describe: (tenantId, bundle, stepName) => describe(pool, { tenantId, bundle, stepName }),
-    run: (request, host) => run(pool, request, host),
+    run: (request, host) => run(pool, mapStack, request, host),
     stats: () => pool.stats(),
     layers: () => confinement.layers,
     stop,
   };
 }
 
-function run(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<RunOutcome> {
+function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, host: RunHost): Promise<RunOutcome> {
   return new Promise((resolve) => {
-    const client = new RunClient(request, host, resolve);
+    const client = new RunClient(request, host, mapStack, resolve);
     const { tenantId, alone, bundle, limits } = request;
     const order = orderOf(request);
     const start = (process: SandboxProcess): void => {
