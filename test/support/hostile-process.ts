@@ -42,7 +42,10 @@ export interface ForgedRun {
 }
 
 /** What the forged process is asked to do. Default: `run`, without props. */
-type Asked = Partial<Pick<RunRequest, 'entry' | 'props'>>;
+type Asked = Partial<Pick<RunRequest, 'entry' | 'props'>> & { wallMs?: number };
+
+/** What a forged process does wrong is noticed at once, on a full machine some seconds later. */
+const DEFAULT_WALL_MS = 15_000;
 
 /** Gives a run to a process whose script defines `attack()`, and then one to an honest process. */
 export async function runInForgedProcess(
@@ -97,9 +100,13 @@ function startProcess(starter: ProcessStarter, processCode: string, problems: st
   });
 }
 
-function runTask(process: SandboxProcess, host: RecordingHost, asked: Asked): Promise<RunOutcome> {
+function runTask(
+  process: SandboxProcess,
+  host: RecordingHost,
+  { wallMs = DEFAULT_WALL_MS, ...asked }: Asked,
+): Promise<RunOutcome> {
   const bundle = { code: '', hash: 'hash', sourceMap: '' };
-  const limits = { cpuMs: 1_000, wallMs: 2_000, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
+  const limits = { cpuMs: 1_000, wallMs, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
   const account = accountLimits();
   return new Promise((resolve) => {
     const client = new RunClient(

@@ -3,6 +3,7 @@ import type { Executions } from '../../contract-workflows.ts';
 import { cancelExecution, type CancelledInvocation } from '../../store/cancel-execution.ts';
 import type { Sql } from '../../store/database.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
 import { isOpen, readAccount, resumeExecution } from '../../store/resume-execution.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
@@ -59,7 +60,10 @@ async function replay(
   if (from === 'failed' && original.status !== 'failed' && original.status !== 'cancelled')
     throw new HeadwaterError('CONFLICT', `Execution ${id} has not failed; replay it from the start`);
   const workflow = await activeWorkflow(runtimes, original.workflowId);
-  const deploymentId = version === 'original' ? original.deploymentId : workflow.deploymentId;
+  const deploymentId =
+    version === 'original'
+      ? original.deploymentId
+      : ((await readCurrentDeployment(sql, original.workflowId)) ?? workflow.deploymentId);
   const deployment = await runtimes.deployments.get(deploymentId);
   if (deployment === undefined) throw versionIsGone(id, deploymentId);
   const executionId = newId('execution');
