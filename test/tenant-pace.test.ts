@@ -3,8 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createGiveWay } from '../engine/src/give-way.ts';
 import { createCommitBacklog } from '../engine/src/run/commit-backlog.ts';
 import { endAtPace } from '../engine/src/run/end-at-pace.ts';
-import { createPresence } from '../engine/src/store/presence.ts';
-import { LIMITS } from '../shared/src/index.ts';
+import { createPresence, LIMITS } from '../shared/src/index.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { createPresence, HeadwaterError, LIMITS } from '@headwater/shared';
 
 /**
  * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
@@ -30,33 +30,28 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
   const { nowMs, isBusy } = options;
   const bodies = createDebts();
   const requests = createDebts();
-  const others = createPresence();
+  const presence = createPresence();
 
   function addBytes(accountId: string, bytes: number, now: number): void {
     const beyond = Math.max(0, bytes - LIMITS.smallBodyBytes);
     bodies.add(accountId, (beyond / options.bytesPerSecond) * 1_000, now);
   }
 
-  function requestWaitMs(accountId: string, now: number): number {
-    if (!isBusy()) {
-      requests.forget(accountId);
-      return 0;
-    }
-    return Math.max(0, requests.owedMs(accountId, now) - LIMITS.busyBurstMs);
-  }
-
   return {
     take(accountId, bytes) {
       const now = nowMs();
-      if (others.areAway(accountId, now)) {
+      presence.saw(accountId, now);
+      if (!presence.hasSeveral(now)) {
         bodies.forget(accountId);
         requests.forget(accountId);
       }
       const isSmall = bytes !== undefined && bytes <= LIMITS.smallBodyBytes;
       const bodyWaitMs = isSmall ? 0 : bodies.owedMs(accountId, now);
-      const waitMs = Math.max(bodyWaitMs, requestWaitMs(accountId, now));
+      const busy = isBusy();
+      const requestWaitMs = busy ? requests.owedMs(accountId, now) - LIMITS.busyBurstMs : 0;
+      const waitMs = Math.max(bodyWaitMs, requestWaitMs);
       if (waitMs > LIMITS.maxRequestWaitMs) throw tooMuch(waitMs);
-      requests.add(accountId, 1_000 / options.requestsPerSecond, now);
+      if (busy) requests.add(accountId, 1_000 / options.requestsPerSecond, now);
       addBytes(accountId, bytes ?? 0, now);
       return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
     },
@@ -89,24 +84,6 @@ function createDebts(): Debts {
       paidAtMs.set(accountId, before + ms);
     },
     forget: (accountId) => void paidAtMs.delete(accountId),
-  };
-}
-
-/** Whether somebody else has sent anything lately. */
-function createPresence(): { areAway(accountId: string, nowMs: number): boolean } {
-  let last = '';
-  let lastAtMs = Number.NEGATIVE_INFINITY;
-  /** Of whoever came before `last` did. */
-  let beforeAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    areAway(accountId, nowMs) {
-      if (accountId !== last) {
-        beforeAtMs = lastAtMs;
-        last = accountId;
-      }
-      lastAtMs = nowMs;
-      return nowMs - beforeAtMs > LIMITS.othersPresentMs;
-    },
   };
 }
 

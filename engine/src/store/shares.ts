@@ -1,5 +1,5 @@
+import { createPresence } from '@headwater/shared';
 import { chooseShare, type Line } from './choose-share.ts';
-import { createPresence } from './presence.ts';
 
 export interface SharesOptions<T> {
   tenantOf: (item: T) => string;

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { LIMITS } from './limits.ts';
 
 /** Who has brought something lately. */
 export interface Presence {
