@@ -3,10 +3,12 @@ import { formatHostile } from '../bench/src/hostile-report.ts';
 import { describeMachine } from '../bench/src/machine.ts';
 
 const machine = describeMachine();
-const quiet = { p50: 2, p99: 10, n: 240 };
+/** A hundred samples, the second largest being the p99. */
+const samples = (p99: number): number[] => [1_000, p99, ...Array.from({ length: 98 }, () => 2)];
 
-function measured(file: string, p99: number) {
-  return { file: `test/hostile/${file}.test.ts`, rounds: 1, quiet, attacked: { p50: 3, p99, n: 240 } };
+function measured(file: string, p99: number, quietP99 = 10) {
+  const [quietMs, attackedMs] = [samples(quietP99), samples(p99)];
+  return { file: `test/hostile/${file}.test.ts`, rounds: 1, quietMs, attackedMs };
 }
 
 test('an attack counts as within the target when all that was measured of it is', () => {
@@ -16,6 +18,12 @@ test('an attack counts as within the target when all that was measured of it is'
   expect(text.split('\n').filter((line) => line.endsWith('!'))).toEqual([
     expect.stringMatching(/^cpu\/regex .* 2\.1 {2}!$/),
   ]);
+});
+
+test('each part of an attack is compared with all quiet phases of its file', () => {
+  const measurements = [measured('cpu/loop', 20, 5), measured('cpu/loop', 20, 10)];
+  const text = formatHostile({ machine, files: ['test/hostile/cpu/loop.test.ts'], measurements });
+  expect(text).toContain('1 of 1 attacks');
 });
 
 test('an attack that was not measured is named', () => {

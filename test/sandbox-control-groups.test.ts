@@ -35,12 +35,12 @@ describe('with control groups of version 2', () => {
     'groups/cgroup.subtree_control': '',
   });
 
-  test('a process is bound in a group of its own at the top, where the node is itself', () => {
+  test('a process is bound in a group of its own at the top, where the node is itself', async () => {
     const root = files(topOf('cpu memory pids'));
     const found = findControlGroups(undefined, { proc: join(root, 'proc'), groups: join(root, 'groups') });
     expect([...found.controllers]).toEqual(['memory', 'pids']);
     expect(readFileSync(join(root, 'groups/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids');
-    found.confine(4711, LIMITS);
+    await found.confine(4711, LIMITS);
     const [group = ''] = madeIn(join(root, 'groups'));
     const read = (name: string): string => readFileSync(join(root, 'groups', group, name), 'utf8');
     expect([read('memory.max'), read('pids.max'), read('cgroup.procs')]).toEqual([String(64 * 2 ** 20), '100', '4711']);
@@ -54,10 +54,10 @@ describe('with control groups of version 2', () => {
     expect(findControlGroups(join(root, 'nowhere'), roots).controllers.size).toBe(0);
   });
 
-  test('an end for want of memory can be told from another', () => {
+  test('an end for want of memory can be told from another', async () => {
     const root = files(topOf('memory'));
     const found = findControlGroups(undefined, { proc: join(root, 'proc'), groups: join(root, 'groups') });
-    const group = found.confine(4711, LIMITS);
+    const group = await found.confine(4711, LIMITS);
     const [name = ''] = madeIn(join(root, 'groups'));
     writeFileSync(join(root, 'groups', name, 'memory.events'), 'low 0\noom 1\noom_kill 0\noom_group_kill 0\n');
     expect(group.ranOutOfMemory()).toBe(false);
@@ -66,7 +66,7 @@ describe('with control groups of version 2', () => {
   });
 });
 
-test('with control groups of version 1 each controller has a hierarchy, and those where the node is not at the top are left alone', () => {
+test('with control groups of version 1 each controller has a hierarchy, and those where the node is not at the top are left alone', async () => {
   const root = files({
     'proc/self/cgroup': '8:pids:/docker/abc\n4:memory:/\n3:cpu,cpuacct:/\n0::/\n',
     'groups/memory/memory.limit_in_bytes': '',
@@ -74,7 +74,7 @@ test('with control groups of version 1 each controller has a hierarchy, and thos
   });
   const found = findControlGroups(undefined, { proc: join(root, 'proc'), groups: join(root, 'groups') });
   expect([...found.controllers]).toEqual(['memory']);
-  const group = found.confine(4711, LIMITS);
+  const group = await found.confine(4711, LIMITS);
   const [name = ''] = madeIn(join(root, 'groups/memory'));
   const folder = join(root, 'groups/memory', name);
   expect(readFileSync(join(folder, 'memory.limit_in_bytes'), 'utf8')).toBe(String(64 * 2 ** 20));
@@ -96,7 +96,7 @@ test.runIf(ofKernel.controllers.has('pids'))(
         .filter((folder) => existsSync(folder))
         .flatMap((folder) => madeIn(folder).map((name) => `/${name}`));
     const child = spawn('sleep', ['60']);
-    const group = ofKernel.confine(child.pid!, LIMITS);
+    const group = await ofKernel.confine(child.pid!, LIMITS);
     const names = groupsOf(child.pid!);
     expect(names.length).toBeGreaterThan(0);
     // Whoever starts meanwhile takes away nothing that is in use.
@@ -107,7 +107,7 @@ test.runIf(ofKernel.controllers.has('pids'))(
     // As if this node had been killed before it could do so.
     findControlGroups(undefined);
     for (const name of names) expect(all()).not.toContain(name);
-    group.remove();
+    await group.remove();
   },
 );
 

@@ -22,6 +22,8 @@ export interface BenchArguments {
   /** hostile: only the attacks of that group, or of that name. */
   group?: string;
   attack?: string;
+  /** hostile: requests of the neighbour in each phase. */
+  samples: number;
 }
 
 const BOUNDS = {
@@ -32,6 +34,7 @@ const BOUNDS = {
   executions: { min: 1_000, max: 1_000_000 },
   'body-bytes': { min: 200, max: 500_000 },
   seconds: { min: 1, max: 300 },
+  samples: { min: 100, max: 10_000 },
 } as const;
 
 const SAMPLED_VERIFY_EVERY = 100;
@@ -59,6 +62,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --profile           e2e: where the time of the server's main thread goes in the closed loop
   --group <name>      hostile: only the attacks in that folder
   --attack <name>     hostile: only the attack of that name
+  --samples <n>       hostile: requests of the neighbour in each phase (240)
   --json              one JSON document instead of text`;
 
 /** Throws with what is wrong in one line a fault. */
@@ -81,6 +85,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       baselines: { type: 'boolean', default: true },
       group: { type: 'string' },
       attack: { type: 'string' },
+      samples: { type: 'string', default: '240' },
     },
   });
   const faults: string[] = [];
@@ -105,6 +110,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     json: values.json,
     profile: values.profile,
     baselines: values.baselines,
+    samples: count('samples'),
     ...(values.group === undefined ? {} : { group: values.group }),
     ...(values.attack === undefined ? {} : { attack: values.attack }),
   };

@@ -1,19 +1,14 @@
 import type { Machine } from './machine.ts';
 import { formatMachine } from './text.ts';
 
-interface Latencies {
-  p50: number;
-  p99: number;
-  n: number;
-}
-
-/** What one attack did to its neighbour: milliseconds from a request to the receipt of its event. */
+/** What one attack did to its neighbour. A file may have several. */
 export interface HostileMeasurement {
   file: string;
   /** How often the attack was made to get enough samples. */
   rounds: number;
-  quiet: Latencies;
-  attacked: Latencies;
+  /** Milliseconds from a request to the receipt of its event, of each. */
+  quietMs: readonly number[];
+  attackedMs: readonly number[];
 }
 
 export interface HostileReport {
@@ -28,7 +23,11 @@ const TARGET_RATIO = 2;
 const COLUMNS = ['quiet p50', 'p99', 'attacked p50', 'p99', 'ratio'];
 
 export function formatHostile({ machine, files, measurements }: HostileReport): string {
-  const rows = measurements.map((one) => ({ name: nameOf(one.file), ratio: ratioOf(one), ...one }));
+  const rows = measurements.map(({ file, attackedMs }) => {
+    const quiet = summarize(measurements.filter((other) => other.file === file).flatMap(({ quietMs }) => quietMs));
+    const attacked = summarize(attackedMs);
+    return { file, name: nameOf(file), quiet, attacked, ratio: attacked.p99 / quiet.p99 };
+  });
   const width = Math.max(6, ...rows.map(({ name }) => name.length));
   const table = rows.map(({ name, quiet, attacked, ratio }) => {
     const figures = [quiet.p50, quiet.p99, attacked.p50, attacked.p99, ratio];
@@ -46,7 +45,7 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
   const unmeasured = files.filter((file) => !worst.has(file)).map(nameOf);
   return [
     formatMachine(machine),
-    'neighbour, request to receipt, ms; each attack against its own quiet phase right before',
+    'neighbour, request to receipt, ms; each attack against the quiet phases of its file',
     `${'attack'.padEnd(width)}  ${COLUMNS.map((column) => column.padStart(7)).join('  ')}`,
     ...table,
     `${within} of ${worst.size} attacks leave the neighbour's p99 within ${TARGET_RATIO} times its quiet value`,
@@ -56,8 +55,10 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
   ].join('\n');
 }
 
-function ratioOf({ quiet, attacked }: HostileMeasurement): number {
-  return attacked.p99 / quiet.p99;
+function summarize(latenciesMs: readonly number[]): { p50: number; p99: number } {
+  const sorted = latenciesMs.toSorted((a, b) => a - b);
+  const at = (percent: number) => sorted[Math.max(1, Math.ceil((percent / 100) * sorted.length)) - 1] ?? 0;
+  return { p50: at(50), p99: at(99) };
 }
 
 function nameOf(file: string): string {

@@ -27,7 +27,10 @@ export async function benchHostile(undo: Undo, options: BenchArguments): Promise
   const folder = await mkdtemp(path.join(tmpdir(), 'headwater-bench-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const reportFile = path.join(folder, 'report');
-  const passed = await runSuite(undo, files, reportFile);
+  const passed = await runSuite(undo, files, {
+    HEADWATER_HOSTILE_REPORT: reportFile,
+    HEADWATER_HOSTILE_SAMPLES: String(options.samples),
+  });
   const measurements = await readReport(reportFile);
   const report: HostileReport = { machine: describeMachine(), files, measurements };
   console.log(options.json ? JSON.stringify(report, undefined, 2) : formatHostile(report));
@@ -39,11 +42,11 @@ function filesOf({ group, attack }: BenchArguments): string[] {
 }
 
 /** Its own words go to stderr, so that the report can be piped. */
-async function runSuite(undo: Undo, files: readonly string[], reportFile: string): Promise<boolean> {
+async function runSuite(undo: Undo, files: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
   const args = ['run', '--project', 'hostile', '--no-file-parallelism', `--testTimeout=${TEST_TIMEOUT_MS}`, ...files];
   const child = spawn(process.execPath, [VITEST, ...args], {
     cwd: ROOT,
-    env: { ...process.env, HEADWATER_HOSTILE_REPORT: reportFile },
+    env: { ...process.env, ...env },
     stdio: ['ignore', process.stderr, process.stderr],
     detached: true,
   });

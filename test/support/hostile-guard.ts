@@ -1,20 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import type postgres from 'postgres';
 import { expect } from 'vitest';
+import { findHotCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { eventually } from './eventually.ts';
 import type { HostileServer } from './hostile-server.ts';
 import { type DeployedSource, makeTenant, type Tenant } from './hostile-tenant.ts';
-import { startTraffic, summarizeLatencies, type Traffic, type TrafficPhase } from './hostile-traffic.ts';
+import { startTraffic, type Traffic, type TrafficPhase } from './hostile-traffic.ts';
 
 /** Read by `npm run bench -- hostile`: with it, `unharmed` measures, and appends a line of JSON to that file. */
 const REPORT_VARIABLE = 'HEADWATER_HOSTILE_REPORT';
+/** How many requests each phase of such a measurement has at least. */
+const SAMPLES_VARIABLE = 'HEADWATER_HOSTILE_SAMPLES';
 
 const NEIGHBOUR = `export default { name: 'Neighbour', version: '1', props: { http: '$.interface.http' },
   run(event) { this.$emit(event.body); } };`;
 
 const TEST = { warmUpRequests: 5, perSecond: 20, minRequests: 4 };
-const BENCH = { warmUpRequests: 200, perSecond: 120, minRequests: 240, maxAttackMs: 20_000 };
+const BENCH = { warmUpRequests: 200, perSecond: 120, patience: 10 };
 const DRAIN_MS = 15_000;
 
 interface Neighbour {
@@ -24,16 +28,24 @@ interface Neighbour {
 }
 
 /** All attacks of a worker have the same neighbour, also those of other files: that is one more thing they must not harm. */
-const shared = globalThis as { hostileNeighbour?: Promise<Neighbour> | undefined };
+const shared = globalThis as { hostileNeighbour?: Promise<Neighbour> | undefined; hostileClient?: true };
 
 /** Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server and the database meanwhile and afterwards. */
 export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, attack: () => Promise<T>): Promise<T> {
   const report = process.env[REPORT_VARIABLE];
   const neighbour = await (shared.hostileNeighbour ??= start(server));
+  if (report !== undefined) shared.hostileClient ??= keepToHalf();
   await neighbour.traffic.warmUp(neighbour.source.endpoint, (report === undefined ? TEST : BENCH).warmUpRequests);
   const answer = await (report === undefined ? watch(neighbour, attack) : measure(neighbour, attack, report));
   await expectAlive(server, sql, neighbour);
   return answer;
+}
+
+/** This process is the attackers' client, who bring processors of their own: it leaves half of these to what is measured. */
+function keepToHalf(): true {
+  const cores = findHotCores();
+  if (cores !== undefined) spawnSync('taskset', ['-a', '-p', '-c', cores.join(','), String(process.pid)]);
+  return true;
 }
 
 async function start(server: HostileServer): Promise<Neighbour> {
@@ -59,12 +71,14 @@ async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>
 
 /** The same traffic without the attack and then with it, over and over, as many samples of each. */
 async function measure<T>({ traffic, source }: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
-  const enough = async () => (await traffic.sent()) >= BENCH.minRequests;
+  const samples = Number(process.env[SAMPLES_VARIABLE]);
+  const enough = async () => (await traffic.sent()) >= samples;
+  const timeoutMs = (samples / BENCH.perSecond) * 1_000 * BENCH.patience;
   await traffic.begin(source.endpoint, BENCH.perSecond);
-  await eventually(enough, { timeoutMs: BENCH.maxAttackMs });
+  await eventually(enough, { timeoutMs });
   const quiet = await traffic.end(DRAIN_MS);
   await traffic.begin(source.endpoint, BENCH.perSecond);
-  const deadline = performance.now() + BENCH.maxAttackMs;
+  const deadline = performance.now() + timeoutMs;
   const answer = await attack();
   let rounds = 1;
   for (; !(await enough()) && performance.now() < deadline; rounds++) await attack();
@@ -72,8 +86,8 @@ async function measure<T>({ traffic, source }: Neighbour, attack: () => Promise<
   const line = {
     file: path.relative(process.cwd(), expect.getState().testPath ?? ''),
     rounds,
-    quiet: summarizeLatencies(quiet),
-    attacked: summarizeLatencies(attacked),
+    quietMs: quiet.latenciesMs,
+    attackedMs: attacked.latenciesMs,
   };
   await appendFile(report, `${JSON.stringify(line)}\n`);
   expectServed(quiet);

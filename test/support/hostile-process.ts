@@ -88,7 +88,7 @@ function startProcess(starter: ProcessStarter, processCode: string, problems: st
       program: process.execPath,
       args: ['-'],
       files: [],
-      started: () => undefined,
+      started: () => Promise.resolve(),
       ranOutOfMemory: () => false,
       ended: () => undefined,
     }),

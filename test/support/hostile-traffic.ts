@@ -64,15 +64,3 @@ export async function startTraffic(): Promise<Traffic> {
     end: (drainMs) => ask({ kind: 'end', drainMs }),
   };
 }
-
-/** Milliseconds; `n` samples. */
-export interface LatencySummary {
-  p50: number;
-  p99: number;
-  n: number;
-}
-
-export function summarizeLatencies({ latenciesMs }: TrafficPhase): LatencySummary {
-  const at = (percent: number) => latenciesMs[Math.max(1, Math.ceil((percent / 100) * latenciesMs.length)) - 1] ?? 0;
-  return { p50: at(50), p99: at(99), n: latenciesMs.length };
-}

@@ -97,7 +97,7 @@ export class SandboxProcess {
     this.#handle = options.starter.start(
       { program, args, files, environment: {}, script: options.processCode, sessionNice: BOOT_NICE },
       {
-        started: (pid, channel) => this.#started(pid, channel),
+        started: (pid, pipe) => void this.#started(pid, pipe),
         ended: (end) => this.#exit(end),
       },
     );
@@ -191,13 +191,14 @@ export class SandboxProcess {
     return this.tasksServed > 1;
   }
 
-  #started(pid: number, channel: Duplex): void {
+  async #started(pid: number, pipe: Duplex): Promise<void> {
     this.#pid = pid;
-    this.#launch.started(pid);
     this.#usage = new UsageWatch(pid, this.#options.maxRssMb, this.#options.starter);
-    this.#channel = this.#openChannel(channel);
+    const channel = this.#openChannel(pipe);
+    await this.#launch.started(pid);
+    this.#channel = channel;
     const { settings, guest } = this.#options;
-    this.#channel.send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
+    this.#send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
   }
 
   #openChannel(pipe: Duplex): FrameChannel {

@@ -5,7 +5,7 @@ import type { SandboxLayer } from '../../sandbox.ts';
 import { findNetworkPrefix } from '../network-namespace.ts';
 import { findWay, type Prefix, works } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
-import { USUAL_NICE } from './cpu-priority.ts';
+import { behindOthers, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
 import { nodeArguments } from './node-arguments.ts';
@@ -29,8 +29,8 @@ export interface Launch {
   args: string[];
   /** The process has them open, from descriptor 4 on. */
   files: readonly string[];
-  /** To be called at once with its id. */
-  started(pid: number): void;
+  /** To be called at once with its id; before it resolves, the process is not to be given anything of a tenant. */
+  started(pid: number): Promise<void>;
   /** The kernel ended it because its memory was used up. */
   ranOutOfMemory(): boolean;
   /** To be called when it is gone. */
@@ -54,7 +54,7 @@ export async function findConfinement(options: ConfinementOptions): Promise<Conf
 }
 
 async function probe(options: ConfinementOptions, addonPath: string): Promise<Findings> {
-  const priority = await findWay([], [['nice', '-n', String(USUAL_NICE)]]);
+  const priority = await findWay([], behindOthers(USUAL_NICE));
   const network = await findNetworkPrefix();
   const outer = [...priority, ...network];
   const limits = await findWay(outer, [
@@ -120,18 +120,20 @@ function launch(found: Findings, options: ConfinementOptions, addonPath: string)
   const isOwnUser = user !== undefined;
   const node = isOwnUser ? NODE_FD : process.execPath;
   const [program = '', ...args] = [...prefixOf(found, user), node, ...nodeArguments(isOwnUser ? ADDON_FD : addonPath)];
+  let confined = Promise.resolve<ProcessGroups | undefined>(undefined);
   let groups: ProcessGroups | undefined;
   return {
     program,
     args,
     files: isOwnUser ? [process.execPath, addonPath] : [],
-    started(pid) {
+    async started(pid) {
       takeFirst(pid);
-      groups = confineGroup(found.groups, options, pid);
+      confined = confineGroup(found.groups, options, pid);
+      groups = await confined;
     },
     ranOutOfMemory: () => groups?.ranOutOfMemory() ?? false,
     ended() {
-      groups?.remove();
+      void confined.then((made) => made?.remove());
       if (user !== undefined) found.users?.giveBack(user);
     },
   };
@@ -145,10 +147,14 @@ function takeFirst(pid: number): void {
   }
 }
 
-function confineGroup(groups: ControlGroups, options: ConfinementOptions, pid: number): ProcessGroups | undefined {
+async function confineGroup(
+  groups: ControlGroups,
+  options: ConfinementOptions,
+  pid: number,
+): Promise<ProcessGroups | undefined> {
   if (groups.controllers.size === 0) return undefined;
   try {
-    return groups.confine(pid, { memoryMb: options.maxRssMb + MEMORY_HEADROOM_MB, threads: MAX_THREADS });
+    return await groups.confine(pid, { memoryMb: options.maxRssMb + MEMORY_HEADROOM_MB, threads: MAX_THREADS });
   } catch (error) {
     options.log('warn', 'A sandbox process could not be put into a control group', { pid, error: String(error) });
     return undefined;

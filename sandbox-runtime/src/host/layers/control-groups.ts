@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface GroupLimits {
@@ -22,14 +23,17 @@ export interface ProcessGroups {
   /** The kernel has killed the process because it had used up its memory. */
   ranOutOfMemory(): boolean;
   /** After the end of the process. */
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 /** Makes a group for each sandbox process, with a bound on its memory and its threads. */
 export interface ControlGroups {
   controllers: ReadonlySet<Controller>;
-  /** Throws where the group cannot be made or the process cannot be put into it. */
-  confine(pid: number, limits: GroupLimits): ProcessGroups;
+  /**
+   * Rejects where the group cannot be made or the process cannot be put into it. The kernel takes 10 ms for that, in which the
+   * node's thread does something else.
+   */
+  confine(pid: number, limits: GroupLimits): Promise<ProcessGroups>;
 }
 
 /** `/proc` and `/sys/fs/cgroup`, or what a test has put in their place. */
@@ -98,34 +102,40 @@ function isUsable({ folder, controllers, version }: Place): boolean {
   }
 }
 
-function confine(places: readonly Place[], pid: number, limits: GroupLimits): ProcessGroups {
+async function confine(places: readonly Place[], pid: number, limits: GroupLimits): Promise<ProcessGroups> {
   const made: string[] = [];
-  const remove = (): void => {
-    for (const group of made.splice(0)) removeGroup(group);
+  const remove = async (): Promise<void> => {
+    // Its process may not be quite gone, or another node was faster: the next start removes what is left.
+    await Promise.allSettled(made.splice(0).map((group) => rmdir(group)));
   };
   try {
     for (const { folder, controllers, version } of places) {
       const group = join(folder, nextName());
-      mkdirSync(group);
+      await mkdir(group);
       made.push(group);
-      for (const controller of controllers) bound(group, controller, version, limits);
-      writeFileSync(join(group, 'cgroup.procs'), String(pid));
+      for (const controller of controllers) await bound(group, controller, version, limits);
+      await writeFile(join(group, 'cgroup.procs'), String(pid));
     }
   } catch (error) {
-    remove();
+    await remove();
     throw error;
   }
   return { ranOutOfMemory: () => made.some((group) => killedForMemory(group)), remove };
 }
 
-function bound(group: string, controller: Controller, version: 1 | 2, { memoryMb, threads }: GroupLimits): void {
-  const write = (file: string, value: number | string): void => writeFileSync(join(group, file), String(value));
+async function bound(
+  group: string,
+  controller: Controller,
+  version: 1 | 2,
+  { memoryMb, threads }: GroupLimits,
+): Promise<void> {
+  const write = (file: string, value: number): Promise<void> => writeFile(join(group, file), String(value));
   if (controller === 'pids') return write('pids.max', threads);
   const bytes = memoryMb * 2 ** 20;
   if (version === 1) return write('memory.limit_in_bytes', bytes);
-  write('memory.max', bytes);
+  await write('memory.max', bytes);
   // Not there without swap accounting.
-  if (existsSync(join(group, 'memory.swap.max'))) write('memory.swap.max', 0);
+  if (existsSync(join(group, 'memory.swap.max'))) await write('memory.swap.max', 0);
 }
 
 function killedForMemory(group: string): boolean {
@@ -139,14 +149,13 @@ function nextName(): string {
 
 // The kernel refuses to remove a group that has a process: those of nodes that live are safe.
 function removeLeftOvers({ folder }: Place): void {
-  for (const name of readdirSync(folder)) if (NAME.test(name)) removeGroup(join(folder, name));
-}
-
-function removeGroup(group: string): void {
-  try {
-    rmdirSync(group);
-  } catch {
-    // Its process is not quite gone, or another node was faster: the next start removes what is left.
+  for (const name of readdirSync(folder)) {
+    if (!NAME.test(name)) continue;
+    try {
+      rmdirSync(join(folder, name));
+    } catch {
+      // Another node's, or another node was faster.
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ProcessStarter } from '../starter/starter.ts';
+import type { Prefix } from './command-prefix.ts';
 import { findHotCores, ownCores, setCores } from './cpu-cores.ts';
 import { setSessionNice } from './session-nice.ts';
 
@@ -36,6 +37,13 @@ const CALM_MS = 2_000;
 const MAX_EXPLAINED_MS = 40;
 const RUN_OVERHEAD_MS = 0.5;
 
+/** Ways to start what will compute, best first: with less priority than others, and on half of the processors. */
+export function behindOthers(nice: number): Prefix[] {
+  const priority = ['nice', '-n', String(nice)];
+  const cores = findHotCores();
+  return cores === undefined ? [priority] : [['taskset', '-c', cores.join(','), ...priority], priority];
+}
+
 /**
  * Lowers the priority of a process while it computes for long, and keeps it to half of the processors, so that it takes
  * nothing from those that do not.
@@ -58,9 +66,11 @@ export class CpuPriority {
     this.#starter = starter;
   }
 
-  /** It has started, and does nothing yet. */
+  /** It has started, behind others, and does nothing yet. */
   booted(): void {
+    if (this.isHot) return;
     this.#setSession(USUAL_NICE);
+    if (this.#hotCores !== undefined) setCores(this.#starter, this.#pid, ownCores());
   }
 
   /** Before it has computed for long itself: its tenant's others have. Nothing is done that could not be undone. */
