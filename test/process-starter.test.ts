@@ -58,6 +58,20 @@ test('a process hears and answers on its channel, reads its script and its files
   expect(await one.end).toEqual({ code: null, signal: 'SIGKILL', stderr: '' });
 });
 
+test('what is kept for processes is given to them open, and gone with the starter', async () => {
+  const starter = await make();
+  const kept = await starter.keepFile('kept', Buffer.from('kept'));
+  const script = `${CHANNEL}const bytes = Buffer.alloc(4);
+    require('node:fs').readSync(4, bytes, 0, 4, 0);
+    channel.write(bytes);`;
+  // The same open file: what one has read is there for the next.
+  for (const one of [start(starter, script, { files: [kept] }), start(starter, script, { files: [kept] })]) {
+    await eventually(() => one.heard() === 'kept');
+  }
+  await starter.stop();
+  expect(existsSync(kept)).toBe(false);
+});
+
 test('what a process says right before its end is read before its end is told', async () => {
   const starter = await make();
   const script = `${CHANNEL}channel.write('x'.repeat(3_000_000), () => { console.error('bye'); process.exit(7); });`;

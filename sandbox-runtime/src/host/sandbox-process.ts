@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { AccountLimits } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
-import type { EntryLimits, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
+import type { EntryLimits, OpenFile, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
@@ -10,6 +10,7 @@ import type { Launch } from './layers/confinement.ts';
 import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import type { ProcessClient } from './run-client.ts';
+import { FIRST_FILE_FD } from './starter/orders.ts';
 import type { ProcessEnd, ProcessHandle, ProcessStarter } from './starter/starter.ts';
 import { UsageWatch } from './usage-watch.ts';
 
@@ -24,10 +25,11 @@ const LONG_TASK_MS = 40;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
-/** The guest as processes are given it: its code, and the snapshot once the node's first process has made it. */
+/** The guest as processes are given it: its code, or the snapshot once the node's first process has made it. */
 interface GuestImage {
   code: string;
-  snapshot: Uint8Array | undefined;
+  /** Of some megabytes: passing those to each process would hold the node's thread for 10 ms. */
+  snapshot: { path: string; bytes: number } | undefined;
 }
 
 export interface ProcessOptions {
@@ -74,6 +76,7 @@ export class SandboxProcess {
 
   readonly #options: ProcessOptions;
   readonly #launch: Launch;
+  readonly #guest: string | OpenFile;
   readonly #handle: ProcessHandle;
   readonly #whenExited = Promise.withResolvers<void>();
   readonly #whenReady = Promise.withResolvers<void>();
@@ -93,7 +96,11 @@ export class SandboxProcess {
     this.#options = options;
     this.#launch = options.launch();
     this.ready = this.#whenReady.promise;
-    const { program, args, files } = this.#launch;
+    const { program, args } = this.#launch;
+    const { code, snapshot } = options.guest;
+    const files = snapshot === undefined ? this.#launch.files : [...this.#launch.files, snapshot.path];
+    this.#guest =
+      snapshot === undefined ? code : { fd: FIRST_FILE_FD + this.#launch.files.length, bytes: snapshot.bytes };
     this.#handle = options.starter.start(
       { program, args, files, environment: {}, script: options.processCode, sessionNice: BOOT_NICE },
       {
@@ -197,8 +204,7 @@ export class SandboxProcess {
     const channel = this.#openChannel(pipe);
     await this.#launch.started(pid);
     this.#channel = channel;
-    const { settings, guest } = this.#options;
-    this.#send({ kind: 'start', settings, guestCode: guest.code, snapshot: guest.snapshot });
+    this.#send({ kind: 'start', settings: this.#options.settings, guest: this.#guest });
   }
 
   #openChannel(pipe: Duplex): FrameChannel {
@@ -232,7 +238,7 @@ export class SandboxProcess {
   #receive(message: FromSandbox): void {
     switch (message.kind) {
       case 'ready':
-        this.#keepSnapshot(message.snapshot);
+        if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
         this.#usage?.booted();
         return this.#whenReady.resolve();
       case 'pong':
@@ -264,10 +270,15 @@ export class SandboxProcess {
   }
 
   /** Only of a process that has seen no component: later it may be in an attacker's hands. */
-  #keepSnapshot(snapshot: Uint8Array | undefined): void {
-    const { guest } = this.#options;
-    if (snapshot === undefined || guest.snapshot !== undefined || this.tasksServed > 0) return;
-    guest.snapshot = Uint8Array.from(snapshot);
+  async #keepSnapshot(snapshot: Uint8Array): Promise<void> {
+    const { guest, starter, log } = this.#options;
+    if (guest.snapshot !== undefined || this.tasksServed > 0) return;
+    try {
+      const path = await starter.keepFile(`guest-${this.#pid}`, snapshot);
+      guest.snapshot ??= { path, bytes: snapshot.length };
+    } catch (error) {
+      log('warn', 'The snapshot of the guest cannot be kept: each process makes one', { error: String(error) });
+    }
   }
 
   #finish(run: number, task: Task): void {

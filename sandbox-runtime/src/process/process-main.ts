@@ -3,7 +3,7 @@ import { FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { readToSandbox } from '../protocol/host-to-guest.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
-import { makeSnapshot, openSnapshot } from './snapshot.ts';
+import { makeSnapshot, openSnapshot, readSnapshot } from './snapshot.ts';
 
 /** Descriptor of the pipe to the engine's side. */
 const CHANNEL_FD = 3;
@@ -23,9 +23,11 @@ function main(): void {
     for (const frame of reader.push(chunk)) {
       const message = readToSandbox(frame);
       if (message.kind === 'start') {
-        const made = message.snapshot === undefined ? makeSnapshot(message.guestCode) : undefined;
-        worker = new SandboxWorker(message.settings, openSnapshot(made ?? message.snapshot), reporter);
-        reporter.ready(made);
+        const { settings, guest } = message;
+        const isCode = typeof guest === 'string';
+        const snapshot = isCode ? makeSnapshot(guest) : readSnapshot(guest);
+        worker = new SandboxWorker(settings, openSnapshot(snapshot), reporter);
+        reporter.ready(isCode ? snapshot : undefined);
       } else worker?.handle(message);
     }
   });

@@ -43,10 +43,16 @@ export interface RunOrder {
   event: string;
 }
 
+/** A file that the process was given open. */
+export interface OpenFile {
+  fd: number;
+  bytes: number;
+}
+
 /** What the engine's side tells a sandbox process. This direction is trusted. */
 export type ToSandbox =
   /** Without a snapshot the process makes one of the guest's code, and tells it when it is ready. */
-  | { kind: 'start'; settings: StartSettings; guestCode: string; snapshot: Uint8Array | undefined }
+  | { kind: 'start'; settings: StartSettings; guest: string | OpenFile }
   | { kind: 'bundle'; hash: string; code: string }
   | { kind: 'drop-bundle'; hash: string }
   /** JSON text of GuestLimits: they hold for every run ordered from now on. */
@@ -77,7 +83,7 @@ type RunHead = [isolateKey: string, hash: string, entry: EntryName, dedupe: Dedu
 export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   switch (message.kind) {
     case 'start':
-      return sendStart(writer, message.settings, message.guestCode, message.snapshot);
+      return writer.send(KIND.start, 0, [JSON.stringify(message.settings), JSON.stringify(message.guest)]);
     case 'bundle':
       return writer.send(KIND.bundle, 0, [message.hash, message.code]);
     case 'drop-bundle':
@@ -102,16 +108,6 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
   }
 }
 
-function sendStart(
-  writer: FrameWriter,
-  settings: StartSettings,
-  guestCode: string,
-  snapshot: Uint8Array | undefined,
-): void {
-  const head = JSON.stringify(settings);
-  writer.send(KIND.start, 0, snapshot === undefined ? [head, guestCode] : [head, '', snapshot]);
-}
-
 function sendFetched(writer: FrameWriter, run: number, call: number, outcome: FetchOutcome): void {
   if (!outcome.ok) return writer.send(KIND.fetched, run, [String(call), JSON.stringify(outcome)]);
   const { body, ...head } = outcome;
@@ -125,8 +121,7 @@ export function readToSandbox(frame: Frame): ToSandbox {
       return {
         kind: 'start',
         settings: JSON.parse(text(frame, 0)) as StartSettings,
-        guestCode: text(frame, 1),
-        snapshot: frame.parts[2],
+        guest: JSON.parse(text(frame, 1)) as string | OpenFile,
       };
     case KIND.bundle:
       return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1) };

@@ -4,11 +4,14 @@ export interface StartOrder {
   args: readonly string[];
   environment: Readonly<Record<string, string>>;
   script: string;
-  /** Opened by the starter and given to the process as descriptors 4, 5, … */
+  /** Opened by the starter and given to the process, from FIRST_FILE_FD on. */
   files: readonly string[];
   /** Niceness of the process's session, from its first moments on; where the kernel has such. */
   sessionNice: number;
 }
+
+/** Of a file that a process is given open; the next ones follow. */
+export const FIRST_FILE_FD = 4;
 
 /** From the node to the starter. Scripts are large and few: each is sent once and then named by its number. */
 export type ToStarter =

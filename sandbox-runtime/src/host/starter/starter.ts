@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,6 +37,8 @@ export interface ProcessStarter {
   start(order: StartOrder, events: ProcessEvents): ProcessHandle;
   /** Runs a small program that nobody waits for, after those that were asked for before. */
   command(program: string, args: readonly string[]): void;
+  /** Writes a file for `StartOrder.files`, and answers where it is. It is removed at the end. */
+  keepFile(name: string, content: Uint8Array): Promise<string>;
   /** Ends every process that is left. Idempotent. */
   stop(): Promise<void>;
 }
@@ -73,6 +75,11 @@ export async function createStarter(): Promise<ProcessStarter> {
   return {
     start: (order, events) => starter.start(order, events),
     command: (program, args) => starter.tell({ kind: 'command', program, args }),
+    async keepFile(name, content) {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return path;
+    },
     stop,
   };
 }
