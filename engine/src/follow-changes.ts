@@ -2,7 +2,7 @@ import type { LimitsCache } from './accounts/limits-cache.ts';
 import type { Log } from './log.ts';
 import type { SourceRuntimes } from './run/source-runtime.ts';
 import type { Sql } from './store/database.ts';
-import type { RecentReads } from './workflows/run/recent-reads.ts';
+import type { RecentReads } from './recent-reads.ts';
 import {
   ACCOUNT_CHANGED_CHANNEL,
   CONNECTED_ACCOUNT_CHANGED_CHANNEL,

@@ -1,5 +1,6 @@
 import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
 import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import { createRecentReads, type RecentReads } from '../recent-reads.ts';
 import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../sources/run-props.ts';
 import type { Sql } from '../store/database.ts';
@@ -26,41 +27,24 @@ export interface SourceRuntime {
   fault?: RunFault;
 }
 
-export interface SourceRuntimes {
-  get(sourceId: string): Promise<SourceRuntime | undefined>;
-  /** After a change, on every node (LISTEN). */
-  forget(sourceId: string): void;
-  forgetAll(): void;
-}
+/** Forgotten after a change, on every node (LISTEN). */
+export type SourceRuntimes = RecentReads<SourceRuntime>;
 
-const MAX_CACHED = 1_000;
+const MAX_KEPT = 1_000;
+/** Of code and source maps, two bytes each where they are not Latin: of 24 MB for each of a thousand the node would end. */
+const MAX_KEPT_CHARS = 128 * 2 ** 20;
 
-/** Keeps the most recently used runtimes; concurrent first uses share one read. */
+/** Keeps the most recently used ones. */
 export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntimes {
-  const cache = new Map<string, Promise<SourceRuntime | undefined>>();
-
-  function load(sourceId: string): Promise<SourceRuntime | undefined> {
-    const loading = readSourceRuntime(sql, sourceId).then((row) => row && runtimeOf(row, opener));
-    // A failed or empty read is not remembered; the caller sees the error.
-    loading.then(
-      (runtime) => runtime === undefined && cache.delete(sourceId),
-      () => cache.delete(sourceId),
-    );
-    return loading;
-  }
-
-  return {
-    get(sourceId) {
-      const found = cache.get(sourceId);
-      const runtime = found ?? load(sourceId);
-      cache.delete(sourceId);
-      cache.set(sourceId, runtime);
-      if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value as string);
-      return runtime;
+  return createRecentReads<SourceRuntime>({
+    read: async (sourceId) => {
+      const row = await readSourceRuntime(sql, sourceId);
+      return row && runtimeOf(row, opener);
     },
-    forget: (sourceId) => void cache.delete(sourceId),
-    forgetAll: () => cache.clear(),
-  };
+    maxCount: MAX_KEPT,
+    maxWeight: MAX_KEPT_CHARS,
+    weightOf: ({ bundle }) => bundle.code.length + bundle.sourceMap.length,
+  });
 }
 
 export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRuntime {

@@ -12,7 +12,7 @@ import {
   type WorkflowState,
 } from '../../store/read-workflow-runtime.ts';
 import type { Deployment, Step } from '../deployment.ts';
-import { createRecentReads, type RecentReads } from './recent-reads.ts';
+import { createRecentReads, type RecentReads } from '../../recent-reads.ts';
 
 /** A step made ready to run. */
 export interface StepRuntime {
