@@ -164,10 +164,10 @@ describe('web globals', () => {
 describe('timers', () => {
   test('they fire in order of time, repeat, and can be cleared', async () => {
     expect(
-      await value(`await new Promise((resolve) => { const got = []; setTimeout(() => got.push('c'), 40); setTimeout((x) => got.push(x), 5, 'b'); setImmediate(() => got.push('a'));
+      await value(`await new Promise((resolve) => { const got = []; setTimeout(() => got.push('c'), 400); setTimeout((x) => got.push(x), 5, 'b'); setImmediate(() => got.push('a'));
         const no = setTimeout(() => got.push('no'), 10); clearTimeout(no); no.unref();
         let n = 0; const every = setInterval(() => { if (++n === 3) { clearInterval(every); got.push('3') } }, 5);
-        setTimeout(() => resolve(got), 80) })`),
+        setTimeout(() => resolve(got), 500) })`),
     ).toEqual(['a', 'b', '3', 'c']);
   });
 });

@@ -116,6 +116,7 @@ function assembleTests(publicUrl: string, { components, propParts }: Code, { run
     waitUrls,
     components,
     readBundle: propParts.readBundle,
+    holdBundle: runs.context.holdBundle,
     additionalPropsOf: (unsaved) =>
       createComponentProps({ ...propParts, components: unsaved, readBundle: unsaved.readBundle }).additionalProps,
   });

@@ -103,6 +103,8 @@ export const LIMITS = {
   maxWorkflowTestsPerTenant: 4,
   /** Of the code in one test that is not saved, with its packages and source maps. */
   maxUnsavedBundleBytes: 64 * 1024 * 1024,
+  /** Code of components, with packages and source maps, that runs of one account hold on one node at the same time; more of them wait. */
+  maxHeldBundleChars: 128 * 1024 * 1024,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,

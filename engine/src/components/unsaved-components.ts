@@ -10,7 +10,7 @@ export interface UnsavedComponents extends Pick<Components, 'save' | 'obtain'> {
   /** Of one that was saved or obtained here before. */
   get(componentId: string): ComponentRecord;
   /** Of one that was saved here. */
-  bundleHash(componentId: string): string | undefined;
+  bundleOf(componentId: string): ComponentBundle | undefined;
   readBundle(componentId: string): Promise<ComponentBundle | undefined>;
 }
 
@@ -43,7 +43,7 @@ export function createUnsavedComponents({ components, readBundle }: UnsavedCompo
       if (record === undefined) throw notFound('component', componentId);
       return record;
     },
-    bundleHash: (componentId) => bundles.get(componentId)?.hash,
+    bundleOf: (componentId) => bundles.get(componentId),
     readBundle: async (componentId) => bundles.get(componentId) ?? readBundle(componentId),
   };
 }

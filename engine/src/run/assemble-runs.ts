@@ -1,4 +1,5 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
+import { LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import { createDataStoreCalls } from '../data-stores/run-calls.ts';
@@ -14,8 +15,10 @@ import type { Sql } from '../store/database.ts';
 import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemble-executions.ts';
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
+import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
+import { createBundles } from './bundles.ts';
 import { createDbOverlay } from './db-overlay.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { type HeldInvocation, isWorkflow } from './invocation.ts';
@@ -84,6 +87,10 @@ export function assembleRuns(parts: RunParts): Runs {
     callDataStore: createDataStoreCalls(sql),
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
+    holdBundle: createBundles({
+      read: (componentId) => readComponentBundle(sql, componentId),
+      maxHeldChars: LIMITS.maxHeldBundleChars,
+    }),
     nowMs,
   };
   const release: DispatcherOptions['release'] = (invocations, how) => releaseHeld(sql, invocations, how);

@@ -1,8 +1,11 @@
 import {
+  type ComponentBundle,
   type FetchOutcome,
   type FetchRequest,
   limitFault,
   type RunEntry,
+  type RunFault,
+  type RunHost,
   type RunLimits,
   type RunOutcome,
   type RunRequest,
@@ -15,6 +18,7 @@ import type { FetchTenant } from '../egress/guest-fetch.ts';
 import { storableText } from '../events/storable-text.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
+import type { HoldBundle } from './bundles.ts';
 import type { DbOverlay } from './db-overlay.ts';
 import { errorEventJson } from './error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
@@ -34,6 +38,7 @@ export interface RunContext {
   prepare: PrepareRun;
   /** Group commit; rejects only where it could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
+  holdBundle: HoldBundle;
   nowMs: () => number;
 }
 
@@ -74,12 +79,9 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
     const prepared = await context.prepare(task.runtime);
     const redactor = prepared.ok ? prepared.redactor : task.runtime.redactor;
     const outputs = outputsOf(context, task, runId, progress);
-    const ended: RunOutcome = prepared.ok
-      ? await context.sandbox.run(
-          requestOf(task, prepared.props, runId, attempt),
-          withoutSecrets(outputs.host, redactor),
-        )
-      : { ok: false, fault: prepared.fault, innocent: false, cpuMs: 0, wallMs: 0 };
+    const ended = prepared.ok
+      ? await runHeld(context, task, { props: prepared.props, runId, attempt }, withoutSecrets(outputs.host, redactor))
+      : failed(prepared.fault);
     const outcome = outcomeWithoutSecrets(ended, redactor);
     const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
     if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
@@ -93,13 +95,35 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
   }
 }
 
-function requestOf(task: RunTask, props: Record<string, RunProp>, runId: string, attempt: number): RunRequest {
+interface RunParts {
+  props: Record<string, RunProp>;
+  runId: string;
+  attempt: number;
+}
+
+async function runHeld(context: RunContext, task: RunTask, parts: RunParts, host: RunHost): Promise<RunOutcome> {
+  const { accountId, componentId } = task.runtime;
+  const held = await context.holdBundle(accountId, componentId);
+  if (held === undefined)
+    return failed({ code: 'INTERNAL', message: 'The component of the source is not there any more' });
+  try {
+    return await context.sandbox.run(requestOf(task, held.bundle, parts), host);
+  } finally {
+    held.letGo();
+  }
+}
+
+function failed(fault: RunFault): RunOutcome {
+  return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
+}
+
+function requestOf(task: RunTask, bundle: ComponentBundle, { props, runId, attempt }: RunParts): RunRequest {
   const { runtime, entry, limits } = task;
   return {
     tenantId: runtime.accountId,
     isolateKey: runtime.isolateKey,
     runId: attempt === 1 ? runId : `${runId}#${attempt}`,
-    bundle: runtime.bundle,
+    bundle,
     entry,
     props,
     ...(runtime.dedupe === undefined ? {} : { dedupe: runtime.dedupe }),

@@ -1,4 +1,4 @@
-import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
+import type { RunFault } from '@headwater/sandbox-runtime';
 import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
 import { createRecentReads, type RecentReads } from '../recent-reads.ts';
 import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
@@ -6,7 +6,7 @@ import { openProps, type PropOpener, secretsIn, type SourceProp } from '../sourc
 import type { Sql } from '../store/database.ts';
 import { readSourceRuntime, type SourceRuntimeRow } from '../store/read-source-runtime.ts';
 
-/** A source made ready to run. */
+/** A source made ready to run; its component's code is read for each run. */
 export interface SourceRuntime {
   sourceId: string;
   accountId: string;
@@ -15,7 +15,7 @@ export interface SourceRuntime {
   deleted: boolean;
   /** `dc_x:3`: a change of code or props is a new key, so a warm isolate of the old one is not used. */
   isolateKey: string;
-  bundle: ComponentBundle;
+  componentId: string;
   dedupe: DedupeStrategy | undefined;
   hooks: HookName[];
   props: Record<string, SourceProp>;
@@ -30,9 +30,7 @@ export interface SourceRuntime {
 /** Forgotten after a change, on every node (LISTEN). */
 export type SourceRuntimes = RecentReads<SourceRuntime>;
 
-const MAX_KEPT = 1_000;
-/** Of code and source maps, two bytes each where they are not Latin: of 24 MB for each of a thousand the node would end. */
-const MAX_KEPT_CHARS = 128 * 2 ** 20;
+const MAX_KEPT = 5_000;
 
 /** Keeps the most recently used ones. */
 export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntimes {
@@ -42,8 +40,6 @@ export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntim
       return row && runtimeOf(row, opener);
     },
     maxCount: MAX_KEPT,
-    maxWeight: MAX_KEPT_CHARS,
-    weightOf: ({ bundle }) => bundle.code.length + bundle.sourceMap.length,
   });
 }
 
@@ -63,7 +59,7 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     active: row.active,
     deleted: row.deleted,
     isolateKey: `${row.id}:${row.revision}`,
-    bundle: { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.bundle_hash },
+    componentId: row.component_id,
     dedupe: row.dedupe ?? undefined,
     hooks: row.hooks,
     props,

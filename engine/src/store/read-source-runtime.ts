@@ -2,7 +2,7 @@ import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import type { Sql } from './database.ts';
 
-/** Everything that running a source needs, in one row. */
+/** Everything that running a source needs but the code, in one row. */
 export interface SourceRuntimeRow {
   id: string;
   account_id: string;
@@ -11,9 +11,7 @@ export interface SourceRuntimeRow {
   deleted: boolean;
   revision: number;
   configured_props: Record<string, unknown>;
-  bundle: string;
-  source_map: string | null;
-  bundle_hash: string;
+  component_id: string;
   dedupe: DedupeStrategy | null;
   hooks: HookName[];
   /** Its component's, merged with its dynamic ones. */
@@ -24,8 +22,7 @@ export interface SourceRuntimeRow {
 export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<SourceRuntimeRow | undefined> {
   const rows = await sql<(SourceRuntimeRow & { dynamic_props: PropDefinition[] })[]>`
     select s.id, s.account_id, s.name, s.active, s.deleted_at is not null as deleted, s.revision, s.configured_props,
-      c.bundle, c.source_map, coalesce(c.bundle_hash, c.code_hash) as bundle_hash, c.dedupe, c.hooks, c.configurable_props,
-      s.dynamic_props,
+      s.component_id, c.dedupe, c.hooks, c.configurable_props, s.dynamic_props,
       (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints
     from sources s join components c on c.id = s.component_id
     where s.id = ${sourceId}`;

@@ -17,6 +17,8 @@ import { UsageWatch } from './usage-watch.ts';
 /** Beyond its wall limit a run has this long to end by itself before its process is killed. */
 const DEADLINE_GRACE_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
+/** Of a process without a task: dozens of them would wake at once, for nothing. */
+const IDLE_HEARTBEAT_MS = 10_000;
 const HEARTBEAT_LOST_MS = 5_000;
 /** Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have their deadlines anyway. */
 const HOT_HEARTBEAT_LOST_MS = 30_000;
@@ -88,8 +90,9 @@ export class SandboxProcess {
   readonly #limits = new LimitsLedger();
   #nextRun = 1;
   #inFlight = 0;
-  #lastPongMs = performance.now();
   #lastPingMs = 0;
+  /** When it was asked for the first sign of life that it has not given; its start asks for one. */
+  #askedSinceMs: number | undefined = performance.now();
   #killAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: ProcessOptions) {
@@ -168,10 +171,11 @@ export class SandboxProcess {
         (task) => !isLate(task),
       );
     }
-    if (nowMs - this.#lastPingMs >= HEARTBEAT_MS) this.#beat(nowMs);
+    const beatMs = this.#inFlight > 0 ? HEARTBEAT_MS : IDLE_HEARTBEAT_MS;
+    if (this.#channel !== undefined && nowMs - this.#lastPingMs >= beatMs) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
     if (this.#inFlight > 0 || this.isHot) void this.#look(nowMs);
-    if (nowMs - this.#lastPongMs > (this.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
+    if (nowMs - (this.#askedSinceMs ?? nowMs) > (this.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
   }
@@ -240,9 +244,10 @@ export class SandboxProcess {
       case 'ready':
         if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
         this.#usage?.booted();
+        this.#askedSinceMs = undefined;
         return this.#whenReady.resolve();
       case 'pong':
-        this.#lastPongMs = performance.now();
+        this.#askedSinceMs = undefined;
         return;
       case 'condemned':
         return this.#condemn();
@@ -312,6 +317,7 @@ export class SandboxProcess {
 
   #beat(nowMs: number): void {
     this.#lastPingMs = nowMs;
+    this.#askedSinceMs ??= nowMs;
     this.#send({ kind: 'ping' });
     void this.#look(nowMs);
   }

@@ -19,7 +19,9 @@ it('the ring ends at the limit of the chain, which its last runs name', async ()
     const made = await attacker.api('POST', '/subscriptions', { emitter_id: emitter, listener_id: listener });
     expect(made.status).toBe(200);
   }
+  let rounds = 0;
   const { error } = await world.unharmed(async () => {
+    rounds++;
     const first = await world.run(a.id);
     await world.untilIdle();
     return first;
@@ -27,10 +29,10 @@ it('the ring ends at the limit of the chain, which its last runs name', async ()
   expect(error).toBeUndefined();
   const events = await sql`select from events where emitter_id in (${a.id}, ${b.id}) and channel = ''`;
   // 2 + 4 + … + 64: each event is heard once, by the other one, five times in a row.
-  expect(events).toHaveLength(126);
+  expect(events).toHaveLength(126 * rounds);
   const errors = await sql<{ data: string }[]>`
     select data from events where emitter_id in (${a.id}, ${b.id}) and channel = '$errors'`;
-  expect(errors).toHaveLength(32);
+  expect(errors).toHaveLength(32 * rounds);
   for (const { data } of errors) {
     expect(JSON.parse(data).error).toMatchObject({
       code: 'RESOURCE_LIMIT',

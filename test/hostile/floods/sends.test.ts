@@ -12,16 +12,20 @@ it('fill the share of their own account, and the neighbour’s are sent at once'
   silent.answer = { delayMs: 8_000 };
   try {
     const flood = Array.from({ length: 100 }, (): ['http', object] => ['http', { url: silent.url }]);
+    let rounds = 0;
     await world.unharmed(async () => {
+      rounds++;
       for (let workflows = 0; workflows < 4; workflows++) await startSends(world.attacker, flood);
       await eventually(() => silent.requests.length >= 16, { what: 'the flood' });
       const sends = await sendEach({ attacker: world.neighbour }, [['http', { url: receiver.url }]]);
       expect(sends).toMatchObject([{ status: 'delivered', attempts: [{ status_code: 200 }] }]);
     });
     // Those of one host narrow with each timeout.
-    expect(silent.requests.length).toBeLessThanOrEqual(32);
+    expect(silent.requests.length).toBeLessThanOrEqual(32 * rounds);
     const stored = () => world.sql`select id from sends where account_id = ${world.attacker.id}`;
-    await eventually(async () => (await stored()).length === 400, { what: 'every send, once its execution has ended' });
+    await eventually(async () => (await stored()).length === 400 * rounds, {
+      what: 'every send, once its execution has ended',
+    });
   } finally {
     await Promise.all([silent.stop(), receiver.stop()]);
   }

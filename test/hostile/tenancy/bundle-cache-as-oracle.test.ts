@@ -25,8 +25,9 @@ it('code is bundled for each account anew, and the answer says nothing of others
   const rows = await sql<{ account_id: string; built_at: Date; created_at: Date }[]>`
     select account_id, built_at, created_at from components
     where code_hash = ${mine.body.data.code_hash as string} and account_id in (${attacker.id}, ${neighbour.id})`;
-  expect(rows.map((row) => row.account_id).toSorted()).toEqual([attacker.id, neighbour.id].toSorted());
+  expect(new Set(rows.map((row) => row.account_id))).toEqual(new Set([attacker.id, neighbour.id]));
   // A bundle that was used again keeps the time at which it was made.
-  expect(new Set(rows.map((row) => row.built_at.getTime())).size).toBe(2);
+  const [made] = rows.filter((row) => row.account_id === neighbour.id);
+  expect(rows.filter((row) => row.built_at.getTime() === made?.built_at.getTime())).toEqual([made]);
   await registry.stop();
 });

@@ -17,7 +17,9 @@ it('nothing of it is shown or sent', async () => {
   await fetch(theirs.endpoint, { method: 'POST', body: 'private' });
   const stored = async () => (await neighbour.api('GET', `/sources/${theirs.id}/events`)).body.data;
   const [event] = await eventually(async () => (await stored()).length === 1 && (await stored()));
+  let sent = 1;
   await world.unharmed(async () => {
+    sent++;
     for (const path of [`/sources/${theirs.id}/sse`, `/sources/${theirs.id}/logs`, `/workflows/${theirs.id}/sse`]) {
       expect([path, (await follow(path)).status]).toEqual([path, 404]);
     }
@@ -31,11 +33,11 @@ it('nothing of it is shown or sent', async () => {
       await follow(`/sources/${own.id}/logs`, '0-0-0'),
     ];
     await fetch(theirs.endpoint, { method: 'POST', body: 'private' });
-    await eventually(async () => (await stored()).length === 2);
+    await eventually(async () => (await stored()).length === sent);
     await fetch(own.endpoint, { method: 'POST', body: 'own' });
     await eventually(() => streams.every(({ messages }) => messages.length > 0));
     for (const { messages, close } of streams) {
-      expect(messages.map(({ data }) => data.metadata.emitter_id)).toEqual([own.id]);
+      expect(new Set(messages.map(({ data }) => data.metadata.emitter_id))).toEqual(new Set([own.id]));
       close();
     }
   });

@@ -6,6 +6,7 @@ import {
 import type { Principal } from '../../contract-base.ts';
 import type { StepInputRecord } from '../../contract-workflows.ts';
 import { throwFields } from '../../delivery/validate-webhook.ts';
+import type { HoldBundle } from '../../run/bundles.ts';
 import type { DecideContext } from '../../sources/decide-props.ts';
 import { mergeDefinitions } from '../../sources/merge-definitions.ts';
 import type { PropSealer } from '../../sources/seal-props.ts';
@@ -22,6 +23,7 @@ export interface UnsavedVersionOptions {
   sealer: PropSealer;
   components: UnsavedComponentsOptions['components'];
   readBundle: UnsavedComponentsOptions['readBundle'];
+  holdBundle: HoldBundle;
   /** Asks components that are not saved. */
   additionalPropsOf: (components: UnsavedComponents) => DecideContext['additionalProps'];
 }
@@ -44,7 +46,10 @@ export async function makeUnsavedVersion(
   const context = { db: { sql }, sealer, components, additionalProps: options.additionalPropsOf(components) };
   const steps = await planSteps(context, who, inputs, base.steps);
   const ready = await componentsOf(sql, components, steps);
-  return deploymentRuntimeOf({ ...base, steps, components: ready }, sealer, components.readBundle);
+  return deploymentRuntimeOf({ ...base, steps, components: ready }, sealer, async (accountId, componentId) => {
+    const bundle = components.bundleOf(componentId);
+    return bundle === undefined ? options.holdBundle(accountId, componentId) : { bundle, letGo: () => undefined };
+  });
 }
 
 async function componentsOf(
@@ -57,7 +62,7 @@ async function componentsOf(
     steps.map(({ componentId }) => componentId),
   );
   return steps.map(({ componentId, dynamicProps }) => {
-    const bundleHash = components.bundleHash(componentId) ?? stored.get(componentId);
+    const bundleHash = components.bundleOf(componentId)?.hash ?? stored.get(componentId);
     if (bundleHash === undefined) return undefined;
     const { configurableProps } = components.get(componentId);
     return { bundleHash, configurableProps: mergeDefinitions(configurableProps, dynamicProps) };

@@ -39,7 +39,7 @@ export function assembleExecutions(
   { committer, release }: { committer: RunCommitter; release: DispatcherOptions['release'] },
 ): ExecutionParts {
   const { sql, log } = parts;
-  const runtimes = createWorkflowRuntimes(sql, parts.opener);
+  const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
   const steps = createExecutionCommitter({ sql, log });
   const stepContext = {
     sandbox: context.sandbox,

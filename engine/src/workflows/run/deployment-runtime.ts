@@ -1,9 +1,10 @@
-import type { ComponentBundle, RunFault } from '@headwater/sandbox-runtime';
+import type { RunFault } from '@headwater/sandbox-runtime';
 import { hasExpression } from '@headwater/shared';
+import { createRecentReads, type RecentReads } from '../../recent-reads.ts';
+import type { HeldBundle, HoldBundle } from '../../run/bundles.ts';
 import { createRedactor, type Redactor, type SecretValue } from '../../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../sources/run-props.ts';
 import type { Sql } from '../../store/database.ts';
-import { readComponentBundle } from '../../store/read-component-bundle.ts';
 import {
   type DeploymentRow,
   readDeploymentRuntime,
@@ -12,7 +13,6 @@ import {
   type WorkflowState,
 } from '../../store/read-workflow-runtime.ts';
 import type { Deployment, Step } from '../deployment.ts';
-import { createRecentReads, type RecentReads } from '../../recent-reads.ts';
 
 /** A step made ready to run. */
 export interface StepRuntime {
@@ -22,7 +22,7 @@ export interface StepRuntime {
   /** Steps of one deployment with the same code share a warm isolate. */
   isolateKey: string;
   /** Undefined where the component is not there any more. Read for each run: all of a version may be more than a node can hold. */
-  readBundle: () => Promise<ComponentBundle | undefined>;
+  holdBundle: () => Promise<HeldBundle | undefined>;
   props: Record<string, SourceProp>;
   /** Values of secret props. */
   secrets: SecretValue[];
@@ -50,25 +50,15 @@ export interface WorkflowRuntimes {
 
 const MAX_WORKFLOWS = 5_000;
 const MAX_DEPLOYMENTS = 500;
-const MAX_BUNDLES = 2_000;
 /** One tenant's versions and bundles may be large, and push out those of others; they never take the node's memory. */
 const MAX_DEPLOYMENT_CHARS = 64 * 1024 * 1024;
-const MAX_BUNDLE_CHARS = 256 * 1024 * 1024;
-
-type ReadBundle = (componentId: string) => Promise<ComponentBundle | undefined>;
 
 /** Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node (LISTEN). */
-export function createWorkflowRuntimes(sql: Sql, opener: PropOpener): WorkflowRuntimes {
-  const bundles = createRecentReads<ComponentBundle>({
-    read: (id) => readComponentBundle(sql, id),
-    maxCount: MAX_BUNDLES,
-    maxWeight: MAX_BUNDLE_CHARS,
-    weightOf: ({ code, sourceMap }) => code.length + sourceMap.length,
-  });
+export function createWorkflowRuntimes(sql: Sql, opener: PropOpener, holdBundle: HoldBundle): WorkflowRuntimes {
   const deployments = createRecentReads<{ runtime: DeploymentRuntime; chars: number }>({
     async read(id) {
       const row = await readDeploymentRuntime(sql, id);
-      return row && { runtime: deploymentRuntimeOf(row, opener, bundles.get), chars: row.chars };
+      return row && { runtime: deploymentRuntimeOf(row, opener, holdBundle), chars: row.chars };
     },
     maxCount: MAX_DEPLOYMENTS,
     maxWeight: MAX_DEPLOYMENT_CHARS,
@@ -84,11 +74,11 @@ export function createWorkflowRuntimes(sql: Sql, opener: PropOpener): WorkflowRu
 export function deploymentRuntimeOf(
   row: Omit<DeploymentRow, 'chars'>,
   opener: PropOpener,
-  readBundle: ReadBundle,
+  holdBundle: HoldBundle,
 ): DeploymentRuntime {
   const { components, ...deployment } = row;
   const steps = deployment.steps.map((step, position) =>
-    stepRuntimeOf(deployment, step, components[position], { opener, readBundle }),
+    stepRuntimeOf(deployment, step, components[position], { opener, holdBundle }),
   );
   return { ...deployment, steps };
 }
@@ -97,11 +87,11 @@ function stepRuntimeOf(
   { id: deploymentId, accountId }: Deployment,
   step: Step,
   component: StepComponent | undefined,
-  { opener, readBundle }: { opener: PropOpener; readBundle: ReadBundle },
+  { opener, holdBundle }: { opener: PropOpener; holdBundle: HoldBundle },
 ): StepRuntime {
   const { id, namespace, env, configuredProps: configured, retries, onError } = step;
   const policy = { ...(retries === undefined ? {} : { retries }), ...(onError === undefined ? {} : { onError }) };
-  const base = { id, namespace, accountId, env, ...policy, readBundle: () => readBundle(step.componentId) };
+  const base = { id, namespace, accountId, env, ...policy, holdBundle: () => holdBundle(accountId, step.componentId) };
   if (component === undefined)
     return { ...base, isolateKey: deploymentId, props: {}, secrets: [], fault: componentIsGone(namespace) };
   const { bundleHash: hash, configurableProps: definitions } = component;

@@ -51,14 +51,19 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   const prepared = await context.prepare(step, secrets);
   if (!prepared.ok) return resultOf(context, task, outputsOf(context, task), step.redactor, failed(prepared.fault));
   const { props, redactor } = prepared;
-  const bundle = await step.readBundle();
-  if (bundle === undefined)
+  const held = await step.holdBundle();
+  if (held === undefined)
     return resultOf(context, task, outputsOf(context, task), redactor, failed(componentIsGone(step.namespace)));
-  for (let attempt = 1; ; attempt++) {
-    const outputs = outputsOf(context, task);
-    const outcome = await context.sandbox.run(requestOf(task, { bundle, props, env, attempt }), outputs.host);
-    const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
-    if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
+  const { bundle, letGo } = held;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const outputs = outputsOf(context, task);
+      const outcome = await context.sandbox.run(requestOf(task, { bundle, props, env, attempt }), outputs.host);
+      const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
+      if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
+    }
+  } finally {
+    letGo();
   }
 }
 
