@@ -27,27 +27,14 @@ const MAX_KEPT = 2_000;
 const MAX_KEPT_CHARS = 256 * 1024 * 1024;
 const MAX_KNOWN_SIZES = 10_000;
 
-interface Held {
-  chars: number;
-  runs: number;
-  bundle: Promise<ComponentBundle | undefined>;
-}
-
-interface Account {
-  chars: number;
-  held: Map<string, Held>;
-  /** In the order of their arrival. */
-  waiting: { componentId: string; resolve: (held: Held) => void }[];
-}
-
 /**
  * Bundles of up to 24 MB, for runs: the most recently used are kept, those of runs under way are in memory once, and runs of one
  * account that would hold more than their share of it wait for each other. One account's runs of as many large components would end the
  * node otherwise.
  */
 export function createBundles({ read, maxHeldChars }: BundlesOptions): HoldBundle {
-  const accounts = new Map<string, Account>();
-  const sizes = new Map<string, number>();
+  const accounts = new Map<string, AccountBundles>();
+  const sizes = createSizes();
   const kept = createRecentReads<ComponentBundle>({
     read,
     maxCount: MAX_KEPT,
@@ -55,78 +42,112 @@ export function createBundles({ read, maxHeldChars }: BundlesOptions): HoldBundl
     weightOf: charsOf,
   });
 
-  function mayHold(account: Account, componentId: string): boolean {
-    if (account.held.has(componentId) || account.held.size === 0) return true;
-    // Until it has been read it may be as large as any.
-    return account.chars + (sizes.get(componentId) ?? ACCOUNT_LIMITS.maxBundleBytes.max) <= maxHeldChars;
+  return async (accountId, componentId) => {
+    const account = accounts.get(accountId) ?? new AccountBundles(kept.get, sizes.of, maxHeldChars);
+    accounts.set(accountId, account);
+    const held = await account.whenFree(componentId);
+    const letGo = (): void => {
+      account.letGo(held);
+      if (account.isEmpty) accounts.delete(accountId);
+    };
+    try {
+      const bundle = await held.bundle;
+      if (bundle !== undefined) {
+        sizes.know(componentId, charsOf(bundle));
+        account.resize(held, charsOf(bundle));
+        return { bundle, letGo };
+      }
+    } catch (error) {
+      letGo();
+      throw error;
+    }
+    letGo();
+    return undefined;
+  };
+}
+
+interface Held {
+  componentId: string;
+  chars: number;
+  runs: number;
+  bundle: Promise<ComponentBundle | undefined>;
+}
+
+/** What the runs of one account hold, and those that wait. */
+class AccountBundles {
+  readonly #read: (componentId: string) => Promise<ComponentBundle | undefined>;
+  readonly #sizeOf: (componentId: string) => number;
+  readonly #maxChars: number;
+  readonly #held = new Map<string, Held>();
+  /** In the order of their arrival. */
+  readonly #waiting: { componentId: string; resolve: (held: Held) => void }[] = [];
+  #chars = 0;
+
+  constructor(
+    read: (componentId: string) => Promise<ComponentBundle | undefined>,
+    sizeOf: (componentId: string) => number,
+    maxChars: number,
+  ) {
+    this.#read = read;
+    this.#sizeOf = sizeOf;
+    this.#maxChars = maxChars;
   }
 
-  function take(account: Account, componentId: string): Held {
-    const held = account.held.get(componentId) ?? begin(account, componentId);
+  get isEmpty(): boolean {
+    return this.#held.size === 0;
+  }
+
+  async whenFree(componentId: string): Promise<Held> {
+    const isNext = this.#waiting.length === 0 || this.#held.has(componentId);
+    if (isNext && this.#mayHold(componentId)) return this.#take(componentId);
+    return new Promise((resolve) => this.#waiting.push({ componentId, resolve }));
+  }
+
+  letGo(held: Held): void {
+    held.runs -= 1;
+    if (held.runs > 0) return;
+    this.#held.delete(held.componentId);
+    this.resize(held, 0);
+  }
+
+  resize(held: Held, chars: number): void {
+    this.#chars += chars - held.chars;
+    held.chars = chars;
+    for (let [next] = this.#waiting; next !== undefined && this.#mayHold(next.componentId); [next] = this.#waiting) {
+      this.#waiting.shift();
+      next.resolve(this.#take(next.componentId));
+    }
+  }
+
+  #mayHold(componentId: string): boolean {
+    if (this.#held.has(componentId) || this.isEmpty) return true;
+    return this.#chars + this.#sizeOf(componentId) <= this.#maxChars;
+  }
+
+  #take(componentId: string): Held {
+    const held = this.#held.get(componentId) ?? this.#begin(componentId);
     held.runs += 1;
     return held;
   }
 
-  function begin(account: Account, componentId: string): Held {
-    const chars = sizes.get(componentId) ?? ACCOUNT_LIMITS.maxBundleBytes.max;
-    const held: Held = { chars, runs: 0, bundle: kept.get(componentId) };
-    account.held.set(componentId, held);
-    account.chars += chars;
+  #begin(componentId: string): Held {
+    const held = { componentId, chars: this.#sizeOf(componentId), runs: 0, bundle: this.#read(componentId) };
+    this.#held.set(componentId, held);
+    this.#chars += held.chars;
     return held;
   }
+}
 
-  function resize(account: Account, held: Held, chars: number): void {
-    account.chars += chars - held.chars;
-    held.chars = chars;
-    serve(account);
-  }
-
-  function letGo(accountId: string, account: Account, componentId: string): void {
-    const held = account.held.get(componentId);
-    if (held === undefined || --held.runs > 0) return;
-    account.held.delete(componentId);
-    resize(account, held, 0);
-    if (account.held.size === 0) accounts.delete(accountId);
-  }
-
-  function serve(account: Account): void {
-    for (let next = account.waiting[0]; next !== undefined && mayHold(account, next.componentId); ) {
-      account.waiting.shift();
-      next.resolve(take(account, next.componentId));
-      next = account.waiting[0];
-    }
-  }
-
-  function whenFree(account: Account, componentId: string): Held | Promise<Held> {
-    const isFirst = account.waiting.length === 0 || account.held.has(componentId);
-    if (isFirst && mayHold(account, componentId)) return take(account, componentId);
-    return new Promise((resolve) => account.waiting.push({ componentId, resolve }));
-  }
-
-  function know(componentId: string, chars: number): void {
-    sizes.delete(componentId);
-    sizes.set(componentId, chars);
-    if (sizes.size > MAX_KNOWN_SIZES) sizes.delete(sizes.keys().next().value as string);
-  }
-
-  return async (accountId, componentId) => {
-    const account = accounts.get(accountId) ?? { chars: 0, held: new Map(), waiting: [] };
-    accounts.set(accountId, account);
-    const held = await whenFree(account, componentId);
-    const end = () => letGo(accountId, account, componentId);
-    try {
-      const bundle = await held.bundle;
-      if (bundle === undefined) {
-        end();
-        return undefined;
-      }
-      know(componentId, charsOf(bundle));
-      resize(account, held, charsOf(bundle));
-      return { bundle, letGo: end };
-    } catch (error) {
-      end();
-      throw error;
-    }
+/** Until a component has been read it may be as large as any. */
+function createSizes() {
+  const sizes = new Map<string, number>();
+  return {
+    of: (componentId: string): number => sizes.get(componentId) ?? ACCOUNT_LIMITS.maxBundleBytes.max,
+    know(componentId: string, chars: number): void {
+      sizes.delete(componentId);
+      sizes.set(componentId, chars);
+      if (sizes.size > MAX_KNOWN_SIZES) sizes.delete(sizes.keys().next().value as string);
+    },
   };
 }
 

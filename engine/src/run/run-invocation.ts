@@ -1,17 +1,13 @@
 import {
-  type ComponentBundle,
   type FetchOutcome,
   type FetchRequest,
   limitFault,
   type RunEntry,
-  type RunFault,
-  type RunHost,
   type RunLimits,
   type RunOutcome,
-  type RunRequest,
   type Sandbox,
 } from '@headwater/sandbox-runtime';
-import { type ExceededLimit, type HttpResponse, LIMITS, newId, type RunProp } from '@headwater/shared';
+import { type ExceededLimit, type HttpResponse, LIMITS, newId } from '@headwater/shared';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { RunResponse } from '../contract.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
@@ -25,6 +21,7 @@ import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
 import type { PrepareRun } from './prepare-run.ts';
+import { failed, runInSandbox } from './run-in-sandbox.ts';
 import type { Redactor } from '../secrets/redactor.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 
@@ -79,8 +76,13 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
     const prepared = await context.prepare(task.runtime);
     const redactor = prepared.ok ? prepared.redactor : task.runtime.redactor;
     const outputs = outputsOf(context, task, runId, progress);
+    const { runtime, entry, limits } = task;
     const ended = prepared.ok
-      ? await runHeld(context, task, { props: prepared.props, runId, attempt }, withoutSecrets(outputs.host, redactor))
+      ? await runInSandbox(
+          context,
+          { runtime, entry, limits, props: prepared.props, runId, attempt },
+          withoutSecrets(outputs.host, redactor),
+        )
       : failed(prepared.fault);
     const outcome = outcomeWithoutSecrets(ended, redactor);
     const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
@@ -93,43 +95,6 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
   } finally {
     context.overlay.end(sourceId, runId);
   }
-}
-
-interface RunParts {
-  props: Record<string, RunProp>;
-  runId: string;
-  attempt: number;
-}
-
-async function runHeld(context: RunContext, task: RunTask, parts: RunParts, host: RunHost): Promise<RunOutcome> {
-  const { accountId, componentId } = task.runtime;
-  const held = await context.holdBundle(accountId, componentId);
-  if (held === undefined)
-    return failed({ code: 'INTERNAL', message: 'The component of the source is not there any more' });
-  try {
-    return await context.sandbox.run(requestOf(task, held.bundle, parts), host);
-  } finally {
-    held.letGo();
-  }
-}
-
-function failed(fault: RunFault): RunOutcome {
-  return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
-}
-
-function requestOf(task: RunTask, bundle: ComponentBundle, { props, runId, attempt }: RunParts): RunRequest {
-  const { runtime, entry, limits } = task;
-  return {
-    tenantId: runtime.accountId,
-    isolateKey: runtime.isolateKey,
-    runId: attempt === 1 ? runId : `${runId}#${attempt}`,
-    bundle,
-    entry,
-    props,
-    ...(runtime.dedupe === undefined ? {} : { dedupe: runtime.dedupe }),
-    limits,
-    alone: attempt > 1,
-  };
 }
 
 function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {

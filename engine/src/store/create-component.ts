@@ -2,7 +2,7 @@ import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { ComponentDescription } from '@headwater/shared';
 import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
-import { componentRecord } from './read-component.ts';
+import { componentRecord, recordColumns } from './read-component.ts';
 import { components } from './schema.ts';
 
 export interface NewComponent extends ComponentDescription {
@@ -30,6 +30,6 @@ export async function createComponent(db: Database, component: NewComponent): Pr
       bundleHash: bundle.hash,
       configurableProps: props,
     })
-    .returning();
-  return componentRecord(rows[0] as typeof components.$inferSelect);
+    .returning(recordColumns);
+  return componentRecord(rows[0] as (typeof rows)[number]);
 }

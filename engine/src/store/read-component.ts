@@ -1,7 +1,13 @@
-import { and, desc, eq, isNull, or, sql } from './drizzle.ts';
+import { and, desc, eq, getTableColumns, isNull, or, sql } from './drizzle.ts';
 import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
 import { components } from './schema.ts';
+
+/** All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody looks at a component. */
+const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
+export const recordColumns = columns;
+
+type RecordRow = Omit<typeof components.$inferSelect, 'bundle' | 'sourceMap'>;
 
 /**
  * By id, or by key: the one published last, else the draft saved last. `version` narrows both. Copies from the registry have no
@@ -16,7 +22,7 @@ export async function readComponent(
   if (idOrKey.includes('\0') || version?.includes('\0')) return undefined;
   const isNamed = and(eq(components.key, idOrKey), isNull(components.registryId));
   const rows = await db.orm
-    .select()
+    .select(recordColumns)
     .from(components)
     .where(
       and(
@@ -39,7 +45,7 @@ export async function readSameComponent(
 ): Promise<ComponentRecord | undefined> {
   const { key, version, codeHash, bundleHash, codeUrl } = wanted;
   const rows = await db.orm
-    .select()
+    .select(recordColumns)
     .from(components)
     .where(
       and(
@@ -58,7 +64,7 @@ export async function readSameComponent(
   return rows[0] && componentRecord(rows[0]);
 }
 
-export function componentRecord(row: typeof components.$inferSelect): ComponentRecord {
+export function componentRecord(row: RecordRow): ComponentRecord {
   return {
     id: row.id,
     name: row.name,

@@ -6,6 +6,7 @@ import type { EntryLimits, OpenFile, RunOrder, StartSettings, ToSandbox } from '
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { Launch } from './layers/confinement.ts';
 import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
@@ -16,12 +17,6 @@ import { UsageWatch } from './usage-watch.ts';
 
 /** Beyond its wall limit a run has this long to end by itself before its process is killed. */
 const DEADLINE_GRACE_MS = 1_000;
-const HEARTBEAT_MS = 1_000;
-/** Of a process without a task: dozens of them would wake at once, for nothing. */
-const IDLE_HEARTBEAT_MS = 10_000;
-const HEARTBEAT_LOST_MS = 5_000;
-/** Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have their deadlines anyway. */
-const HOT_HEARTBEAT_LOST_MS = 30_000;
 /** Most are shorter. */
 const LONG_TASK_MS = 40;
 /** How long other runs of a process that is to be killed may go on. */
@@ -90,9 +85,7 @@ export class SandboxProcess {
   readonly #limits = new LimitsLedger();
   #nextRun = 1;
   #inFlight = 0;
-  #lastPingMs = 0;
-  /** When it was asked for the first sign of life that it has not given; its start asks for one. */
-  #askedSinceMs: number | undefined = performance.now();
+  readonly #heartbeat = new Heartbeat();
   #killAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: ProcessOptions) {
@@ -171,11 +164,10 @@ export class SandboxProcess {
         (task) => !isLate(task),
       );
     }
-    const beatMs = this.#inFlight > 0 ? HEARTBEAT_MS : IDLE_HEARTBEAT_MS;
-    if (this.#channel !== undefined && nowMs - this.#lastPingMs >= beatMs) this.#beat(nowMs);
+    if (this.#channel !== undefined && this.#heartbeat.isDue(nowMs, this.#inFlight > 0)) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
     if (this.#inFlight > 0 || this.isHot) void this.#look(nowMs);
-    if (nowMs - (this.#askedSinceMs ?? nowMs) > (this.isHot ? HOT_HEARTBEAT_LOST_MS : HEARTBEAT_LOST_MS)) {
+    if (this.#heartbeat.isLost(nowMs, this.isHot)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
   }
@@ -244,11 +236,10 @@ export class SandboxProcess {
       case 'ready':
         if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
         this.#usage?.booted();
-        this.#askedSinceMs = undefined;
+        this.#heartbeat.answered();
         return this.#whenReady.resolve();
       case 'pong':
-        this.#askedSinceMs = undefined;
-        return;
+        return this.#heartbeat.answered();
       case 'condemned':
         return this.#condemn();
       default: {
@@ -316,8 +307,7 @@ export class SandboxProcess {
   }
 
   #beat(nowMs: number): void {
-    this.#lastPingMs = nowMs;
-    this.#askedSinceMs ??= nowMs;
+    this.#heartbeat.asked(nowMs);
     this.#send({ kind: 'ping' });
     void this.#look(nowMs);
   }

@@ -12,7 +12,7 @@ const chain = supplyChain();
 // With a builder of its own: the server waits for a minute.
 it('ends the build at its time limit, and components without packages are saved meanwhile', async () => {
   const cacheDir = await mkdtemp(path.join(tmpdir(), 'headwater-packages-'));
-  const builder = createBuilder({ cacheDir, registryUrl: chain.registry.url, limits: { buildMs: 800 } });
+  const builder = createBuilder({ cacheDir, registryUrl: chain.registry.url, limits: { buildMs: 3_000 } });
   chain.registry.instead = () => true;
   try {
     const outcome = await chain.world.unharmed(async () => {

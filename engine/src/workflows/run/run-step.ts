@@ -7,6 +7,7 @@ import type {
   StepInput,
 } from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
+import { failed } from '../../run/run-in-sandbox.ts';
 import { outcomeWithoutSecrets } from '../../run/redact-run.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
@@ -108,10 +109,6 @@ function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
     limits,
     alone: attempt > 1,
   };
-}
-
-function failed(fault: RunFault): RunOutcome {
-  return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
 }
 
 function resultOf(
