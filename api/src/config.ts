@@ -53,8 +53,6 @@ export interface Config {
   /** Pauses between delivery attempts. */
   retryScheduleSeconds?: number[];
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Whether the node may put itself before all others. */
-  priority: 'raised' | 'usual';
 }
 
 export type ConfigOutcome = { ok: true; config: Config } | { ok: false; problems: string[] };
@@ -131,7 +129,6 @@ const schema = z.object({
   HEADWATER_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
     .default('info'),
-  HEADWATER_PRIORITY: z.enum(['raised', 'usual'], 'must be raised or usual').default('raised'),
   HEADWATER_SANDBOX_PROCESSES: wholeNumber(1, MAX_SANDBOX_PROCESSES),
   HEADWATER_SANDBOX_MEMORY_MB: wholeNumber(MIN_SANDBOX_MEMORY_MB, MAX_SANDBOX_MEMORY_MB),
   HEADWATER_SANDBOX_CGROUP: z
@@ -204,7 +201,6 @@ function toConfig(env: z.output<typeof schema>, role: Role): Config {
     dataDir: env.HEADWATER_DATA_DIR,
     egressAllow: env.HEADWATER_EGRESS_ALLOW,
     logLevel: env.HEADWATER_LOG_LEVEL,
-    priority: env.HEADWATER_PRIORITY,
     sandbox: sandboxOf(env),
     ...optionalParts(env),
   };

@@ -18,7 +18,7 @@ function run(config: Config, log: Logger): void {
   // What nobody caught leaves state that nobody knows: the process ends, and the next start takes up what was stored.
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
   process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
-  if (config.priority === 'raised') raisePriority();
+  raisePriority();
   const starting = startNode(config, log);
   stopOnSignal(starting, log);
   starting.then(

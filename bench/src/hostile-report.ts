@@ -1,15 +1,6 @@
 import type { Machine } from './machine.ts';
 import { formatMachine } from './text.ts';
-
-/** What one attack did to its neighbour. A file may have several. */
-export interface HostileMeasurement {
-  file: string;
-  /** How often the attack was made to get enough samples. */
-  rounds: number;
-  /** Milliseconds from a request to the receipt of its event, of each. */
-  quietMs: readonly number[];
-  attackedMs: readonly number[];
-}
+import { type HostileMeasurement, middleTry, percentile, ratioOf, TARGET_RATIO } from './hostile-measurement.ts';
 
 export interface HostileReport {
   machine: Machine;
@@ -18,15 +9,19 @@ export interface HostileReport {
   measurements: readonly HostileMeasurement[];
 }
 
-/** The target: a neighbour's p99 during an attack is at most this many times what it is without. */
-const TARGET_RATIO = 2;
 const COLUMNS = ['quiet p50', 'p99', 'attacked p50', 'p99', 'ratio'];
 
 export function formatHostile({ machine, files, measurements }: HostileReport): string {
-  const rows = measurements.map(({ file, attackedMs }) => {
-    const quiet = summarize(measurements.filter((other) => other.file === file).flatMap(({ quietMs }) => quietMs));
-    const attacked = summarize(attackedMs);
-    return { file, name: nameOf(file), quiet, attacked, ratio: attacked.p99 / quiet.p99 };
+  const rows = measurements.map((measurement) => {
+    const middle = middleTry(measurement);
+    const name = nameOf(measurement.file) + (measurement.tries.length > 1 ? ' *' : '');
+    return {
+      file: measurement.file,
+      name,
+      quiet: summarize(middle.quietMs),
+      attacked: summarize(middle.attackedMs),
+      ratio: ratioOf(middle),
+    };
   });
   const width = Math.max(6, ...rows.map(({ name }) => name.length));
   const table = rows.map(({ name, quiet, attacked, ratio }) => {
@@ -45,7 +40,7 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
   const unmeasured = files.filter((file) => !worst.has(file)).map(nameOf);
   return [
     formatMachine(machine),
-    'neighbour, request to receipt, ms; each attack against the quiet phases of its file',
+    'neighbour, request to receipt, ms; each attack against its own quiet phase right before; * the middle one of three',
     `${'attack'.padEnd(width)}  ${COLUMNS.map((column) => column.padStart(7)).join('  ')}`,
     ...table,
     `${within} of ${worst.size} attacks leave the neighbour's p99 within ${TARGET_RATIO} times its quiet value`,
@@ -56,9 +51,7 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
 }
 
 function summarize(latenciesMs: readonly number[]): { p50: number; p99: number } {
-  const sorted = latenciesMs.toSorted((a, b) => a - b);
-  const at = (percent: number) => sorted[Math.max(1, Math.ceil((percent / 100) * sorted.length)) - 1] ?? 0;
-  return { p50: at(50), p99: at(99) };
+  return { p50: percentile(latenciesMs, 50), p99: percentile(latenciesMs, 99) };
 }
 
 function nameOf(file: string): string {

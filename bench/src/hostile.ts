@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchArguments } from './arguments.ts';
-import { formatHostile, type HostileMeasurement, type HostileReport } from './hostile-report.ts';
+import type { HostileMeasurement } from './hostile-measurement.ts';
+import { formatHostile, type HostileReport } from './hostile-report.ts';
 import { describeMachine } from './machine.ts';
 import type { Undo } from './undo.ts';
 

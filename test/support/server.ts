@@ -53,8 +53,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
       HEADWATER_PUBLIC_URL: url,
       HEADWATER_ENCRYPTION_KEY: 'e'.repeat(64),
-      // Servers of several tests share the machine, with the tests themselves.
-      HEADWATER_PRIORITY: options.ownSession === true ? 'raised' : 'usual',
       ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
       ...options.env,
     },

@@ -1,0 +1,32 @@
+/** The target: a neighbour's p99 during an attack is at most this many times what it is without. */
+export const TARGET_RATIO = 2;
+
+/** What an attack did to its neighbour: a file of the suite may make several. */
+export interface HostileMeasurement {
+  file: string;
+  /** One, or three where the first was beyond the target. */
+  tries: readonly HostileTry[];
+}
+
+/** Milliseconds from a request to the receipt of its event, of each. */
+export interface HostileTry {
+  /** How often the attack was made to get enough samples. */
+  rounds: number;
+  quietMs: readonly number[];
+  attackedMs: readonly number[];
+}
+
+export function ratioOf({ quietMs, attackedMs }: HostileTry): number {
+  return percentile(attackedMs, 99) / percentile(quietMs, 99);
+}
+
+/** That in the middle of all. */
+export function middleTry({ tries }: HostileMeasurement): HostileTry {
+  const sorted = tries.toSorted((a, b) => ratioOf(a) - ratioOf(b));
+  return sorted[Math.floor(sorted.length / 2)] as HostileTry;
+}
+
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(1, Math.ceil((percent / 100) * sorted.length)) - 1] ?? 0;
+}
