@@ -110,7 +110,13 @@ export async function comeBack(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** Ids of the tenant's connected accounts. */
+/** Of the tenant's connected accounts, more than a list shows. */
+export async function accountCountOf(world: HostileWorld, tenant: Tenant): Promise<number> {
+  const rows = await world.sql`select count(*)::int as count from connected_accounts where account_id = ${tenant.id}`;
+  return rows[0]?.['count'] as number;
+}
+
+/** Ids of the tenant's connected accounts, the newest hundred. */
 export async function accountIdsOf(tenant: Tenant): Promise<string[]> {
   const { body } = await tenant.api('GET', '/connected_accounts?limit=100');
   return (body.data as { id: string }[]).map(({ id }) => id);

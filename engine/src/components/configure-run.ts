@@ -79,6 +79,7 @@ async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<str
   if (bundle === undefined) throw notFound('component', component.id);
   const limits = runLimits('hook', await parts.limits.get(accountId));
   const redactor = createRedactor([...run.secrets, ...resolved.secrets]);
+  await redactor?.ready();
   const logs: string[] = [];
   const request: Omit<RunRequest, 'runId' | 'alone'> = {
     tenantId: accountId,

@@ -34,6 +34,8 @@ export function createRunPreparer(resolve: AuthCache['resolve']): PrepareRun {
     if (runtime.fault !== undefined) return { ok: false, fault: runtime.fault };
     const resolved = await resolveApps(resolve, runtime.accountId, runtime.props);
     if (!resolved.ok) return resolved;
-    return { ok: true, props: resolved.props, redactor: redactorFor(runtime, [...resolved.secrets, ...others]) };
+    const redactor = redactorFor(runtime, [...resolved.secrets, ...others]);
+    await redactor?.ready();
+    return { ok: true, props: resolved.props, redactor };
   };
 }

@@ -16,6 +16,8 @@ export interface Budget {
 }
 
 export interface FormMatcher {
+  /** Those of one secret after the other: of thousands together it would take tenths of a second. */
+  add(patterns: readonly Pattern[]): void;
   /** True where `replace` would change the text, or the budget ends. */
   finds(text: string, budget: Budget): boolean;
   /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
@@ -32,7 +34,7 @@ const CUT_MARK = '…';
  * thread, and short ones many times the memory. An honest text takes a few steps per thousand characters.
  */
 export function budgetFor(text: string): Budget {
-  return { steps: 50_000 + 4 * text.length, room: 4_096 + 2 * text.length };
+  return { steps: 50_000 + 2 * text.length, room: 4_096 + 2 * text.length };
 }
 
 export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
@@ -42,12 +44,9 @@ export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
  * far the window can move, nearly always by its whole width. Of the patterns that fit at a place the longest is taken. A
  * pattern that the text breaks off (`…`, where a limit cut it) counts as found.
  */
-export function createFormMatcher(patterns: readonly Pattern[]): FormMatcher {
-  const shifts = shiftsOf(patterns);
-  const byAnchor = Map.groupBy(
-    patterns.toSorted((a, b) => b.text.length - a.text.length),
-    ({ text }) => text.slice(0, ANCHOR_CHARS),
-  );
+export function createFormMatcher(): FormMatcher {
+  const shifts = new Uint8Array(1 << BITS).fill(ANCHOR_CHARS - 1);
+  const byAnchor = new Map<string, Candidates>();
 
   /** Undefined: nothing further. */
   function next(text: string, from: number, budget: Budget): Hit | undefined {
@@ -67,6 +66,18 @@ export function createFormMatcher(patterns: readonly Pattern[]): FormMatcher {
   }
 
   return {
+    add(patterns) {
+      for (const pattern of patterns) {
+        shorten(shifts, pattern.text);
+        const anchor = pattern.text.slice(0, ANCHOR_CHARS);
+        const known = byAnchor.get(anchor);
+        if (known === undefined) byAnchor.set(anchor, { patterns: [pattern], isSorted: true });
+        else {
+          known.patterns.push(pattern);
+          known.isSorted = false;
+        }
+      }
+    },
     finds: (text, budget) => next(text, 0, budget) !== undefined || isSpent(budget),
     replace(text, budget) {
       let replaced = '';
@@ -88,13 +99,18 @@ interface Hit {
   mark: string;
 }
 
-function hitAt(
-  candidates: readonly Pattern[] | undefined,
-  text: string,
-  start: number,
-  budget: Budget,
-): Hit | undefined {
-  for (const { text: pattern, mark } of candidates ?? []) {
+/** Patterns that begin alike. */
+interface Candidates {
+  patterns: Pattern[];
+  /** The longest first. */
+  isSorted: boolean;
+}
+
+function hitAt(candidates: Candidates | undefined, text: string, start: number, budget: Budget): Hit | undefined {
+  if (candidates === undefined) return undefined;
+  if (!candidates.isSorted) candidates.patterns.sort((a, b) => b.text.length - a.text.length);
+  candidates.isSorted = true;
+  for (const { text: pattern, mark } of candidates.patterns) {
     const same = sameChars(pattern, text, start);
     budget.steps -= same;
     if (isSpent(budget)) return undefined;
@@ -110,15 +126,11 @@ function sameChars(pattern: string, text: string, start: number): number {
   return i;
 }
 
-function shiftsOf(patterns: readonly Pattern[]): Uint8Array {
-  const shifts = new Uint8Array(1 << BITS).fill(ANCHOR_CHARS - 1);
-  for (const { text } of patterns) {
-    for (let i = 1; i < ANCHOR_CHARS; i++) {
-      const block = blockOf(text, i);
-      shifts[block] = Math.min(shifts[block] as number, ANCHOR_CHARS - 1 - i);
-    }
+function shorten(shifts: Uint8Array, text: string): void {
+  for (let i = 1; i < ANCHOR_CHARS; i++) {
+    const block = blockOf(text, i);
+    shifts[block] = Math.min(shifts[block] as number, ANCHOR_CHARS - 1 - i);
   }
-  return shifts;
 }
 
 /** Names the characters at `last - 1` and `last`. Two pairs of one name make the pass slower, never wrong. */

@@ -1,4 +1,5 @@
-import { budgetFor, createFormMatcher, type FormMatcher, isSpent } from './match-forms.ts';
+import { createGiveWay } from '../give-way.ts';
+import { budgetFor, createFormMatcher, isSpent, type Pattern } from './match-forms.ts';
 import { formsOf } from './secret-forms.ts';
 
 export interface SecretValue {
@@ -10,6 +11,8 @@ export interface SecretValue {
 
 /** Takes known values out of what leaves a run. */
 export interface Redactor {
+  /** Gets ready in turns with others; what is asked before takes its time in one piece. A secret is some twenty forms. */
+  ready(): Promise<void>;
   text(text: string): string;
   /** JSON text; stays valid JSON, equal in everything but the strings and keys that held a value. */
   json(text: string): string;
@@ -22,14 +25,26 @@ const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
 /**
  * Finds the values in every form of secret-forms.ts. Undefined where there is nothing to look for, so that a source
  * without secrets pays nothing. Values of fewer than 6 characters, numbers and booleans are not looked for. What is made of
- * a value depends on its name alone, so texts that differed still differ. The forms are made at the first use.
+ * a value depends on its name alone, so texts that differed still differ. The forms are made by `ready`, or at the first use.
  */
 export function createRedactor(secrets: readonly SecretValue[]): Redactor | undefined {
   const named = secrets.flatMap(({ name, value }) => namedStrings(name, value));
   if (named.length === 0) return undefined;
-  let made: FormMatcher | undefined;
-  const matcher = () => (made ??= matcherOf(named));
+  const made = createFormMatcher();
+  let next = 0;
+  const addNext = () => made.add(patternsOf(named[next++] as NamedString));
+  const matcher = () => {
+    while (next < named.length) addNext();
+    return made;
+  };
   return {
+    async ready() {
+      const giveWay = createGiveWay();
+      while (next < named.length) {
+        addNext();
+        await giveWay();
+      }
+    },
     text(text) {
       const budget = budgetFor(text);
       const clean = matcher().replace(text, budget);
@@ -55,13 +70,10 @@ function namedStrings(name: string, value: unknown): NamedString[] {
   return Object.entries(value).flatMap(([key, item]) => namedStrings(`${name}.${key}`, item));
 }
 
-function matcherOf(named: readonly NamedString[]): FormMatcher {
-  const patterns = named.flatMap(({ name, value }) => {
-    const shown = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
-    const mark = `[secret:${shown}]`;
-    return formsOf(value).map((text) => ({ text, mark }));
-  });
-  return createFormMatcher(patterns);
+function patternsOf({ name, value }: NamedString): Pattern[] {
+  const shown = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
+  const mark = `[secret:${shown}]`;
+  return formsOf(value).map((text) => ({ text, mark }));
 }
 
 /** Each string by itself: a value may look like a part of the syntax around it (`","`) or end in half an escape. */

@@ -17,7 +17,8 @@ export function formsOf(secret: string): string[] {
   for (const text of texts) {
     for (const form of plainForms(text)) {
       const nested = inJson(form);
-      for (const level of [form, nested, inJson(nested)]) if (level.length >= MIN_SECRET_CHARS) forms.add(level);
+      const levels = nested === form ? [form] : [form, nested, inJson(nested)];
+      for (const level of levels) if (level.length >= MIN_SECRET_CHARS) forms.add(level);
     }
   }
   return [...forms].sort((a, b) => b.length - a.length);

@@ -1,7 +1,7 @@
 // isolate: Everything that expressions are read and worked out with, patched while the component loads, to see what passes.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import { sandboxForFile } from '../../support/sandbox-kit.ts';
+import { freshKey, sandboxForFile } from '../../support/sandbox-kit.ts';
 import { runStep } from '../../support/step-kit.ts';
 
 const world = hostile();
@@ -42,9 +42,10 @@ export default { name: 'a', version: '1', type: 'action', props: { text: 'string
 
 it('what they come to is the same, and nothing passes that the step was not given', async () => {
   await world.unharmed(async () => {
+    const isolateKey = freshKey();
     for (const n of [1, 2]) {
       const ran = await runStep(sandbox.run, WATCHES, {
-        isolateKey: 'p_patched.c_a:1',
+        isolateKey,
         steps: { a: { n } },
         env: { OWN: `own-${n}` },
         props: {

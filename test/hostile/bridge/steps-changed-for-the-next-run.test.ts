@@ -1,7 +1,7 @@
 // isolate: `steps`, `$` and the prototypes of both, changed in one run of a step to reach the next one in the same isolate.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
-import { bundle, sandboxForFile } from '../../support/sandbox-kit.ts';
+import { bundle, freshKey, sandboxForFile } from '../../support/sandbox-kit.ts';
 import { runStep } from '../../support/step-kit.ts';
 
 const world = hostile();
@@ -28,10 +28,10 @@ export default { name: 'a', version: '1', type: 'action', async run({ steps, $ }
 
 it('every run has its own, and what was kept of one that is over says nothing', async () => {
   await world.unharmed(async () => {
-    const code = await bundle(CODE);
+    const [code, isolateKey] = [await bundle(CODE), freshKey()];
     const run = (n: number) =>
       runStep(sandbox.run, code, {
-        isolateKey: 'p_tampered.c_a:1',
+        isolateKey,
         steps: { trigger: { event: { n }, context: {} } },
         context: { deadline: 5, run: { runs: 1 } },
         props: { n: { kind: 'template', value: '{{steps.trigger.event.n}}' } },

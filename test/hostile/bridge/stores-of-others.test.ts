@@ -7,7 +7,7 @@ import { recordingHost } from '../../support/run-host.ts';
 const world = hostile();
 
 it('only the stores of its own props are asked', async () => {
-  const asked: string[] = [];
+  let asked: string[] = [];
   const host = recordingHost({
     dataStore: (call) => {
       asked.push(`${call.op} ${call.storeId}`);
@@ -15,8 +15,9 @@ it('only the stores of its own props are asked', async () => {
     },
   });
   const props = { ds: { kind: 'data-store', id: 'ds_own' }, text: { kind: 'value', value: 'ds_text' } } as const;
-  const ran = await world.unharmed(() =>
-    runInForgedProcess(
+  const ran = await world.unharmed(() => {
+    asked = [];
+    return runInForgedProcess(
       `function attack() {
   const ids = ['ds_other', 'ds_text', '', 'ds_own ', '__proto__', 'ds_own'];
   ids.forEach((storeId, i) => send(DATA_STORE, 1, String(i), JSON.stringify({ storeId, op: 'clear' })));
@@ -24,8 +25,8 @@ it('only the stores of its own props are asked', async () => {
 }`,
       { props },
       host,
-    ),
-  );
+    );
+  });
   expect(ran.outcome).toMatchObject({ ok: true });
   expect(asked).toEqual(['clear ds_own']);
   expect(ran).toMatchObject({ other: { ok: true }, otherData: ['honest'] });

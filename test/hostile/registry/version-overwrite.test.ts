@@ -8,10 +8,11 @@ const world = hostile();
 it('has the code that was there first, for ever', async () => {
   const { attacker } = world;
   const prefix = uniquePrefix();
-  const key = `${prefix}-fixed`;
   await world.limit({ maxRegistryVersions: 100 });
-  await publishCode(attacker, registryCode(key, '1.0.0', 'mark: 0,'));
+  let rounds = 0;
   await world.unharmed(async () => {
+    const key = `${prefix}-fixed-${rounds++}`;
+    await publishCode(attacker, registryCode(key, '1.0.0', 'mark: 0,'));
     const ids = [];
     for (let n = 1; n <= 8; n++) ids.push(await saveCode(attacker, registryCode(key, '1.0.0', `mark: ${n},`)));
     const answers = await Promise.all(
