@@ -4,7 +4,7 @@ import path from 'node:path';
 import type postgres from 'postgres';
 import { expect } from 'vitest';
 import { type HostileMeasurement, ratioOf, TARGET_RATIO } from '../../bench/src/hostile-measurement.ts';
-import { findHotCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
+import { findHotCores, setCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { eventually } from './eventually.ts';
 import type { HostileServer } from './hostile-server.ts';
 import { type DeployedSource, makeTenant, type Tenant } from './hostile-tenant.ts';
@@ -45,7 +45,7 @@ export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, atta
 /** This process is the attackers' client, who bring processors of their own: it leaves half of these to what is measured. */
 function keepToHalf(): true {
   const cores = findHotCores();
-  if (cores !== undefined) spawnSync('taskset', ['-a', '-p', '-c', cores.join(','), String(process.pid)]);
+  if (cores !== undefined) setCores({ command: (program, args) => void spawnSync(program, args) }, process.pid, cores);
   return true;
 }
 
