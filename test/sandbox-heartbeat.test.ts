@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { Heartbeat } from '../sandbox-runtime/src/host/heartbeat.ts';
+
+const SECOND_MS = 1_000;
+
+test('a process is asked each second while it has a task, and every ten seconds without', () => {
+  const heartbeat = new Heartbeat();
+  const nowMs = performance.now();
+  expect(heartbeat.isDue(nowMs, false)).toBe(true);
+  heartbeat.asked(nowMs);
+  expect([0.5, 1, 9].map((s) => heartbeat.isDue(nowMs + s * SECOND_MS, true))).toEqual([false, true, true]);
+  expect([1, 9, 10].map((s) => heartbeat.isDue(nowMs + s * SECOND_MS, false))).toEqual([false, false, true]);
+});
+
+test('it is lost when its first open question is older than five seconds, and later where it has less priority', () => {
+  const heartbeat = new Heartbeat();
+  const startMs = performance.now();
+  expect([4, 6].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, true]);
+  heartbeat.answered();
+  expect(heartbeat.isLost(startMs + 60 * SECOND_MS, false)).toBe(false);
+  heartbeat.asked(startMs + 60 * SECOND_MS);
+  // Asking again does not make the first question younger.
+  heartbeat.asked(startMs + 64 * SECOND_MS);
+  expect([65, 66].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, true]);
+  expect([66, 91].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, true))).toEqual([false, true]);
+});
