@@ -125,6 +125,37 @@ it('a request that resumes before the step has ended is not lost', async () => {
   expect(execution?.steps[1]?.value).toEqual({ $return_value: '200', $resume_data: { early: 1 } });
 });
 
+it('a request that resumes at the moment the step ends is not lost', { timeout: 60_000 }, async () => {
+  const statuses: number[] = [];
+  const desk = createServer((request, response) => {
+    response.end();
+    const afterMs = Number(new URL(request.url ?? '', headwater.url).searchParams.get('after'));
+    setTimeout(() => {
+      void post(`${headwater.url}${request.url}`, { yes: 1 }).then(({ status }) => statuses.push(status));
+    }, afterMs);
+  });
+  desk.listen(0, '127.0.0.1');
+  await once(desk, 'listening');
+  const { port } = desk.address() as AddressInfo;
+  const { id, endpoint } = await workflow({
+    steps: [
+      {
+        namespace: 'wait',
+        code: action(`const { pathname } = new URL($.flow.suspend().resume_url);
+          await fetch('http://127.0.0.1:${port}' + pathname + '?after=' + steps.trigger.event.body.afterMs);`),
+      },
+    ],
+  });
+  const RUNS = 400;
+  for (let n = 0; n < RUNS; n += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => post(endpoint, { afterMs: i })));
+    await eventually(() => statuses.length === n + 20, { what: 'the answers' });
+  }
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  await untilExecutions(headwater.sql, id, RUNS, ['succeeded']);
+  desk.close();
+});
+
 it('the cancel URL ends an execution that waits', async () => {
   const { id, endpoint } = await workflow({ steps: [SUSPENDED, LAST] });
   await post(endpoint, {});

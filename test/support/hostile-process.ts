@@ -129,7 +129,7 @@ function runTask(
     process.start(
       { kind: 'run', isolateKey: 'dc_a:1', entry: 'run', limits, props: '{}', event: '{}' },
       bundle,
-      2_000,
+      wallMs,
       client,
     );
   });

@@ -8,7 +8,9 @@ export interface ShownSend {
   kind: string;
   status: 'pending' | 'delivered' | 'failed';
   payload: unknown;
-  attempts: { status_code: number | null; error: string | null; response: string | null }[];
+  /** Seconds. */
+  created_at: number;
+  attempts: { at: string; status_code: number | null; error: string | null; response: string | null }[];
 }
 
 /** A step that makes each call of `$.send` that the event asks for; `TOKEN` stands for the secret. */

@@ -34,10 +34,10 @@ export async function resumeExecution(sql: Sql, resumption: Resumption): Promise
 /** The invocation is not locked where it waits or is queued: a claim would pass it over. */
 async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, data } = resumption;
-  const leasedBy = await readLease(tx, id);
-  if (leasedBy === undefined) return 'refused';
-  if (leasedBy !== PARKED) return keepEarly(tx, resumption);
-  if (!(await isWaitedFor(tx, resumption))) return 'refused';
+  const now = await readProgress(tx, resumption);
+  if (now === undefined) return 'refused';
+  if (!now.parked) return keepEarly(tx, resumption);
+  if (!opens(resumption, now)) return 'refused';
   const resumed = await tx`
     update execution_waits set wake_at = least(wake_at, now()), resume_data = ${data}
     where execution_id = ${id} and token = ${resumption.token} and kind in ('delay', 'suspend', 'rerun')
@@ -47,44 +47,48 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
   return 'resumed';
 }
 
-/** Null: it is queued. Undefined: there is none. */
-async function readLease(sql: Sql | Transaction, id: string): Promise<string | null | undefined> {
-  const [row] = await sql<{ leased_by: string | null }[]>`select leased_by from invocations where id = ${id}`;
-  return row?.leased_by;
+/** The account whose execution waits for the token, or runs the step that the token stands for. */
+export async function readOpenFor(sql: Sql, brought: BroughtToken): Promise<string | undefined> {
+  const now = await readProgress(sql, brought);
+  return now !== undefined && opens(brought, now) ? now.accountId : undefined;
 }
 
-/** Whether the run of the step that the token stands for is under way, or its execution waits for the token. */
-export async function isOpen(sql: Sql, brought: BroughtToken): Promise<boolean> {
-  const leasedBy = await readLease(sql, brought.id);
-  if (leasedBy === undefined) return false;
-  return leasedBy === PARKED ? isWaitedFor(sql, brought) : isUnderWay(sql, brought);
+interface Progress {
+  accountId: string;
+  /** It waits; else it runs or is queued. */
+  parked: boolean;
+  /** What it waits for, or what has come before it does. */
+  token: string | null;
+  /** The run of the step that the token stands for has ended. */
+  isOver: boolean;
 }
 
-/** The account whose execution it is. */
-export async function readAccount(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ account_id: string }[]>`select account_id from invocations where id = ${id}`;
-  return row?.account_id;
+/** In one statement: between two of them the step could end. */
+async function readProgress(
+  sql: Sql | Transaction,
+  { id, position, runs }: BroughtToken,
+): Promise<Progress | undefined> {
+  const [row] = await sql<Progress[]>`
+    select i.account_id as "accountId", coalesce(i.leased_by = ${PARKED}, false) as parked, w.token, exists (
+        select from execution_steps s
+        where s.execution_id = i.id and (s.position > ${position} or (s.position = ${position} and s.runs >= ${runs}))
+      ) as "isOver"
+    from invocations i left join execution_waits w on w.execution_id = i.id where i.id = ${id}`;
+  return row;
 }
 
-async function isWaitedFor(sql: Sql | Transaction, { id, token }: BroughtToken): Promise<boolean> {
-  const [wait] = await sql<{ token: string }[]>`select token from execution_waits where execution_id = ${id}`;
-  return wait !== undefined && isSameToken(wait.token, token);
-}
-
-async function isUnderWay(sql: Sql | Transaction, { id, position, runs, isOurs }: BroughtToken): Promise<boolean> {
-  if (!isOurs) return false;
-  const over = await sql`
-    select 1 from execution_steps
-    where execution_id = ${id} and (position > ${position} or (position = ${position} and runs >= ${runs})) limit 1`;
-  return over.length === 0;
+function opens({ token, isOurs }: BroughtToken, now: Progress): boolean {
+  if (!now.parked) return isOurs && !now.isOver;
+  return now.token !== null && isSameToken(now.token, token);
 }
 
 async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, token, data, position, runs } = resumption;
   // While a node runs it, it does not begin to wait before this is through.
   await tx`select from invocations where id = ${id} and leased_by is not null and leased_by <> ${PARKED} for share`;
-  if ((await readLease(tx, id)) === PARKED) return 'changed';
-  if (!(await isUnderWay(tx, resumption))) return 'refused';
+  const now = await readProgress(tx, resumption);
+  if (now?.parked === true) return 'changed';
+  if (now === undefined || !opens(resumption, now)) return 'refused';
   const kept = await tx`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, resume_data)
     select id, account_id, source_id, 'early', ${position}, ${runs}, ${token}, now(), ${data} from invocations where id = ${id}
@@ -92,5 +96,5 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
       wake_at = excluded.wake_at, resume_data = excluded.resume_data
     where w.kind = 'early' and w.token <> excluded.token`;
   if (kept.count > 0) return 'resumed';
-  return (await readLease(tx, id)) === PARKED ? 'changed' : 'refused';
+  return (await readProgress(tx, resumption))?.parked === true ? 'changed' : 'refused';
 }

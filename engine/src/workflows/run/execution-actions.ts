@@ -5,7 +5,7 @@ import type { Sql } from '../../store/database.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
-import { isOpen, readAccount, resumeExecution } from '../../store/resume-execution.ts';
+import { readOpenFor, resumeExecution } from '../../store/resume-execution.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
@@ -34,7 +34,7 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
     },
     async waitingFor(id, token) {
       const read = tokens.read(id, token);
-      return read !== undefined && (await isOpen(sql, { id, token, ...read })) ? readAccount(sql, id) : undefined;
+      return read && readOpenFor(sql, { id, token, ...read });
     },
     async resume(id, token, data) {
       const read = tokens.read(id, token);
@@ -42,7 +42,8 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
     },
     async cancelByToken(id, token) {
       const read = tokens.read(id, token);
-      return read !== undefined && (await isOpen(sql, { id, token, ...read })) && cancel({ id });
+      if (read === undefined || (await readOpenFor(sql, { id, token, ...read })) === undefined) return false;
+      return cancel({ id });
     },
   };
 }
