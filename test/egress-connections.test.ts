@@ -1,5 +1,7 @@
 import type { LookupAddress } from 'node:dns';
+import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { errors } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { createEgress, type EgressOptions } from '../engine/src/egress/egress.ts';
 import { startExchange } from '../engine/src/egress/exchange.ts';
@@ -133,4 +135,20 @@ test('ports that are known only later count: they are asked for at each connecti
   expect(await get(url, options)).toMatchObject({ kind: 'response' });
   denied.push({ port: portOf(url) });
   expect(await get(url, options)).toEqual(refusal(/not reached/));
+});
+
+test('the parser of an answer ends at the first header beyond the limit', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.write(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => new Promise((resolve) => server.close(resolve)));
+  let errorsMade = 0;
+  Object.defineProperty(errors.HeadersOverflowError.prototype, 'name', { configurable: true, set: () => errorsMade++ });
+  stops.push(async () => Reflect.deleteProperty(errors.HeadersOverflowError.prototype, 'name'));
+  const outcome = await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(outcome).toMatchObject({ kind: 'error', error: { code: 'UND_ERR_HEADERS_OVERFLOW' } });
+  // Its class and the one that it extends both set its name.
+  expect(errorsMade).toBe(2);
 });

@@ -169,8 +169,8 @@ export const LIMITS = {
   maxFetchUrlChars: 16_384,
   maxFetchHeaderBytes: 64 * 1024,
   maxFetchRedirects: 10,
-  /** Headers of one response, names and values together. */
-  maxFetchResponseHeaderBytes: 64 * 1024,
+  /** Headers of one response, names and values together; as Node's own clients have it. */
+  maxFetchResponseHeaderBytes: 16 * 1024,
   /** Connections to hosts outside that one node keeps open without a request, of all tenants together; the oldest are closed. */
   maxIdleConnections: 1_024,
   /** Request and response bytes of fetches that one tenant may have in memory on one node at the same time. */

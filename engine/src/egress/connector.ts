@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
 import { checkDenied, checkedAddresses, checkLiteral, checkPort, type Guard, resolveChecked } from './guard.ts';
 import { parseAddress } from './address.ts';
 import { type EgressProxy, openTunnel } from './proxy.ts';
@@ -23,7 +23,12 @@ const MAX_OPENERS = 64;
 /** Each connector has TLS sessions of its own. */
 export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressProxy): Connector {
   const open = proxy === undefined ? openDirectly(guard, timeoutMs) : openByProxy(guard, timeoutMs, proxy);
-  return (target, callback) => {
+  return (target, answer) => {
+    const callback = ((error: Error | null, socket: Socket | null) => {
+      if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
+      endParserAtOverflow(socket);
+      answer(null, socket);
+    }) as buildConnector.Callback;
     try {
       checkPort(target.hostname, portOf(target));
       checkLiteral(guard, target.hostname);
@@ -32,6 +37,24 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       return () => undefined;
     }
     return open(target, callback);
+  };
+}
+
+/**
+ * Beyond its limit of headers undici's parser destroys the socket with a new error, and does so again for every further header
+ * of what was read: with thousands of them the node's thread stood still for 80 to 160 ms. Here the parser ends at the first.
+ */
+function endParserAtOverflow(socket: Socket): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (error instanceof errors.HeadersOverflowError) {
+      const key = Object.getOwnPropertySymbols(socket).find(
+        ({ description }) => description === 'parser',
+      ) as keyof Socket;
+      // What is not 0 is an error to the parser.
+      Object.assign(socket[key] ?? {}, { onHeaderField: () => -1, onHeaderValue: () => -1 });
+    }
+    return destroy(error);
   };
 }
 

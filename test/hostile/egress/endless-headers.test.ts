@@ -12,7 +12,7 @@ const server = rawServer((socket, request) => {
   flood(socket, isLong ? VALUE : LINES);
 });
 
-it('are given up at 64 KB', async () => {
+it('are given up at the limit of headers', async () => {
   const ran = await world.unharmed(() => fetchEach(world, [`${server.url}/long`, `${server.url}/many`]));
   expect(ran.error).toMatchObject(refusedRun(/answered with headers that are too large/));
   expect(ran.reached).toEqual([]);
