@@ -135,7 +135,7 @@ describe('a run whose sandbox process dies', () => {
       { timeoutMs: 40_000 },
     );
     expect(body.data.map((run: { error: { code: string } }) => run.error.code)).toEqual([
-      expect.stringMatching(/SANDBOX_CRASHED|MEMORY_LIMIT/),
+      expect.stringMatching(/SANDBOX_CRASHED|MEMORY_LIMIT|CPU_LIMIT/),
     ]);
     await server.stop();
   }, 90_000);

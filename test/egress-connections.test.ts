@@ -145,7 +145,10 @@ test('the parser of an answer ends at the first header beyond the limit', async 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stops.push(() => new Promise((resolve) => server.close(resolve)));
   let errorsMade = 0;
-  Object.defineProperty(errors.HeadersOverflowError.prototype, 'name', { configurable: true, set: () => errorsMade++ });
+  Object.defineProperty(errors.HeadersOverflowError.prototype, 'name', {
+    configurable: true,
+    set: () => void errorsMade++,
+  });
   stops.push(async () => Reflect.deleteProperty(errors.HeadersOverflowError.prototype, 'name'));
   const outcome = await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   expect(outcome).toMatchObject({ kind: 'error', error: { code: 'UND_ERR_HEADERS_OVERFLOW' } });

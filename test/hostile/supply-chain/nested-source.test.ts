@@ -9,5 +9,6 @@ it.each([
   ['calls', `export default a${'()'.repeat(500_000)}`],
   ['labels', `${'a:'.repeat(500_000)}1`],
 ])('of %s is refused, and the next component is bundled', async (_, code) => {
-  expect(refusedWith(await chain.save(code))).toContain('The code cannot be bundled: it is nested too deeply');
+  // On a full machine its time ends first.
+  expect(refusedWith(await chain.save(code))).toMatch(/cannot be bundled: it (?:is nested too deeply|took longer than)/);
 });
