@@ -147,7 +147,9 @@ test('the parser of an answer ends at the first header beyond the limit', async 
   let errorsMade = 0;
   Object.defineProperty(errors.HeadersOverflowError.prototype, 'name', {
     configurable: true,
-    set: () => void errorsMade++,
+    set: () => {
+      errorsMade++;
+    },
   });
   stops.push(async () => Reflect.deleteProperty(errors.HeadersOverflowError.prototype, 'name'));
   const outcome = await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

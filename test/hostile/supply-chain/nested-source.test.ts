@@ -10,5 +10,7 @@ it.each([
   ['labels', `${'a:'.repeat(500_000)}1`],
 ])('of %s is refused, and the next component is bundled', async (_, code) => {
   // On a full machine its time ends first.
-  expect(refusedWith(await chain.save(code))).toMatch(/cannot be bundled: it (?:is nested too deeply|took longer than)/);
+  expect(refusedWith(await chain.save(code))).toMatch(
+    /cannot be bundled: it (?:is nested too deeply|took longer than)/,
+  );
 });
