@@ -29,9 +29,15 @@ export function readNodeFacts(): NodeFacts {
   };
 }
 
+/** Not loaded here: `wasi` prints a warning, and with `domain` every new emitter, each socket too, takes five times as long. */
+const KNOWN_FUNCTIONS: Readonly<Record<string, string[]>> = {
+  wasi: ['WASI'],
+  domain: ['Domain', 'createDomain', 'create'],
+};
+
 function readExports(name: string): { functions: string[]; values: Record<string, unknown> } {
-  // Loading this one prints a warning.
-  if (name === 'wasi') return { functions: ['WASI'], values: {} };
+  const known = KNOWN_FUNCTIONS[name];
+  if (known !== undefined) return { functions: known, values: {} };
   const exported = createRequire(import.meta.url)(`node:${name}`) as Record<string, unknown>;
   const functions: string[] = [];
   const values: Record<string, unknown> = {};
