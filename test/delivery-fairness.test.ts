@@ -4,6 +4,7 @@ import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createLanes } from '../engine/src/outgoing/lanes.ts';
+import { createSender } from '../engine/src/outgoing/sender.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -16,7 +17,7 @@ afterAll(() => world.stop());
 
 const delivery = (accountId: string, webhookId: string, id: string) => ({ accountId, webhookId, id }) as DueDelivery;
 const webhookOf = ({ webhookId }: DueDelivery) => webhookId;
-const wide = { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000 };
+const wide = { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxPerTurn: () => 1_000 };
 
 test('tenants take turns, and webhooks within a tenant, each in its own order', () => {
   const lanes = createLanes(wide, webhookOf);
@@ -29,8 +30,9 @@ test('tenants take turns, and webhooks within a tenant, each in its own order', 
 });
 
 test('limits hold and nothing is lost or invented, whatever the order of starts and ends', () => {
-  const limits = { maxPerLane: 3, maxPerTenant: 5, maxHeldPerLane: 1_000 };
+  const limits = { maxPerLane: 3, maxPerTenant: 5, maxHeldPerLane: 1_000, maxPerTurn: () => 4 };
   const step = fc.oneof(
+    fc.record({ kind: fc.constant('new turn' as const) }),
     fc.record({ kind: fc.constant('push' as const), tenant: fc.nat(2), hook: fc.nat(2) }),
     fc.record({ kind: fc.constant('next' as const) }),
     fc.record({ kind: fc.constant('done' as const), pick: fc.nat(), timeout: fc.boolean() }),
@@ -41,17 +43,23 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
       const inFlight: DueDelivery[] = [];
       let pushed = 0;
       let left = 0;
-      const widest = { webhook: 0, tenant: 0 };
+      const widest = { webhook: 0, tenant: 0, turn: 0 };
+      let turn: string[] = [];
       const count = (key: 'accountId' | 'webhookId', value: string) => inFlight.filter((d) => d[key] === value).length;
       for (const [i, action] of steps.entries()) {
         if (action.kind === 'push') {
           const webhookId = `wh_${action.tenant}_${action.hook}`;
           lanes.push(delivery(`o_${action.tenant}`, webhookId, String(i)));
           pushed++;
+        } else if (action.kind === 'new turn') {
+          lanes.newTurn();
+          turn = [];
         } else if (action.kind === 'next') {
           const next = lanes.next();
           if (next === undefined) continue;
           inFlight.push(next);
+          turn.push(next.accountId);
+          widest.turn = Math.max(widest.turn, turn.filter((id) => id === next.accountId).length);
           widest.webhook = Math.max(widest.webhook, count('webhookId', next.webhookId));
           widest.tenant = Math.max(widest.tenant, count('accountId', next.accountId));
         } else if (inFlight.length > 0) {
@@ -61,9 +69,11 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
       }
       expect(widest.webhook).toBeLessThanOrEqual(limits.maxPerLane);
       expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant);
+      expect(widest.turn).toBeLessThanOrEqual(limits.maxPerTurn());
       expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
       // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
       for (;;) {
+        if (lanes.isTurnOver()) lanes.newTurn();
         for (const ended of inFlight.splice(0)) left += 1 + lanes.done(ended, 'answered').length;
         for (let next = lanes.next(); next !== undefined; next = lanes.next()) inFlight.push(next);
         if (inFlight.length === 0) break;
@@ -73,8 +83,41 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
   );
 });
 
+test('beside others a tenant begins two attempts in each turn of the event loop, alone as many as it may', async () => {
+  const big = Array.from({ length: 6 }, (_, i) => delivery('big', 'wh_1', String(i)));
+  const alone = recordingSender();
+  alone.sender.push(big);
+  expect(alone.started).toHaveLength(6);
+  const { sender, started } = recordingSender();
+  sender.push([delivery('small', 'wh_2', '0'), ...big]);
+  expect(started.toSorted()).toEqual(['big', 'big', 'small']);
+  for (const count of [5, 7]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started).toHaveLength(count);
+  }
+});
+
+/** Its attempts do not end. `started`: their tenants. */
+function recordingSender() {
+  const started: string[] = [];
+  const sender = createSender<DueDelivery, unknown>({
+    attempt: ({ accountId }) => {
+      started.push(accountId);
+      return { done: new Promise(() => undefined), abort: () => undefined };
+    },
+    laneIdOf: webhookOf,
+    limits: { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxInFlight: 100 },
+    onEnd: () => undefined,
+    onShed: () => undefined,
+  });
+  return { sender, started };
+}
+
 test('timeouts narrow a webhook to one attempt at a time and shed what it held; answers widen it again', () => {
-  const lanes = createLanes({ maxPerLane: 8, maxPerTenant: 100, maxHeldPerLane: 100 }, webhookOf);
+  const lanes = createLanes(
+    { maxPerLane: 8, maxPerTenant: 100, maxHeldPerLane: 100, maxPerTurn: () => 1_000 },
+    webhookOf,
+  );
   for (let i = 0; i < 100; i++) lanes.push(delivery('o', 'wh', String(i)));
   expect(lanes.room('wh')).toBe(0);
   const first = Array.from({ length: 8 }, () => lanes.next()!);

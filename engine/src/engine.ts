@@ -1,3 +1,4 @@
+import { createPresence } from '@headwater/shared';
 import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from './accounts/accounts.ts';
 import type { LimitsCache } from './accounts/limits-cache.ts';
@@ -136,7 +137,8 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const onAttempt = metrics.attemptEnded;
-  const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log });
+  const presence = createPresence();
+  const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log, presence });
   const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
@@ -153,6 +155,7 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
     retryPolicy,
     metrics,
     deliverer,
+    presence,
     opener,
     connected,
     environment,

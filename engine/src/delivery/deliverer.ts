@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { LIMITS, type Presence } from '@headwater/shared';
 import type { Egress } from '../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../egress/tenant-connections.ts';
 import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
@@ -32,6 +32,8 @@ export interface DelivererOptions {
   /** Called once for every attempt that was made. `durationMs`: from signing to the last byte that was read. */
   onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
   limits?: Partial<DelivererLimits>;
+  /** As in SenderOptions. */
+  presence?: Presence;
 }
 
 interface DelivererStats {
@@ -124,6 +126,7 @@ class NodeDeliverer implements Deliverer {
       },
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#giveBack(deliveries),
+      ...(options.presence === undefined ? {} : { presence: options.presence }),
     });
   }
 

@@ -4,6 +4,8 @@ export interface LaneLimits {
   maxPerTenant: number;
   /** Items of one lane that are held, waiting or in flight. */
   maxHeldPerLane: number;
+  /** Attempts of one tenant that begin before the next `newTurn`, asked each time. */
+  maxPerTurn: () => number;
 }
 
 /**
@@ -17,6 +19,9 @@ export interface Lanes<T> {
   push(item: T): void;
   /** The next one that may start now; it is in flight until `done`. */
   next(): T | undefined;
+  /** Whether a tenant has used up its turn. */
+  isTurnOver(): boolean;
+  newTurn(): void;
   /** Answers what the lane, its window smaller now, should not hold any longer; it has left the lane. */
   done(item: T, outcome: 'answered' | 'timeout'): T[];
   /** How many more of this lane may be held. Never negative. */
@@ -37,6 +42,8 @@ interface Tenant<T> {
   id: string;
   lanes: number;
   inFlight: number;
+  /** In this turn. */
+  started: number;
   /** Lanes that have something to send and room in their window, in turn. */
   ready: Set<Lane<T>>;
 }
@@ -64,6 +71,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   readonly #tenants = new Map<string, Tenant<T>>();
   // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
   readonly #readyTenants = new Set<Tenant<T>>();
+  readonly #startedTenants = new Set<Tenant<T>>();
+  #isTurnOver = false;
   #waiting = 0;
 
   constructor(limits: LaneLimits, laneIdOf: (item: T) => string) {
@@ -86,8 +95,23 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     this.#waiting--;
     lane.inFlight++;
     lane.tenant.inFlight++;
+    lane.tenant.started++;
+    this.#startedTenants.add(lane.tenant);
     this.#settle(lane);
     return item;
+  }
+
+  isTurnOver(): boolean {
+    return this.#isTurnOver;
+  }
+
+  newTurn(): void {
+    this.#isTurnOver = false;
+    for (const tenant of this.#startedTenants) {
+      tenant.started = 0;
+      this.#settleTenant(tenant);
+    }
+    this.#startedTenants.clear();
   }
 
   done(item: T, outcome: 'answered' | 'timeout'): T[] {
@@ -128,7 +152,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const known = this.#lanes.get(laneId);
     if (known !== undefined) return known;
     const id = item.accountId;
-    const tenant: Tenant<T> = this.#tenants.get(id) ?? { id, lanes: 0, inFlight: 0, ready: new Set() };
+    const tenant: Tenant<T> = this.#tenants.get(id) ?? { id, lanes: 0, inFlight: 0, started: 0, ready: new Set() };
     this.#tenants.set(id, tenant);
     tenant.lanes++;
     const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane };
@@ -141,8 +165,14 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const { tenant } = lane;
     tenant.ready.delete(lane);
     if (lane.waiting.length > 0 && lane.inFlight < lane.window) tenant.ready.add(lane);
+    this.#settleTenant(tenant);
+  }
+
+  #settleTenant(tenant: Tenant<T>): void {
     this.#readyTenants.delete(tenant);
-    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.maxPerTenant) this.#readyTenants.add(tenant);
+    if (tenant.ready.size === 0 || tenant.inFlight >= this.#limits.maxPerTenant) return;
+    if (tenant.started < this.#limits.maxPerTurn()) this.#readyTenants.add(tenant);
+    else this.#isTurnOver = true;
   }
 
   #maxHeld(lane: Lane<T>): number {

@@ -1,5 +1,5 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { LIMITS, type Presence } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import { createDataStoreCalls } from '../data-stores/run-calls.ts';
@@ -35,6 +35,7 @@ export interface RunParts {
   guestFetch: GuestFetch;
   limits: LimitsCache;
   deliverer: Deliverer;
+  presence: Presence;
   opener: PropOpener;
   sealer: Pick<Sealer, 'seal' | 'mac'>;
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
@@ -96,8 +97,10 @@ export function assembleRuns(parts: RunParts): Runs {
   const release: DispatcherOptions['release'] = (invocations, how) => releaseHeld(sql, invocations, how);
   const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
   const executions = assembleExecutions(parts, context, { committer: executionCommitter, release });
-  const run: DispatcherOptions['run'] = (invocation, ran, again) =>
-    isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again) : runSource(invocation, ran);
+  const run: DispatcherOptions['run'] = (invocation, ran, again) => {
+    parts.presence.saw(invocation.accountId, performance.now());
+    return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again) : runSource(invocation, ran);
+  };
   const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, log });
   const dispatcher = createDispatcher({
     run: thenNext(turns.turns, run),

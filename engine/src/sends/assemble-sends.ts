@@ -1,3 +1,4 @@
+import type { Presence } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Sends } from '../contract-sends.ts';
 import type { RetryPolicy } from '../delivery/retry-policy.ts';
@@ -21,6 +22,7 @@ export interface SendParts {
   retryPolicy: RetryPolicy;
   limits: Pick<LimitsCache, 'get'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
+  presence: Presence;
 }
 
 /** Everything that becomes of `$.send.http`, `.email` and `.s3`. */

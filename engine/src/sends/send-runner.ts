@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { LIMITS, type Presence } from '@headwater/shared';
 import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
 import type { SendPayload } from '../jobs/tasks.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
@@ -18,6 +18,8 @@ export interface SendRunnerOptions extends SendContext {
   onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
   /** Default: that of LIMITS. */
   drainMs?: number;
+  /** As in SenderOptions. */
+  presence: Presence;
 }
 
 /**
@@ -74,6 +76,7 @@ class NodeSends implements SendRunner {
       },
       onEnd: (send, end) => void this.#settle(send, end),
       onShed: (sends) => void this.#giveBack(sends),
+      presence: options.presence,
     });
   }
 
