@@ -129,7 +129,8 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const { sql } = db;
   const limits = limitsOf(options, sql);
   const egress = egressOf(options, databaseUrl);
-  const guestFetch = createGuestFetch({ egress });
+  const presence = createPresence();
+  const guestFetch = createGuestFetch({ egress, presence });
   const starter = await createStarter();
   const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
@@ -137,7 +138,6 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const onAttempt = metrics.attemptEnded;
-  const presence = createPresence();
   const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log, presence });
   const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);

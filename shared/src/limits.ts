@@ -171,6 +171,9 @@ export const LIMITS = {
   maxFetchRedirects: 10,
   /** Headers of one response, names and values together; as Node's own clients have it. */
   maxFetchResponseHeaderBytes: 16 * 1024,
+  /** Answers to fetches of one tenant, read while others are here (othersPresentMs); those of fetchReadBurstMs need not wait. */
+  fetchReadBytesPerSecond: 32 * 1024 * 1024,
+  fetchReadBurstMs: 50,
   /** Connections to hosts outside that one node keeps open without a request, of all tenants together; the oldest are closed. */
   maxIdleConnections: 1_024,
   /** Request and response bytes of fetches that one tenant may have in memory on one node at the same time. */

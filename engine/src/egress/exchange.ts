@@ -15,9 +15,11 @@ export interface ExchangeRequest {
   maxKeptBytes: number;
   /**
    * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to `maxDrainedBytes` more, so that the
-   * connection can be used again, and then closes it. With `cut` nothing that happens after the status undoes the response.
+   * connection can be used again, and then closes it. With `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing that happens after the status undoes the response.
    */
-  overflow: { kind: 'fail'; onBytes?: (count: number) => boolean } | { kind: 'cut'; maxDrainedBytes: number };
+  overflow:
+    | { kind: 'fail'; onBytes?: (count: number) => boolean; waitMs?: (count: number) => number }
+    | { kind: 'cut'; maxDrainedBytes: number };
 }
 
 export type ExchangeOutcome =
@@ -107,7 +109,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#statusText = statusText ?? '';
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { maxKeptBytes, overflow } = this.#request;
     this.#seenBytes += chunk.length;
     const room = maxKeptBytes - this.#keptBytes;
@@ -116,6 +118,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (overflow.kind === 'fail' && overflow.onBytes?.(chunk.length) === false)
       return this.end({ kind: 'over-budget' });
     if (room > 0) this.#keep(chunk.subarray(0, room));
+    if (overflow.kind === 'fail') this.#rest(controller, overflow.waitMs?.(chunk.length) ?? 0);
     if (overflow.kind === 'cut' && this.#seenBytes > maxKeptBytes + overflow.maxDrainedBytes)
       this.end(this.#response());
   }
@@ -127,6 +130,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
     this.#settle({ kind: 'error', error });
+  }
+
+  #rest(controller: Dispatcher.DispatchController, waitMs: number): void {
+    if (waitMs === 0) return;
+    controller.pause();
+    setTimeout(() => controller.resume(), waitMs);
   }
 
   #keep(chunk: Buffer): void {

@@ -1,4 +1,4 @@
-import { type AccountLimits, LIMITS } from '@headwater/shared';
+import { type AccountLimits, createPresence, LIMITS, type Presence } from '@headwater/shared';
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { decodeBody } from './decode-body.ts';
@@ -9,6 +9,7 @@ import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
+import { createReadPace, type ReadPace } from './read-pace.ts';
 import { isEgressRefused } from './refusal.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 
@@ -31,10 +32,17 @@ export interface GuestFetch {
   stop(): Promise<void>;
 }
 
-export function createGuestFetch({ egress }: { egress: Egress }): GuestFetch {
+export interface GuestFetchOptions {
+  egress: Egress;
+  /** Who uses the node. Default: who fetches. */
+  presence?: Presence;
+}
+
+export function createGuestFetch({ egress, presence = createPresence() }: GuestFetchOptions): GuestFetch {
   const connections = createTenantConnections({ egress });
   const budget = createByteBudget(LIMITS.maxFetchBytesPerTenant);
-  const shared = { egress, connections, budget, turns: createFetchTurns(), inTurn: createInTurn() };
+  const pace = createReadPace(presence);
+  const shared = { egress, connections, budget, pace, turns: createFetchTurns(), inTurn: createInTurn() };
   return {
     async fetch(tenant, request, signal) {
       const prepared = prepareRequest(request, tenant.limits);
@@ -62,6 +70,7 @@ interface HeldBytes {
 interface FetchContext {
   egress: Egress;
   connections: TenantConnections;
+  pace: ReadPace;
   turns: FetchTurns;
   inTurn: InTurn;
   tenant: FetchTenant;
@@ -128,7 +137,11 @@ async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<Exch
     ...(hop.body === undefined ? {} : { body: hop.body }),
     timeoutMs: Math.max(1, msLeft(context)),
     maxKeptBytes: limits.maxFetchResponseBytes,
-    overflow: { kind: 'fail', onBytes: context.held.take },
+    overflow: {
+      kind: 'fail',
+      onBytes: context.held.take,
+      waitMs: (count) => context.pace.waitMs(id, count),
+    },
   });
   context.signal.addEventListener('abort', exchange.abort);
   try {

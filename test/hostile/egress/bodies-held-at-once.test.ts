@@ -11,7 +11,7 @@ const server = rawServer((socket) => {
 });
 
 it('are ended where they would hold more than that', async () => {
-  await world.limit({ fetchTimeoutMs: 2_000 });
+  await world.limit({ fetchTimeoutMs: 8_000 });
   const hold = `
 const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => fetch(event.url)));
 const messages = outcomes.map((outcome) => outcome.reason.message);
