@@ -197,6 +197,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #drop(laneId: string, lane: Lane<T>): void {
     this.#lanes.delete(laneId);
     lane.tenant.lanes--;
-    if (lane.tenant.lanes === 0) this.#tenants.delete(lane.tenant.id);
+    if (lane.tenant.lanes > 0) return;
+    this.#tenants.delete(lane.tenant.id);
+    this.#startedTenants.delete(lane.tenant);
   }
 }
