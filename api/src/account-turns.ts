@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPresence, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createDebts, createPresence, HeadwaterError, LIMITS } from '@headwater/shared';
 
 /**
  * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
@@ -64,27 +64,6 @@ export function announcedBytes({ headers }: Pick<IncomingMessage, 'headers'>): n
   const length = headers['content-length'];
   if (length !== undefined) return Number(length);
   return headers['transfer-encoding'] === undefined ? 0 : undefined;
-}
-
-interface Debts {
-  owedMs(accountId: string, nowMs: number): number;
-  add(accountId: string, ms: number, nowMs: number): void;
-  forget(accountId: string): void;
-}
-
-/** Keeps those alone that owe something. */
-function createDebts(): Debts {
-  const paidAtMs = new Map<string, number>();
-  return {
-    owedMs: (accountId, nowMs) => Math.max(0, (paidAtMs.get(accountId) ?? 0) - nowMs),
-    add(accountId, ms, nowMs) {
-      if (ms <= 0) return;
-      const before = Math.max(nowMs, paidAtMs.get(accountId) ?? 0);
-      if (!paidAtMs.has(accountId)) for (const [other, atMs] of paidAtMs) if (atMs <= nowMs) paidAtMs.delete(other);
-      paidAtMs.set(accountId, before + ms);
-    },
-    forget: (accountId) => void paidAtMs.delete(accountId),
-  };
 }
 
 function tooMuch(waitMs: number): HeadwaterError {

@@ -19,6 +19,7 @@ export {
   type TokenizeOutcome,
 } from './expressions/index.ts';
 export { LIMITS } from './limits.ts';
+export { createDebts, type Debts } from './debts.ts';
 export { createPresence, type Presence } from './presence.ts';
 export type {
   ComponentDescription,

@@ -135,7 +135,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #rest(controller: Dispatcher.DispatchController, waitMs: number): void {
     if (waitMs === 0) return;
     controller.pause();
-    setTimeout(() => controller.resume(), waitMs);
+    setTimeout(() => controller.resume(), waitMs).unref();
   }
 
   #keep(chunk: Buffer): void {

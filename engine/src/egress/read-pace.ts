@@ -1,4 +1,4 @@
-import { LIMITS, type Presence } from '@headwater/shared';
+import { createDebts, LIMITS, type Presence } from '@headwater/shared';
 
 /**
  * Answers of megabytes are read at a pace while others are here: each passes the node's memory and thread, and what comes from a
@@ -10,21 +10,17 @@ export interface ReadPace {
 }
 
 export function createReadPace(presence: Presence, nowMs: () => number = () => performance.now()): ReadPace {
-  /** When what was read would have been read at the pace. Of those alone who are ahead of it. */
-  const paidAtMs = new Map<string, number>();
+  const debts = createDebts();
   return {
     waitMs(tenantId, bytes) {
       const now = nowMs();
       presence.saw(tenantId, now);
       if (!presence.hasSeveral(now)) {
-        paidAtMs.delete(tenantId);
+        debts.forget(tenantId);
         return 0;
       }
-      const known = paidAtMs.get(tenantId);
-      if (known === undefined) for (const [other, atMs] of paidAtMs) if (atMs <= now) paidAtMs.delete(other);
-      const atMs = Math.max(now, known ?? 0) + (bytes / LIMITS.fetchReadBytesPerSecond) * 1_000;
-      paidAtMs.set(tenantId, atMs);
-      return Math.max(0, Math.ceil(atMs - now - LIMITS.fetchReadBurstMs));
+      debts.add(tenantId, (bytes / LIMITS.fetchReadBytesPerSecond) * 1_000, now);
+      return Math.max(0, Math.ceil(debts.owedMs(tenantId, now) - LIMITS.fetchReadBurstMs));
     },
   };
 }

@@ -1,0 +1,21 @@
+/** What tenants have had ahead of the pace that they are held to, as time that has to pass before they are even. */
+export interface Debts {
+  owedMs(tenantId: string, nowMs: number): number;
+  add(tenantId: string, ms: number, nowMs: number): void;
+  forget(tenantId: string): void;
+}
+
+/** Remembers those alone that owe something. */
+export function createDebts(): Debts {
+  const paidAtMs = new Map<string, number>();
+  return {
+    owedMs: (tenantId, nowMs) => Math.max(0, (paidAtMs.get(tenantId) ?? 0) - nowMs),
+    add(tenantId, ms, nowMs) {
+      if (ms <= 0) return;
+      const before = Math.max(nowMs, paidAtMs.get(tenantId) ?? 0);
+      if (!paidAtMs.has(tenantId)) for (const [other, atMs] of paidAtMs) if (atMs <= nowMs) paidAtMs.delete(other);
+      paidAtMs.set(tenantId, before + ms);
+    },
+    forget: (tenantId) => void paidAtMs.delete(tenantId),
+  };
+}
