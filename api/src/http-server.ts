@@ -221,8 +221,8 @@ const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
 
 /** What is not HTTP, or too slow, gets an answer where one can still be sent. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // node's own mark for the response under way on this connection; after its first byte nothing may be put in between
-  // oxlint-disable-next-line no-underscore-dangle
+  // After the first byte of a response under way nothing may be put in between.
+  // oxlint-disable-next-line no-underscore-dangle -- Node's own mark for that response
   const inFlight = (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || inFlight?.headersSent === true) {
     socket.destroy();

@@ -45,8 +45,7 @@ async function parseForm(contentType: string, bytes: Buffer): Promise<FormData |
   }
   const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } });
   try {
-    // The warning is about bodies without a bound; this one is in memory, at most LIMITS.maxHttpBodyBytes of it.
-    // oxlint-disable-next-line typescript/no-deprecated
+    // oxlint-disable-next-line typescript/no-deprecated -- for bodies without a bound; this is maxHttpBodyBytes at most, in memory
     return await response.formData();
   } catch {
     return undefined; // a broken part: the component gets the string
