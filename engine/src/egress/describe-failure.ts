@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { EgressProxyFailed, isEgressRefused } from './refusal.ts';
 
 /** Codes of certificates that TLS refuses, as Node names them. */
@@ -12,7 +13,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'did not accept a connection in time',
   EHOSTUNREACH: 'cannot be reached from here',
   ENETUNREACH: 'cannot be reached from here',
-  UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
+  UND_ERR_HEADERS_OVERFLOW: `answered with headers that are too large (over ${LIMITS.maxFetchResponseHeaderBytes} bytes)`,
   EGRESS_INTERIM_RESPONSES: 'sent one interim response after another',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than it said',
 };
