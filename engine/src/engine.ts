@@ -37,12 +37,14 @@ import {
 } from './parts-of-options.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
+import { startAccountBacklogs } from './run/account-backlogs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import type { Sealer } from './secrets/seal.ts';
 import { assembleSends } from './sends/assemble-sends.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
+import { readBacklogs } from './store/read-backlogs.ts';
 import { readComponentBundle } from './store/read-component-bundle.ts';
 import { countWaitingExecutions } from './store/read-executions.ts';
 import { readLastPositions } from './store/read-stream.ts';
@@ -143,8 +145,10 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
   const { watches, streams, stopStreams } = assembleStreams(sql, limits, log);
+  const backlogs = await startAccountBacklogs({ read: () => readBacklogs(sql), limitsOf: limits.known, log });
   return {
     sql,
+    backlogs,
     sealer,
     limits,
     egress,
@@ -169,7 +173,8 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
 /** What runs components and delivers, and what that needs. */
 async function startBase(options: EngineOptions, parts: EngineParts) {
   const ground = await startGround(options, parts);
-  const { sql, node, limits, starter, sandbox, deliverer, metrics, guestFetch, streams, environment, log } = ground;
+  const { sql, node, limits, starter, sandbox, deliverer, metrics, guestFetch, streams, environment } = ground;
+  const { backlogs, log } = ground;
   const { auth } = ground.connected;
   const runs = assembleRuns({
     ...ground,
@@ -182,7 +187,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const waiting = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
   const acceptInTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
-  const ingest = createIngest({ sql, node, dispatcher, limits, acceptInTurn });
+  const ingest = createIngest({ sql, node, dispatcher, limits, acceptInTurn, backlogs });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
@@ -199,6 +204,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     starter.stop,
     guestFetch.stop,
     changes.stop,
+    ground.backlogs.stop,
     node.stop,
   ];
   return { ...ground, sends, sendRunner, runs, ingest, changes, stops };
@@ -209,7 +215,7 @@ type Base = Awaited<ReturnType<typeof startBase>>;
 /** Saved code, and the sources made of it. */
 function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const { log, role } = options;
-  const { limits, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
+  const { limits, backlogs, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
   const fetch = fetchCode(guestFetch, limits);
   const shared = assembleRegistry({ db, sandbox, builder: builderOf(options, starter), limits, fetch, log, role });
   const { components, registry, imports } = shared;
@@ -223,6 +229,7 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
     components,
     additionalProps: componentProps.additionalProps,
     limits,
+    backlogs,
     sealer,
     runTask: (task: RunTask) => runTask(runs.context, task),
     forget: changes.forget,
@@ -248,6 +255,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     sql: db.sql,
     node,
     dispatcher,
+    backlogs: base.backlogs,
     turns: turns.turns,
     deliverer,
     sends: sendRunner,

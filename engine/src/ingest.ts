@@ -5,6 +5,7 @@ import { createEndpointRoutes } from './endpoint-routes.ts';
 import type { NodeLease } from './nodes/node-lease.ts';
 import { createRequestRate } from './request-rate.ts';
 import type { Dispatcher } from './run/dispatcher.ts';
+import type { AccountBacklogs } from './run/account-backlogs.ts';
 import { newInvocationId } from './run/invocation.ts';
 import { type Batcher, createBatcher } from './store/batcher.ts';
 import type { Sql } from './store/database.ts';
@@ -18,6 +19,7 @@ export interface IngestOptions {
   limits: Pick<LimitsCache, 'known' | 'get'>;
   /** What is sent to a workflow whose settings say when its executions start. */
   acceptInTurn: Ingest['accept'];
+  backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
 }
 
 export interface IngestCache {
@@ -41,32 +43,30 @@ const RETRY_AFTER_SECONDS = 1;
  * while a commit is in flight shares the next one.
  */
 export function createIngest(options: IngestOptions): Ingest & IngestCache {
-  const { sql, limits } = options;
+  const { sql, limits, backlogs } = options;
   const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
   const rate = createRequestRate(() => performance.now());
   const batcher = createIntake(sql);
 
+  /** Whether a request goes to the database for any node, not on at once on this one. */
+  function waits({ accountId, inTurn }: EndpointRoute): boolean {
+    return inTurn !== undefined || options.dispatcher.capacity(accountId) <= batcher.size();
+  }
+
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
-    if (route.inTurn !== undefined) return options.acceptInTurn(route, event);
     const { accountId, sourceId, propName } = route;
-    const hasRoom = options.dispatcher.capacity(accountId) > batcher.size();
-    if (route.customResponse && !hasRoom) {
-      throw new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
+    const hasRoom = !waits(route);
+    if (route.customResponse && route.inTurn === undefined && !hasRoom) throw tooManyClients();
+    if (route.inTurn !== undefined)
+      return backlogs.queue(accountId, event.length, () => options.acceptInTurn(route, event));
     const id = newInvocationId(sourceId);
     const leasedBy = options.node.id();
-    await batcher.add({
-      id,
-      accountId,
-      sourceId,
-      kind: 'http',
-      httpProp: propName,
-      event,
-      ...(hasRoom ? { leasedBy } : {}),
-    });
-    if (!hasRoom) return { invocationId: id };
+    const row = { id, accountId, sourceId, kind: 'http' as const, httpProp: propName, event };
+    if (!hasRoom) {
+      await backlogs.queue(accountId, event.length, () => batcher.add(row));
+      return { invocationId: id };
+    }
+    await batcher.add({ ...row, leasedBy });
     const held = { id, accountId, sourceId, kind: 'http' as const, propName, event, attempts: 1, leasedBy };
     if (!route.customResponse) {
       options.dispatcher.take([held]);
@@ -83,6 +83,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       return route;
     },
     admit(route) {
+      if (waits(route)) backlogs.admit(route.accountId);
       const perSecond = limits.known(route.accountId)?.maxRequestsPerSecond ?? 0;
       if (perSecond === 0) return;
       const waitSeconds = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
@@ -108,6 +109,12 @@ function createIntake(sql: Sql): Batcher<NewInvocation, undefined> {
       await insertInvocations(sql, rows);
       return rows.map(() => undefined);
     },
+  });
+}
+
+function tooManyClients(): HeadwaterError {
+  return new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }
 

@@ -191,6 +191,27 @@ export const ACCOUNT_LIMITS = {
     unit: 'count',
     of: 'the e-mails that `$.send.email` sends on one day (UTC)',
   },
+  maxQueuedInvocations: {
+    default: 200_000,
+    min: 1,
+    max: 100_000_000,
+    unit: 'count',
+    of: 'runs and executions that wait in the database; with more of them requests get 429 and events are not heard',
+  },
+  maxQueuedBytes: {
+    default: 512 * MB,
+    min: 64 * KB,
+    max: 1024 * 1024 * MB,
+    unit: 'bytes',
+    of: 'the events that they wait with, together',
+  },
+  maxQueuedDeliveries: {
+    default: 200_000,
+    min: 1,
+    max: 100_000_000,
+    unit: 'count',
+    of: 'deliveries that wait for an attempt; with more of them events are stored and not delivered',
+  },
   maxEventHops: {
     default: 10,
     min: 1,

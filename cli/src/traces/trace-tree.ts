@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   paused: 'it was stopped',
   no_such_channel: 'it is not subscribed to this channel',
   too_many_hops: 'the chain of events is too long',
+  backlog_full: 'too much of the account was waiting',
 };
 
 /** A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others did not. */

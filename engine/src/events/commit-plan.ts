@@ -1,14 +1,15 @@
-import { type DedupeStrategy, type EmittedEvent, type ExceededLimit, newId } from '@headwater/shared';
+import type { DedupeStrategy, EmittedEvent, ExceededLimit } from '@headwater/shared';
 import type { EventCause } from './cause.ts';
 import { DEFAULT_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from './channels.ts';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
-import { emitIdOf, type EventPosition, nextPosition } from './event-id.ts';
+import { type EventPosition, nextPosition } from './event-id.ts';
+import type { EventRow, InvocationRow } from './event-rows.ts';
 import { type DbSize, fitDbWrites } from './fit-db-writes.ts';
-import { type HeardBy, indexListeners, type Listener, type WebhookListener } from './listeners.ts';
+import { type HeardBy, indexListeners, type Listener } from './listeners.ts';
 import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from './missed.ts';
 import { orderEvents } from './order-events.ts';
-import { type RunTimes, timesOf } from './run-times.ts';
-import { newInvocationId } from '../run/invocation.ts';
+import { addListeners, countQueued, type Emitting, findExceeded, type Led, type RoomFor } from './plan-listeners.ts';
+import { timesOf } from './run-times.ts';
 import type { NewSend } from '../sends/new-send.ts';
 import type { ExecutionCommit, ExecutionEnd } from '../workflows/run/execution-rows.ts';
 import { storableText } from './storable-text.ts';
@@ -62,41 +63,8 @@ export interface EmitterState {
   db: DbSize;
 }
 
-interface EventRow {
-  accountId: string;
-  emitterId: string;
-  position: EventPosition;
-  invocationId: string | null;
-  cause: EventCause | undefined;
-  times: RunTimes | undefined;
-  channel: string;
-  emitId: string | null;
-  summary: string | null;
-  ts: number | null;
-  data: string;
-}
-
-export interface DeliveryRow {
-  id: string;
-  event: EventRow;
-  listener: WebhookListener;
-}
-
-/** An event on its way to a source or workflow that listens. */
-export interface InvocationRow {
-  id: string;
-  sourceId: string;
-  event: EventRow;
-  cause: EventCause;
-  /** No node leases it now: its executions start by the rules of its settings. */
-  inTurn?: true;
-}
-
-export interface CommitPlan {
+export interface CommitPlan extends Led {
   events: EventRow[];
-  deliveries: DeliveryRow[];
-  /** In the order of their events, and so are their ids. */
-  invocations: InvocationRow[];
   missed: MissedRow[];
   /** States that changed, by emitter. */
   states: Map<string, EmitterState>;
@@ -121,12 +89,14 @@ export function planCommit(
   states: ReadonlyMap<string, EmitterState>,
   listeners: readonly Listener[],
   nowMs: number,
+  roomFor: RoomFor = () => undefined,
 ): CommitPlan {
   const hears = indexListeners(listeners);
   const plan: CommitPlan = {
     events: [],
     deliveries: [],
     invocations: [],
+    fanOuts: [],
     missed: [],
     states: new Map(),
     runs: new Map(),
@@ -140,13 +110,14 @@ export function planCommit(
     const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
     sizes.set(run.sourceId, size);
     const fitted = fitDbWrites(run.dbWrites, size, run.maxDbBytes ?? Number.POSITIVE_INFINITY);
-    const emitted = planEvents(run, state, fitted.exceeded, hears, nowMs);
+    const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs });
     const { record, exceeded, recordedAt, last, dedupe } = emitted;
     plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt });
     if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
       plan.states.set(run.sourceId, { last, dedupe, db: size });
     missed.deduped(missedRunOf(run), emitted.dedupedIds);
-    for (const event of emitted.rows) addListeners(plan, run, event, hears, missed);
+    for (const event of emitted.rows) plan.events.push(event);
+    addListeners(plan, emittingOf(run), emitted.rows, hears, emitted.isFull, missed);
   }
   placeMissed(plan, missed, states, nowMs);
   for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);
@@ -167,6 +138,7 @@ interface PlannedEvents {
   dedupe: DedupeState | undefined;
   record: RunRow | undefined;
   exceeded: ExceededLimit | undefined;
+  isFull: boolean;
 }
 
 /** What dedupe lets through, then what the run logged where somebody listens, then its error. */
@@ -174,8 +146,7 @@ function planEvents(
   run: RunCommit,
   state: EmitterState,
   overDb: ExceededLimit | undefined,
-  hears: HeardBy,
-  nowMs: number,
+  { hears, roomFor, nowMs }: { hears: HeardBy; roomFor: RoomFor; nowMs: number },
 ): PlannedEvents {
   const { accepted, state: dedupe } =
     run.emits.length === 0
@@ -183,7 +154,13 @@ function planEvents(
       : decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
   const dedupedIds = idsOfOthers(run.emits, accepted);
   const logs = logEvents(run, hears);
-  const exceeded = overDb ?? findTooManyHops(run, [...accepted, ...logs], hears);
+  const emitting = emittingOf(run);
+  const { limit, isFull } = findExceeded(
+    emitting,
+    countQueued(emitting, [...accepted, ...logs].map(heardAs), hears),
+    roomFor,
+  );
+  const exceeded = overDb ?? limit;
   const record = recordOf(run, exceeded);
   const error = record?.errorEvent;
   const errors = error === undefined ? [] : [{ data: error, name: ERRORS_CHANNEL, emittedAtMs: nowMs }];
@@ -193,7 +170,7 @@ function planEvents(
     return eventRow(run, last, event);
   });
   const recordedAt = record === undefined ? undefined : nextPosition(last, nowMs);
-  return { rows, dedupedIds, recordedAt, last: recordedAt ?? last, dedupe, record, exceeded };
+  return { rows, dedupedIds, recordedAt, last: recordedAt ?? last, dedupe, record, exceeded, isFull };
 }
 
 const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? run.invocation?.id;
@@ -239,45 +216,12 @@ function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
   }));
 }
 
-/** Sources that hear each other must not do so for ever: the chain ends here, and the run that would go on with it fails. */
-function findTooManyHops(run: RunCommit, events: readonly EmittedEvent[], hears: HeardBy): ExceededLimit | undefined {
-  const { accountId, sourceId: emitterId, maxEventHops = Number.POSITIVE_INFINITY } = run;
-  const used = hopsAfter(run);
-  if (used <= maxEventHops) return undefined;
-  const channels = new Set(events.map(channelOf));
-  const isHeard = [...channels].some((channel) => hears({ accountId, emitterId, channel }).sources.length > 0);
-  return isHeard ? { name: 'maxEventHops', value: maxEventHops, used } : undefined;
+function emittingOf(run: RunCommit): Emitting {
+  const { accountId, sourceId: emitterId, maxEventHops: maxHops = Number.POSITIVE_INFINITY } = run;
+  return { accountId, emitterId, traceId: traceIdOf(run), hops: (run.invocation?.cause?.hops ?? 0) + 1, maxHops };
 }
 
-function hopsAfter(run: RunCommit): number {
-  return (run.invocation?.cause?.hops ?? 0) + 1;
-}
-
-/** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
-function addListeners(plan: CommitPlan, run: RunCommit, event: EventRow, hears: HeardBy, missed: MissedEvents): void {
-  plan.events.push(event);
-  const { webhooks, sources, paused } = hears(event);
-  const { ms } = event.position;
-  for (const listener of webhooks) plan.deliveries.push({ id: newId('delivery', ms), event, listener });
-  for (const { listenerId } of paused) missed.paused(event, listenerId);
-  const hops = hopsAfter(run);
-  // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
-  const maxHops = (run.maxEventHops ?? Number.POSITIVE_INFINITY) + (event.channel === ERRORS_CHANNEL ? 1 : 0);
-  const traceId = traceIdOf(run);
-  if (hops > maxHops) {
-    for (const { sourceId } of sources) missed.tooManyHops(event, sourceId, traceId);
-    return;
-  }
-  const cause: EventCause = {
-    event: emitIdOf(event.emitterId, event.position),
-    hops,
-    ...(traceId === undefined ? {} : { traceId }),
-  };
-  for (const { sourceId, inTurn } of sources) {
-    const id = newInvocationId(sourceId, ms);
-    plan.invocations.push({ id, sourceId, event, cause, ...(inTurn ? { inTurn } : {}) });
-  }
-}
+const heardAs = (event: EmittedEvent) => ({ channel: channelOf(event), data: event.data });
 
 const channelOf = (event: EmittedEvent) => storableText(event.name ?? DEFAULT_CHANNEL);
 

@@ -32,7 +32,7 @@ interface PausedListener extends Subscribed {
 
 export type Listener = WebhookListener | SourceListener | PausedListener;
 
-interface Heard {
+export interface Heard {
   webhooks: WebhookListener[];
   sources: SourceListener[];
   paused: PausedListener[];
@@ -50,23 +50,36 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
  */
 export function indexListeners(listeners: readonly Listener[]): HeardBy {
   const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
-  return ({ accountId, emitterId, channel }) => {
-    const own = byEmitter.get(`${accountId} ${emitterId}`) ?? [];
-    const all = byEmitter.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'}`) ?? [];
-    const webhooks = new Map<string, WebhookListener>();
-    const sources = new Map<string, SourceListener>();
-    const paused = new Map<string, PausedListener>();
-    for (const listener of [...own, ...all]) {
-      if (listener.channel !== channel) continue;
-      if (listener.kind === 'webhook') {
-        webhooks.set(listener.webhookId, listener);
-        continue;
-      }
-      const listenerId = listener.kind === 'source' ? listener.sourceId : listener.listenerId;
-      if (GLOBS.has(listener.emitterId) && listenerId === emitterId) continue;
-      if (listener.kind === 'source') sources.set(listenerId, listener);
-      else paused.set(listenerId, listener);
-    }
-    return { webhooks: [...webhooks.values()], sources: [...sources.values()], paused: [...paused.values()] };
+  // A thousand events of a run are heard by the same, who may be a thousand.
+  const known = new Map<string, Heard>();
+  return (event) => {
+    const { accountId, emitterId, channel } = event;
+    const key = `${accountId} ${emitterId} ${channel}`;
+    const heard = known.get(key) ?? hearersOf(byEmitter, event);
+    known.set(key, heard);
+    return heard;
   };
+}
+
+function hearersOf(
+  byEmitter: ReadonlyMap<string, readonly Listener[]>,
+  { accountId, emitterId, channel }: Parameters<HeardBy>[0],
+): Heard {
+  const own = byEmitter.get(`${accountId} ${emitterId}`) ?? [];
+  const all = byEmitter.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'}`) ?? [];
+  const webhooks = new Map<string, WebhookListener>();
+  const sources = new Map<string, SourceListener>();
+  const paused = new Map<string, PausedListener>();
+  for (const listener of [...own, ...all]) {
+    if (listener.channel !== channel) continue;
+    if (listener.kind === 'webhook') {
+      webhooks.set(listener.webhookId, listener);
+      continue;
+    }
+    const listenerId = listener.kind === 'source' ? listener.sourceId : listener.listenerId;
+    if (GLOBS.has(listener.emitterId) && listenerId === emitterId) continue;
+    if (listener.kind === 'source') sources.set(listenerId, listener);
+    else paused.set(listenerId, listener);
+  }
+  return { webhooks: [...webhooks.values()], sources: [...sources.values()], paused: [...paused.values()] };
 }

@@ -3,7 +3,7 @@ import { type EventPosition, nextPosition } from './event-id.ts';
 import { storableText } from './storable-text.ts';
 
 /** Why something that was emitted did not get somewhere; as in the table missed_events. */
-type MissedReason = 'paused' | 'too_many_hops' | 'deduped' | 'more';
+type MissedReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'deduped' | 'more';
 
 /** What of one emitter was missed in one commit, for one reason. */
 interface Missed {
@@ -24,12 +24,17 @@ export interface MissedRow extends Missed {
   position: EventPosition;
 }
 
-interface Event {
-  accountId: string;
-  emitterId: string;
-  position: EventPosition;
-  invocationId: string | null;
-  channel: string;
+/** Events of one run and channel: from `first` on, up to the number `toSeq`. */
+interface Range {
+  first: {
+    accountId: string;
+    emitterId: string;
+    position: EventPosition;
+    invocationId: string | null;
+    channel: string;
+  };
+  toSeq: number;
+  count: number;
 }
 
 /**
@@ -37,8 +42,9 @@ interface Event {
  * events that an emitter gets in one commit have ids of the same millisecond and follow each other, so a range names them.
  */
 export interface MissedEvents {
-  paused(event: Event, listenerId: string): void;
-  tooManyHops(event: Event, listenerId: string, traceId: string | undefined): void;
+  paused(range: Range, listenerId: string): void;
+  tooManyHops(range: Range, listenerId: string, traceId: string | undefined): void;
+  backlogFull(range: Range, listenerId: string, traceId: string | undefined): void;
   deduped(
     run: { accountId: string; emitterId: string; invocationId: string | undefined; traceId: string | undefined },
     emitIds: readonly string[],
@@ -51,45 +57,37 @@ export interface MissedEvents {
 export function collectMissed(): MissedEvents {
   const byEmitter = new Map<string, Map<string, Missed>>();
 
-  function find(emitterId: string, key: string, make: () => Missed): Missed {
+  function find(emitterId: string, key: string, count: number, make: () => Missed): Missed {
     const ofEmitter = byEmitter.get(emitterId) ?? new Map<string, Missed>();
     byEmitter.set(emitterId, ofEmitter);
     const isFull = ofEmitter.size >= LIMITS.maxMissedRows && !ofEmitter.has(key);
     const found = ofEmitter.get(isFull ? 'more' : key) ?? (isFull ? { ...make(), ...NOBODY } : make());
     ofEmitter.set(isFull ? 'more' : key, found);
-    found.count++;
+    found.count += count;
     return found;
   }
 
-  const unheard = (reason: MissedReason, event: Event, listenerId: string): Missed => ({
-    reason,
-    accountId: event.accountId,
-    invocationId: null,
-    traceId: null,
-    listenerId,
-    channel: event.channel,
-    fromSeq: event.position.seq,
-    toSeq: event.position.seq,
-    emitIds: [],
-    count: 0,
-  });
+  /** Of one run, unlike events that a stopped listener misses. */
+  function unheardOfRun(reason: MissedReason, range: Range, listenerId: string, traceId: string | undefined): void {
+    const { emitterId, invocationId, channel } = range.first;
+    find(emitterId, `${reason} ${invocationId} ${listenerId} ${channel}`, range.count, () => ({
+      ...unheard(reason, range, listenerId),
+      invocationId,
+      traceId: traceId ?? null,
+    })).toSeq = range.toSeq;
+  }
 
   return {
-    paused(event, listenerId) {
-      const key = `paused ${listenerId} ${event.channel}`;
-      find(event.emitterId, key, () => unheard('paused', event, listenerId)).toSeq = event.position.seq;
+    paused(range, listenerId) {
+      const { emitterId, channel } = range.first;
+      const key = `paused ${listenerId} ${channel}`;
+      find(emitterId, key, range.count, () => unheard('paused', range, listenerId)).toSeq = range.toSeq;
     },
-    tooManyHops(event, listenerId, traceId) {
-      const { invocationId } = event;
-      find(event.emitterId, `hops ${invocationId} ${listenerId} ${event.channel}`, () => ({
-        ...unheard('too_many_hops', event, listenerId),
-        invocationId,
-        traceId: traceId ?? null,
-      })).toSeq = event.position.seq;
-    },
+    tooManyHops: (range, listenerId, traceId) => unheardOfRun('too_many_hops', range, listenerId, traceId),
+    backlogFull: (range, listenerId, traceId) => unheardOfRun('backlog_full', range, listenerId, traceId),
     deduped({ accountId, emitterId, invocationId, traceId }, emitIds) {
       if (emitIds.length === 0) return;
-      const missed = find(emitterId, `deduped ${invocationId ?? ''}`, () => ({
+      find(emitterId, `deduped ${invocationId ?? ''}`, emitIds.length, () => ({
         ...NOBODY,
         reason: 'deduped',
         accountId,
@@ -98,7 +96,6 @@ export function collectMissed(): MissedEvents {
         emitIds: emitIds.slice(0, LIMITS.maxMissedIds).map((id) => id.slice(0, LIMITS.maxMissedIdChars)),
         count: 0,
       }));
-      missed.count += emitIds.length - 1;
     },
     emitters: () => byEmitter.keys(),
     rows(emitterId, before, nowMs) {
@@ -117,6 +114,21 @@ export function idsOfOthers(emits: readonly EmittedEvent[], accepted: readonly E
   if (accepted.length === emits.length) return [];
   const kept = new Set(accepted);
   return emits.filter((event) => !kept.has(event)).map(({ id }) => storableText(String(id ?? '')));
+}
+
+function unheard(reason: MissedReason, { first }: Range, listenerId: string): Missed {
+  return {
+    reason,
+    accountId: first.accountId,
+    invocationId: null,
+    traceId: null,
+    listenerId,
+    channel: first.channel,
+    fromSeq: first.position.seq,
+    toSeq: first.position.seq,
+    emitIds: [],
+    count: 0,
+  };
 }
 
 const NOBODY = {

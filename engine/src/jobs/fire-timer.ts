@@ -1,3 +1,4 @@
+import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { Dispatcher } from '../run/dispatcher.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
@@ -8,23 +9,36 @@ export interface TickerOptions {
   sql: Sql;
   nodeId: () => string;
   dispatcher: Pick<Dispatcher, 'capacity' | 'take'>;
+  backlogs: Pick<AccountBacklogs, 'exceeded' | 'add'>;
 }
 
+const ONE_TICK = { invocations: 1, chars: 0, deliveries: 0 };
 const MAX_BATCH = 64;
 /** Ticks that come due together share a transaction; one that comes alone does not wait. */
 const MIN_INTERVAL_MS = 5;
 
 /** Fires ticks and starts their runs. Rejects where the tick is to be tried again. */
-export function createTicker({ sql, nodeId, dispatcher }: TickerOptions): (tick: FireTimerPayload) => Promise<void> {
+export function createTicker({
+  sql,
+  nodeId,
+  dispatcher,
+  backlogs,
+}: TickerOptions): (tick: FireTimerPayload) => Promise<void> {
   const batcher = createBatcher<FireTimerPayload, FiredTick>({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     isItemsFault: isDataError,
-    commit: (ticks) => fireTimers(sql, ticks, { nodeId: nodeId(), capacity: dispatcher.capacity }),
+    commit: (ticks) =>
+      fireTimers(sql, ticks, {
+        nodeId: nodeId(),
+        capacity: dispatcher.capacity,
+        isFull: (accountId) => backlogs.exceeded(accountId, ONE_TICK) !== undefined,
+      }),
   });
   return async (tick) => {
     const fired = await batcher.add(tick);
     if (fired.kind === 'held') dispatcher.take([fired.invocation]);
+    if (fired.kind === 'queued') backlogs.add(fired.invocation.accountId, ONE_TICK);
     if (fired.kind === 'failed') throw fired.error;
   };
 }

@@ -6,7 +6,7 @@ import type { SendRunner } from '../sends/send-runner.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../workflows/controls/turns.ts';
 import { recordJobPool } from '../store/register-node.ts';
-import { createTicker } from './fire-timer.ts';
+import { createTicker, type TickerOptions } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
 import { createWaker } from './wake-execution.ts';
 import { createPostponedLanes } from './postponed-lanes.ts';
@@ -25,6 +25,7 @@ export interface LanesOptions {
   sql: Sql;
   node: NodeLease;
   dispatcher: Dispatcher;
+  backlogs: TickerOptions['backlogs'];
   turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
@@ -38,7 +39,7 @@ const RETRY_MS = 500;
 export function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
   const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS) };
-  const fireTick = createTicker({ sql, nodeId: node.id, dispatcher });
+  const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs });
   const wake = createWaker(sql);
   return startJobRunner({
     databaseUrl: options.databaseUrl,

@@ -15,14 +15,17 @@ import type { Sql } from '../store/database.ts';
 import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemble-executions.ts';
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
+import { countListeners } from '../store/count-listeners.ts';
 import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
+import type { AccountBacklogs } from './account-backlogs.ts';
 import { createBundles } from './bundles.ts';
 import { createDbOverlay } from './db-overlay.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { type HeldInvocation, isWorkflow } from './invocation.ts';
 import { createInvocationRunner } from './invocation-runner.ts';
+import { createListenerCounts } from './listener-counts.ts';
 import { createRunPreparer } from './prepare-run.ts';
 import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from './run-committer.ts';
 import type { RunContext } from './run-invocation.ts';
@@ -43,6 +46,7 @@ export interface RunParts {
   resolveAuth: AuthCache['resolve'];
   metrics: EngineMetrics;
   watches: Pick<Watches, 'committed'>;
+  backlogs: AccountBacklogs;
   log: Log;
 }
 
@@ -72,6 +76,8 @@ export function assembleRuns(parts: RunParts): Runs {
       parts.metrics.runCommitted(run, committed);
       parts.watches.committed(run.sourceId, committed.last);
     },
+    listeners: createListenerCounts((accountId, emitterId) => countListeners(sql, accountId, emitterId)),
+    backlogs: parts.backlogs,
     nowMs,
     log,
   };

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
-import type { DeliveryRow, RunCommit } from '../events/commit-plan.ts';
+import type { RunCommit } from '../events/commit-plan.ts';
+import type { DeliveryRow } from '../events/event-rows.ts';
 import type { Log } from '../log.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { ListenerCounts } from './listener-counts.ts';
 import { type BatcherOptions, createBatcher, isDataError } from '../store/batcher.ts';
-import { type CommittedRun, commitRuns } from '../store/commit-runs.ts';
+import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 
 export interface RunCommitterOptions {
@@ -16,6 +18,8 @@ export interface RunCommitterOptions {
   /** Where sources that listen are run. */
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
+  listeners: ListenerCounts;
+  backlogs: CommitOptions['backlogs'];
   nowMs: () => number;
   /** Default MIN_INTERVAL_MS. */
   minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
@@ -46,6 +50,7 @@ const FIRST_PAUSE_MS = 100;
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const backlog = createCommitBacklog(MAX_BACKLOG_WEIGHT);
+  const weightOf = (run: RunCommit) => weightWith(run, options.listeners.of(run.sourceId));
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
@@ -56,11 +61,13 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
         nodeId: options.nodeId(),
         deliveryCapacity: options.deliverer.capacity,
         runCapacity: options.dispatcher().capacity,
+        backlogs: options.backlogs,
         nowMs: options.nowMs,
       }),
   });
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
+    if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
     backlog.add(run.accountId, weight);
     const committed = await commitWithRetries(run).finally(() => {
@@ -92,11 +99,11 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
 }
 
-function weightOf({ emits, dbWrites, record }: RunCommit): number {
+function weightWith({ emits, dbWrites, record }: RunCommit, listeners: number): number {
   let bytes = record?.logs.length ?? 0;
   for (const { data } of emits) bytes += data.length;
   for (const value of dbWrites.values()) bytes += value.length;
-  return 1 + emits.length + dbWrites.size + bytes / ROW_BYTES;
+  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + bytes / ROW_BYTES;
 }
 
 /** What the run brought cannot be stored: the invocation ends as failed instead of coming back for ever. */

@@ -7,12 +7,17 @@ import { readSource, readSourcesById, type SourceRow } from '../store/read-sourc
 import { insertInvocations } from '../store/insert-invocations.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
+import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { LifecycleContext } from './lifecycle.ts';
 import { type PropOpener, publicProps } from './run-props.ts';
 
+export interface SourcesContext extends LifecycleContext {
+  backlogs: Pick<AccountBacklogs, 'queue'>;
+}
+
 /** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
-export function createSources(context: LifecycleContext): Sources {
-  const { db, sealer: opener } = context;
+export function createSources(context: SourcesContext): Sources {
+  const { db, limits, backlogs, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
     const row = id.includes('\0') ? undefined : await readSource(db.sql, who.accountId, id);
     if (row === undefined) throw notFound('source', id);
@@ -49,10 +54,13 @@ export function createSources(context: LifecycleContext): Sources {
       if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes) {
         throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
       }
+      await limits.get(who.accountId);
       const invocationId = newId('invocation');
-      await insertInvocations(db.sql, [
-        { id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text },
-      ]);
+      await backlogs.queue(who.accountId, text.length, () =>
+        insertInvocations(db.sql, [
+          { id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text },
+        ]),
+      );
       return { invocationId };
     },
     async runs(who, id, limit) {

@@ -1,15 +1,11 @@
-import {
-  type CommitPlan,
-  type DeliveryRow,
-  type EmitterState,
-  type InvocationRow,
-  planCommit,
-  type RunCommit,
-  type RunRow,
-} from '../events/commit-plan.ts';
+import { type CommitPlan, type EmitterState, planCommit, type RunCommit, type RunRow } from '../events/commit-plan.ts';
 import type { DedupeState } from '../events/dedupe.ts';
 import type { EventPosition } from '../events/event-id.ts';
+import type { DeliveryRow, InvocationRow } from '../events/event-rows.ts';
 import type { Listener } from '../events/listeners.ts';
+import type { RoomFor } from '../events/plan-listeners.ts';
+import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
+import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
@@ -24,6 +20,8 @@ export interface CommitOptions {
   deliveryCapacity: (webhook?: WebhookOf) => number;
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
+  /** Default: there is no limit on what waits. */
+  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'add'> | undefined;
   nowMs: () => number;
 }
 
@@ -59,13 +57,14 @@ export async function commitRuns(
   try {
     const read = await lockAndRead(connection, runs);
     const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
-    const plan = planCommit(alive, read.states, read.listeners, options.nowMs());
+    const plan = planCommit(alive, read.states, read.listeners, options.nowMs(), roomIn(options.backlogs));
     const held: HeldRows = {
       deliveries: chooseDeliveries(plan.deliveries, options.deliveryCapacity),
       invocations: chooseInvocations(plan.invocations, options.runCapacity),
       nodeId: options.nodeId,
     };
     await writeCommit(connection, plan, held);
+    for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
     return summarize(runs, plan, held);
   } catch (error) {
     // The connection may be the very thing that failed; the error that matters is the first.
@@ -74,6 +73,37 @@ export async function commitRuns(
   } finally {
     connection.release();
   }
+}
+
+/** What one commit queues counts for the next run in it. */
+function roomIn(backlogs: CommitOptions['backlogs']): RoomFor | undefined {
+  if (backlogs === undefined) return undefined;
+  const planned = new Map<string, Queued>();
+  return (accountId, more) => {
+    const all = sumOf(planned.get(accountId) ?? NOTHING_QUEUED, more);
+    const limit = backlogs.exceeded(accountId, all);
+    if (limit === undefined) planned.set(accountId, all);
+    return limit;
+  };
+}
+
+/** By account, what this node does not go on with itself. */
+function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
+  const waiting = new Map<string, Queued>();
+  const add = (accountId: string, more: Partial<Queued>) =>
+    waiting.set(accountId, sumOf(waiting.get(accountId) ?? NOTHING_QUEUED, more));
+  for (const row of plan.invocations) {
+    if (!held.invocations.has(row)) add(row.event.accountId, { invocations: 1, chars: row.event.data.length });
+  }
+  for (const row of plan.deliveries) if (!held.deliveries.has(row)) add(row.event.accountId, { deliveries: 1 });
+  for (const { events, webhookIds, sourceIds } of plan.fanOuts) {
+    for (const { event } of events) {
+      const sources = sourceIds.get(event.channel)?.length ?? 0;
+      const deliveries = webhookIds.get(event.channel)?.length ?? 0;
+      add(event.accountId, { deliveries, invocations: sources, chars: sources * event.data.length });
+    }
+  }
+  return waiting;
 }
 
 /** What there is room for, oldest first. */

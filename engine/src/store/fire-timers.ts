@@ -10,15 +10,18 @@ export interface FireTimersOptions {
   nodeId: string;
   /** How many invocations of an account this node takes on at once; what is beyond waits for any node. */
   capacity: (accountId: string) => number;
+  /** Whether nothing more of the account may wait. */
+  isFull: (accountId: string) => boolean;
 }
 
 /**
- * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the timer's last run has not ended.
+ * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the timer's last run has not ended, or
+ * as much of its account waits as may.
  * `stale`: the tick was fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
  */
 export type FiredTick =
-  | { kind: 'held'; invocation: HeldInvocation }
-  | { kind: 'queued' | 'passed-over' | 'stale' }
+  | { kind: 'held' | 'queued'; invocation: HeldInvocation }
+  | { kind: 'passed-over' | 'stale' }
   | { kind: 'failed'; error: unknown };
 
 interface TimerRow {
@@ -50,7 +53,11 @@ export async function fireTimers(
     const due = rows.map((row) => dueTimer(row, options.nodeId));
     const ready = due.filter((timer) => timer.error === undefined);
     await putNextTicks(tx, ready);
-    const made = await insertTicks(tx, leaseSome(ready, options.capacity));
+    const leased = leaseSome(ready, options.capacity);
+    const made = await insertTicks(
+      tx,
+      leased.filter(({ isHeld, row }) => isHeld || !options.isFull(row.account_id)),
+    );
     await addRunLanes(
       tx,
       [...made].filter((row) => row.leased_by === null).map((row) => row.source_id),
@@ -178,7 +185,7 @@ function outcomesOf(timers: readonly DueTimer[], made: readonly MadeRow[]): Map<
       if (error !== undefined) return [key, { kind: 'failed', error }];
       const holder = leasedBy.get(invocation.id);
       if (holder === undefined) return [key, { kind: 'passed-over' }];
-      return [key, holder === null ? { kind: 'queued' } : { kind: 'held', invocation }];
+      return [key, { kind: holder === null ? 'queued' : 'held', invocation }];
     }),
   );
 }

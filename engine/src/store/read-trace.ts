@@ -215,7 +215,7 @@ const emittersOf = (events: readonly TraceEventRow[]): string[] => [
 export interface TraceMissedRow {
   emitter_id: string;
   ms: number;
-  reason: 'paused' | 'too_many_hops' | 'deduped' | 'more';
+  reason: 'paused' | 'too_many_hops' | 'backlog_full' | 'deduped' | 'more';
   invocation_id: string | null;
   listener_id: string | null;
   channel: string;

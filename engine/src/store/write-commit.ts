@@ -1,9 +1,11 @@
-import type { CommitPlan, DeliveryRow, InvocationRow, RunCommit } from '../events/commit-plan.ts';
+import type { CommitPlan, RunCommit } from '../events/commit-plan.ts';
+import type { DeliveryRow, InvocationRow } from '../events/event-rows.ts';
 import { endOverLimit } from '../workflows/run/final-commit.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import { commitExecutions } from './commit-executions.ts';
 import type { Sql } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
+import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.ts';
 import { insertMissed } from './insert-missed.ts';
 import { insertSends, sendLanesOf } from './insert-sends.ts';
 import { insertRunRecords } from './insert-run-records.ts';
@@ -23,6 +25,8 @@ export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldR
     insertEvents(connection, plan),
     insertDeliveries(connection, plan, held),
     insertListenerRuns(connection, plan, held),
+    insertWideDeliveries(connection, plan.fanOuts),
+    insertWideInvocations(connection, plan.fanOuts),
     updateStates(connection, plan),
     writeDbValues(connection, plan),
     insertRunRecords(connection, plan),
@@ -45,6 +49,10 @@ export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldR
 function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
   const webhookIds = plan.deliveries.filter((row) => !held.deliveries.has(row)).map((row) => row.listener.webhookId);
   const sourceIds = plan.invocations.filter((row) => !held.invocations.has(row)).map((row) => row.sourceId);
+  for (const fanOut of plan.fanOuts) {
+    for (const ids of fanOut.webhookIds.values()) webhookIds.push(...ids);
+    for (const ids of fanOut.sourceIds.values()) sourceIds.push(...ids);
+  }
   const nowMs = Date.now();
   return [
     ...[...new Set(webhookIds)].map((webhookId) => deliverLane(webhookId, nowMs)),

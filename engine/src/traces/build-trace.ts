@@ -190,9 +190,12 @@ function deliveryOf({ id, status, attempts, next_attempt_ms: nextAttemptAtMs }: 
   return { id, status, attempts, ...(status === 'pending' ? { nextAttemptAtMs } : {}) };
 }
 
+/** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
+const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full']);
+
 function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
   if (missed.channel !== row.channel || missed.emitter_id !== row.emitter_id) return false;
-  if (missed.reason === 'too_many_hops') return missed.invocation_id === row.invocation_id;
+  if (OF_ONE_RUN.has(missed.reason)) return missed.invocation_id === row.invocation_id;
   const { reason, ms, from_seq: from, to_seq: to } = missed;
   return (
     reason === 'paused' && ms === row.indexed_at_ms && from !== null && to !== null && from <= row.seq && row.seq <= to

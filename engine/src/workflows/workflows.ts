@@ -17,6 +17,7 @@ import {
   readWorkflowsById,
   type WorkflowRow,
 } from '../store/read-workflows.ts';
+import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { PropSealer } from '../sources/seal-props.ts';
 import { queueIsFull } from './controls/queue-is-full.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
@@ -26,6 +27,7 @@ import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
 
 export interface WorkflowContext extends PlanContext, SourceContext {
   sealer: PropSealer;
+  backlogs: Pick<AccountBacklogs, 'queue'>;
   /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
   forget: (workflowId: string) => void;
 }
@@ -159,14 +161,15 @@ async function run(
   const text = JSON.stringify(event);
   if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes)
     throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
+  await context.limits.get(who.accountId);
   const executionId = newInvocationId(id);
   const invocation = { id: executionId, accountId: who.accountId, sourceId: id, kind: 'manual' as const, event: text };
-  if (!row.in_turn) await insertInvocations(context.db.sql, [invocation]);
-  else {
+  await context.backlogs.queue(who.accountId, text.length, async () => {
+    if (!row.in_turn) return insertInvocations(context.db.sql, [invocation]);
     const { queueLimit } = row.settings;
     const [hasRoom] = await insertInTurn(context.db.sql, [{ ...invocation, queueLimit }]);
     if (hasRoom !== true) throw queueIsFull(id, queueLimit ?? 0);
-  }
+  });
   return { executionId };
 }
 

@@ -1,0 +1,124 @@
+import { type ExceededLimit, newId } from '@headwater/shared';
+import { newInvocationId } from '../run/invocation.ts';
+import type { EventCause } from './cause.ts';
+import { ERRORS_CHANNEL } from './channels.ts';
+import { emitIdOf } from './event-id.ts';
+import type { DeliveryRow, EventRow, FanOut, InvocationRow } from './event-rows.ts';
+import type { Heard, HeardBy } from './listeners.ts';
+import type { MissedEvents } from './missed.ts';
+import { NOTHING_QUEUED, type Queued } from './queued.ts';
+
+/** The limit that an account would be over with so much more; undefined where there is room. */
+export type RoomFor = (accountId: string, more: Queued) => ExceededLimit | undefined;
+
+/** The run whose events they are, as far as it decides who hears them. */
+export interface Emitting {
+  accountId: string;
+  emitterId: string;
+  traceId: string | undefined;
+  /** How many events the chain has with these. */
+  hops: number;
+  maxHops: number;
+}
+
+export interface Led {
+  deliveries: DeliveryRow[];
+  /** In the order of their events, and so are their ids. */
+  invocations: InvocationRow[];
+  fanOuts: FanOut[];
+}
+
+/** Beyond this many rows for one run, or this many characters copied into them, they are a FanOut: each takes the node's thread some 10 µs. */
+const MAX_ROWS = 500;
+const MAX_CHARS = 2_000_000;
+
+/** What the run would add to what waits. */
+export function countQueued(
+  run: Emitting,
+  events: readonly { channel: string; data: string }[],
+  hears: HeardBy,
+): Queued {
+  const queued = { ...NOTHING_QUEUED };
+  for (const { channel, data } of events) {
+    const { webhooks, sources } = hears({ ...run, channel });
+    queued.deliveries += webhooks.length;
+    queued.invocations += sources.length;
+    queued.chars += sources.length * data.length;
+  }
+  return queued;
+}
+
+/**
+ * Sources that hear each other must not do so for ever, and what waits must not grow for ever: a run that would go on with
+ * it fails with the limit. `isFull`: nobody hears its events, which are stored.
+ */
+export function findExceeded(
+  run: Emitting,
+  queued: Queued,
+  roomFor: RoomFor,
+): { limit: ExceededLimit | undefined; isFull: boolean } {
+  const isTooFar = run.hops > run.maxHops && queued.invocations > 0;
+  const tooFar = isTooFar ? { name: 'maxEventHops' as const, value: run.maxHops, used: run.hops } : undefined;
+  const more = isTooFar ? { ...queued, invocations: 0, chars: 0 } : queued;
+  const full = more.invocations + more.deliveries > 0 ? roomFor(run.accountId, more) : undefined;
+  return { limit: tooFar ?? full, isFull: full !== undefined };
+}
+
+/** Who hears these events, all of one run and in their order. */
+export function addListeners(
+  led: Led,
+  run: Emitting,
+  events: readonly EventRow[],
+  hears: HeardBy,
+  isFull: boolean,
+  missed: MissedEvents,
+): void {
+  const heard = new Map<string, Heard>();
+  for (const [channel, ofChannel] of Map.groupBy(events, (event) => event.channel)) {
+    const { webhooks, sources, paused } = hears({ ...run, channel });
+    const range = {
+      first: ofChannel[0] as EventRow,
+      toSeq: ofChannel.at(-1)?.position.seq ?? 0,
+      count: ofChannel.length,
+    };
+    // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
+    const isTooFar = run.hops > run.maxHops + (channel === ERRORS_CHANNEL ? 1 : 0);
+    for (const { listenerId } of paused) missed.paused(range, listenerId);
+    if (isFull) for (const { webhookId } of webhooks) missed.backlogFull(range, webhookId, run.traceId);
+    for (const { sourceId } of sources) {
+      if (isTooFar) missed.tooManyHops(range, sourceId, run.traceId);
+      else if (isFull) missed.backlogFull(range, sourceId, run.traceId);
+    }
+    heard.set(channel, { webhooks: isFull ? [] : webhooks, sources: isFull || isTooFar ? [] : sources, paused });
+  }
+  lead(led, run, events, heard);
+}
+
+function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: ReadonlyMap<string, Heard>): void {
+  const { invocations, chars, deliveries } = countQueued(run, events, ({ channel }) => heard.get(channel) as Heard);
+  if (invocations + deliveries > MAX_ROWS || chars > MAX_CHARS) {
+    led.fanOuts.push({
+      events: events.map((event) => ({ event, cause: causeBy(run, event) })),
+      webhookIds: new Map([...heard].map(([channel, of]) => [channel, of.webhooks.map((one) => one.webhookId)])),
+      sourceIds: new Map([...heard].map(([channel, of]) => [channel, of.sources.map((one) => one.sourceId)])),
+    });
+    return;
+  }
+  for (const event of events) addRows(led, run, event, heard.get(event.channel) as Heard);
+}
+
+/** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
+function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources }: Heard): void {
+  const { ms } = event.position;
+  for (const listener of webhooks) led.deliveries.push({ id: newId('delivery', ms), event, listener });
+  if (sources.length === 0) return;
+  const cause = causeBy(run, event);
+  for (const { sourceId, inTurn } of sources) {
+    const id = newInvocationId(sourceId, ms);
+    led.invocations.push({ id, sourceId, event, cause, ...(inTurn ? { inTurn } : {}) });
+  }
+}
+
+function causeBy({ hops, traceId }: Emitting, { emitterId, position }: EventRow): EventCause {
+  return { event: emitIdOf(emitterId, position), hops, ...(traceId === undefined ? {} : { traceId }) };
+}

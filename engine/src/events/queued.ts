@@ -1,0 +1,17 @@
+/** What waits in the database for any node, or would. */
+export interface Queued {
+  invocations: number;
+  /** Of the events of these invocations, as JSON; about as many bytes. */
+  chars: number;
+  deliveries: number;
+}
+
+export const NOTHING_QUEUED: Queued = { invocations: 0, chars: 0, deliveries: 0 };
+
+export function sumOf(a: Queued, b: Partial<Queued>): Queued {
+  return {
+    invocations: a.invocations + (b.invocations ?? 0),
+    chars: a.chars + (b.chars ?? 0),
+    deliveries: a.deliveries + (b.deliveries ?? 0),
+  };
+}

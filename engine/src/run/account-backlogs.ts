@@ -1,0 +1,77 @@
+import { type AccountLimits, type ExceededLimit, HeadwaterError } from '@headwater/shared';
+import { type Queued, sumOf } from '../events/queued.ts';
+import { every } from '../every.ts';
+import type { Log } from '../log.ts';
+import { createBacklogCounts } from './backlog-counts.ts';
+
+export interface AccountBacklogsOptions {
+  /** What of each account waits in the database for any node. */
+  read: () => Promise<ReadonlyMap<string, Queued>>;
+  /** Undefined where they are not in memory: nothing is over them then. */
+  limitsOf: (accountId: string) => AccountLimits | undefined;
+  log: Log;
+}
+
+/** Keeps what waits of each account within its limits, as far as this node knows of it (BacklogCounts). */
+export interface AccountBacklogs {
+  /** The limit that the account would be over with so much more. */
+  exceeded(accountId: string, more: Queued): ExceededLimit | undefined;
+  /** Throws RATE_LIMITED where not one more invocation has room. */
+  admit(accountId: string): void;
+  /** Does `work`, which queues one more invocation with an event of so many characters. Throws as `admit`, before. */
+  queue<T>(accountId: string, chars: number, work: () => Promise<T>): Promise<T>;
+  /** So much was queued. */
+  add(accountId: string, more: Queued): void;
+  stop(): Promise<void>;
+}
+
+const READ_EVERY_MS = 5_000;
+/** To count a long backlog takes time of the database: at most this share of it. */
+const READ_SHARE = 0.05;
+const RETRY_AFTER_SECONDS = 10;
+
+/** Resolves when it has been counted once. */
+export async function startAccountBacklogs(options: AccountBacklogsOptions): Promise<AccountBacklogs> {
+  const counts = createBacklogCounts(options.read);
+  let nextReadMs = 0;
+
+  async function read(): Promise<void> {
+    const startMs = performance.now();
+    if (startMs < nextReadMs) return;
+    await counts.refresh();
+    nextReadMs = performance.now() + (performance.now() - startMs) / READ_SHARE;
+  }
+
+  function exceeded(accountId: string, more: Queued): ExceededLimit | undefined {
+    const limits = options.limitsOf(accountId);
+    if (limits === undefined) return undefined;
+    const all = sumOf(counts.of(accountId), more);
+    const found = [
+      { name: 'maxQueuedInvocations' as const, used: all.invocations, adds: more.invocations },
+      { name: 'maxQueuedBytes' as const, used: all.chars, adds: more.chars },
+      { name: 'maxQueuedDeliveries' as const, used: all.deliveries, adds: more.deliveries },
+    ].find(({ name, used, adds }) => adds > 0 && used > limits[name]);
+    return found && { name: found.name, value: limits[found.name], used: found.used };
+  }
+
+  function check(accountId: string, more: Queued): void {
+    const limit = exceeded(accountId, more);
+    if (limit === undefined) return;
+    const message = `As much waits to be run as the limit ${limit.name} of the account allows (${limit.value}); try again later`;
+    throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, limit });
+  }
+
+  await read();
+  const onError = (err: unknown) => options.log.warn({ err }, 'what waits for each account could not be counted');
+  return {
+    exceeded,
+    admit: (accountId) => check(accountId, { invocations: 1, chars: 0, deliveries: 0 }),
+    async queue(accountId, chars, work) {
+      const more = { invocations: 1, chars, deliveries: 0 };
+      check(accountId, more);
+      return counts.during(accountId, more, work);
+    },
+    add: counts.add,
+    stop: every(READ_EVERY_MS, read, onError),
+  };
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { startReceiver } from './support/receiver.ts';
+
+let hw: Headwater;
+
+// What one test leaves behind is counted for some seconds: each has a node of its own.
+beforeEach(async () => {
+  hw = await startHeadwater();
+});
+afterEach(() => hw.stop());
+
+const component = (run: string) => `
+  export default { name: 'Queued', version: '1', props: { http: '$.interface.http' }, run(event) { ${run} } };`;
+
+/** Executions of it wait for as long as it is paused. */
+async function pausedWorkflow(triggers: object[] = [{ type: 'http' }]): Promise<{ id: string; endpoint: string }> {
+  const { data } = await hw.api('POST', '/workflows', {
+    name: 'Paused',
+    triggers,
+    steps: [
+      {
+        namespace: 'one',
+        component_code: `export default { name: 'One', version: '1', type: 'action', run() { return 1; } };`,
+      },
+    ],
+    settings: { throttle: { limit: 0, interval_seconds: 1 } },
+  });
+  return {
+    id: data.id,
+    endpoint: data.triggers.find((trigger: { type: string }) => trigger.type === 'http')?.endpoint_url,
+  };
+}
+
+const waitingOf = async (id: string) =>
+  (await hw.sql`select from invocations where source_id = ${id} and leased_by is null`).length;
+
+const post = (endpoint: string, body = '{}') => fetch(endpoint, { method: 'POST', body });
+
+test('a request that would wait is refused with the limit, what was accepted stays, and others go on at once', async () => {
+  const [paused, idle] = [await pausedWorkflow(), await hw.deploy(component('this.$emit(1);'))];
+  await hw.limit({ maxQueuedInvocations: 3 });
+  for (let i = 0; i < 3; i++) expect((await post(paused.endpoint)).status).toBe(200);
+  const refused = await post(paused.endpoint);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({ limit: { name: 'maxQueuedInvocations', value: 3, used: 4 } });
+  expect(await waitingOf(paused.id)).toBe(3);
+  // This node has room for it: it does not wait.
+  expect((await post(idle.endpoint)).status).toBe(200);
+  await hw.untilEvents(idle.id, 1);
+  for (const path of [`/sources/${idle.id}/run`, `/workflows/${paused.id}/run`]) {
+    expect(await hw.api('POST', path, {})).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('maxQueuedInvocations'),
+    });
+  }
+});
+
+test('there is room again once something of it is gone', async () => {
+  const [first, second] = [await pausedWorkflow(), await pausedWorkflow()];
+  await hw.limit({ maxQueuedInvocations: 1 });
+  expect((await post(first.endpoint)).status).toBe(200);
+  expect((await post(second.endpoint)).status).toBe(429);
+  await hw.api('DELETE', `/workflows/${first.id}`);
+  await eventually(async () => (await post(second.endpoint)).status === 200, { timeoutMs: 15_000, everyMs: 250 });
+});
+
+test('the bytes that wait are counted, and so is the one that is on its way', async () => {
+  const paused = await pausedWorkflow();
+  await hw.limit({ maxQueuedBytes: 100_000 });
+  expect((await post(paused.endpoint, 'x'.repeat(30_000))).status).toBe(200);
+  const refused = await post(paused.endpoint, 'x'.repeat(30_000));
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { limit: { name: 'maxQueuedBytes', value: 100_000 } },
+  ]);
+  expect((await post(paused.endpoint, 'x')).status).toBe(200);
+});
+
+test('a tick of a workflow that would wait is passed over, and the next one comes', async () => {
+  const paused = await pausedWorkflow([{ type: 'http' }, { type: 'timer', interval_seconds: 1 }]);
+  await hw.limit({ maxQueuedInvocations: 2 });
+  await eventually(async () => (await waitingOf(paused.id)) === 2, { timeoutMs: 15_000 });
+  const due = async () =>
+    (await hw.sql`select due_ms from timers where source_id = ${paused.id}`)[0]?.['due_ms'] as number;
+  const before = await due();
+  await eventually(async () => (await due()) > before, { timeoutMs: 15_000 });
+  expect(await waitingOf(paused.id)).toBe(2);
+  await hw.limit({ maxQueuedInvocations: 3 });
+  await eventually(async () => (await waitingOf(paused.id)) === 3, { timeoutMs: 15_000 });
+});
+
+test('events that nobody can hear are stored, the run fails with the limit, and the trace says who missed them', async () => {
+  const source = await hw.deploy(component('this.$emit(event.body);'));
+  const paused = await pausedWorkflow();
+  await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: paused.id });
+  await hw.limit({ maxQueuedInvocations: 1 });
+  await post(source.endpoint, '"first"');
+  await hw.untilEvents(source.id, 1);
+  await post(source.endpoint, '"second"');
+  const [, second] = await hw.untilEvents(source.id, 2);
+  expect(await waitingOf(paused.id)).toBe(1);
+  const [run] = (await hw.api('GET', `/sources/${source.id}/runs`)).data;
+  expect(run.error).toMatchObject({
+    code: 'RESOURCE_LIMIT',
+    limit: { name: 'maxQueuedInvocations', value: 1, used: 2 },
+  });
+  const trace = (await hw.api('GET', `/traces/${run.id}`)).data;
+  const heard = trace.runs[0].events.find((event: { id: string }) => second?.id.endsWith(event.id));
+  expect(heard?.listeners ?? trace.runs[0].events[0].listeners).toMatchObject([
+    { listener_id: paused.id, outcome: 'missed', reason: 'backlog_full' },
+  ]);
+});
+
+test('deliveries that would wait beyond the limit are not made, and are made again once there is room', async () => {
+  const receiver = await startReceiver();
+  await receiver.stop();
+  const source = await hw.deploy(component('this.$emit(event.body);'));
+  const webhook = await hw.api('POST', '/webhooks', { url: receiver.url });
+  await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.data.id });
+  const deliveries = () => hw.sql`select from deliveries where webhook_id = ${webhook.data.id}`;
+  await post(source.endpoint, '1');
+  const isRetried = () => hw.sql`
+    select from deliveries where webhook_id = ${webhook.data.id} and leased_by is null and attempt_count > 0`;
+  await eventually(async () => (await isRetried()).length === 1);
+  await hw.limit({ maxQueuedDeliveries: 1 });
+  // Once it was counted.
+  let sent = 1;
+  await eventually(
+    async () => {
+      await post(source.endpoint, String(++sent));
+      await hw.untilEvents(source.id, sent);
+      return (await deliveries()).length < sent;
+    },
+    { timeoutMs: 20_000, everyMs: 500 },
+  );
+  const [run] = (await hw.api('GET', `/sources/${source.id}/runs`)).data;
+  expect(run.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'maxQueuedDeliveries', value: 1 } });
+  const before = (await deliveries()).length;
+  await hw.limit({ maxQueuedDeliveries: null });
+  await post(source.endpoint, 'null');
+  await eventually(async () => (await deliveries()).length === before + 1);
+});

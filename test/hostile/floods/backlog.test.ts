@@ -1,0 +1,40 @@
+// limits: Requests and events for a workflow that takes none of them, until nothing more of the account may wait.
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import { makeWorkflow } from '../../support/hostile-workflows.ts';
+
+const world = hostile();
+const MAX = 200;
+
+it('are refused by the name of the limit, and what was accepted stays', async () => {
+  const { attacker, sql } = world;
+  await world.limit({ maxQueuedInvocations: MAX });
+  const paused = await makeWorkflow(attacker, {
+    steps: ['return 1;'],
+    settings: { throttle: { limit: 0, interval_seconds: 1 } },
+  });
+  const emitter = await attacker.deploy(
+    `export default { name: 'Emit', version: '1', run() { for (let i = 0; i < 1_000; i++) this.$emit(i); } };`,
+  );
+  await attacker.api('POST', '/subscriptions', { emitter_id: emitter.id, listener_id: paused.id });
+  let accepted = 0;
+  const refusals = new Set<string>();
+  await world.unharmed(async () => {
+    for (let sent = 0; sent < 2 * MAX; sent += 40) {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => fetch(paused.endpoint, { method: 'POST', body: '1' })),
+      );
+      for (const answer of answers) {
+        const text = await answer.text();
+        if (answer.status === 200) accepted++;
+        else refusals.add(`${answer.status} ${JSON.parse(text).limit?.name}`);
+      }
+    }
+    const run = await attacker.api('POST', `/sources/${emitter.id}/run`, {});
+    expect([run.status, run.text]).toEqual([429, expect.stringContaining('maxQueuedInvocations')]);
+  });
+  const [waiting] = await sql<{ count: number }[]>`
+    select count(*)::int as count from invocations where source_id = ${paused.id}`;
+  expect(waiting?.count).toBe(accepted);
+  expect([accepted, refusals]).toEqual([MAX, new Set(['429 maxQueuedInvocations'])]);
+});
