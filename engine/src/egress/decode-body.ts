@@ -18,20 +18,28 @@ const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants
 // RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB, whatever comes out in the end.
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
-type Decoder = (body: Buffer, maxBytes: number) => Promise<Buffer>;
+/**
+ * What is decoded comes in chunks, each a turn of the event loop. Few large ones for a body that may become large: twelve megabytes in chunks of
+ * Node's 16 KB take 60 ms of the node's thread, in those of 256 KB 9 ms.
+ */
+const CHUNK_BYTES = { least: 16 * 1024, most: 256 * 1024 };
+const USUAL_RATIO = 4;
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
-  gzip: (body, maxOutputLength) => promisify(gunzip)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
-  'x-gzip': (body, maxOutputLength) => promisify(gunzip)(body, { ...ZLIB, maxOutputLength }) as Promise<Buffer>,
+  gzip: (body, options) => promisify(gunzip)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
+  'x-gzip': (body, options) => promisify(gunzip)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
   // Some servers send the bare stream where the name means the zlib format, whose first byte says 8 in its low half.
-  deflate: (body, maxOutputLength) =>
-    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, {
-      ...ZLIB,
-      maxOutputLength,
-    }) as Promise<Buffer>,
-  br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { ...BROTLI, maxOutputLength }) as Promise<Buffer>,
-  zstd: (body, maxOutputLength) => promisify(zstdDecompress)(body, { ...ZSTD, maxOutputLength }) as Promise<Buffer>,
+  deflate: (body, options) =>
+    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
+  br: (body, options) => promisify(brotliDecompress)(body, { ...BROTLI, ...options }) as Promise<Buffer>,
+  zstd: (body, options) => promisify(zstdDecompress)(body, { ...ZSTD, ...options }) as Promise<Buffer>,
 };
+
+function chunkSizeOf({ length }: Buffer): number {
+  return Math.min(CHUNK_BYTES.most, Math.max(CHUNK_BYTES.least, length * USUAL_RATIO));
+}
 
 /** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */
 export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes: number): Promise<DecodedBody> {
@@ -45,7 +53,9 @@ export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes
     return { kind: 'unchanged' };
   let decoded = body;
   try {
-    if (decoded.length > 0) for (const decode of decoders.reverse()) decoded = await decode(decoded, maxBytes);
+    if (decoded.length > 0)
+      for (const decode of decoders.reverse())
+        decoded = await decode(decoded, { maxOutputLength: maxBytes, chunkSize: chunkSizeOf(decoded) });
   } catch (error) {
     const isTooLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
     return { kind: isTooLarge ? 'too-large' : 'broken' };
