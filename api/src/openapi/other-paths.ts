@@ -33,7 +33,7 @@ export function registerEndpointsOfSources(registry: Registry): void {
         404: describeProblem('No such endpoint, or its source is stopped'),
         413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
         429: describeProblem(
-          'More requests than `maxRequestsPerSecond` of the account allows; `retry-after` says when to try again',
+          'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
         ),
         503: describeProblem(ERRORS.UNAVAILABLE.title),
       },
