@@ -3,8 +3,8 @@ import { overLimit } from '../accounts/over-limit.ts';
 import type { Sql, Transaction } from './database.ts';
 import { lockAccount } from './require-room.ts';
 
-/** What a row costs beside the values in it. */
-const ROW_BYTES = 256;
+/** What a row costs beside the values in it, with its indexes; the sum below is over so many rows at most. */
+const ROW_BYTES = 1024;
 
 /** The size of a value that is to be stored: as JSON, which is more than what a compressed one takes. */
 export function jsonBytes(...values: readonly unknown[]): number {
