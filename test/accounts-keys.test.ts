@@ -1,10 +1,11 @@
-import { newId } from '@headwater/shared';
+import { accountLimits, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { ensureFirstAccount } from '../engine/src/accounts/ensure-first-account.ts';
 import { createKeyCache } from '../engine/src/accounts/key-cache.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import type { Principal } from '../engine/src/contract.ts';
+import { roomWith } from './support/account-room.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -16,7 +17,8 @@ beforeEach(async () => {
   await database.db.sql`truncate accounts cascade`;
 });
 
-const node = () => createAccounts({ db: database.db, limits: createLimitsCache({ read: async () => ({}) }) });
+const node = () =>
+  createAccounts({ db: database.db, limits: createLimitsCache({ read: async () => ({}) }), room: roomWith() });
 
 async function newAccount(name = 'Acme') {
   const accounts = node();
@@ -34,6 +36,7 @@ test('the key of a new account lets its user in, and only a hash of it is stored
     email: 'ops@example.com',
     account: { id: who.accountId, name: 'Acme & Söhne' },
     usage: { sources: 0, workflows: 0, webhooks: 0, subscriptions: 0 },
+    limits: accountLimits(),
   });
   const rows = await database.db.sql`select * from api_keys`;
   expect(JSON.stringify(rows)).not.toContain(apiKey.slice(3, -4));

@@ -4,6 +4,7 @@ import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { createComponents } from '../engine/src/components/components.ts';
 import type { Components, Principal } from '../engine/src/contract.ts';
+import { roomWith } from './support/account-room.ts';
 import { buildKitForFile } from './support/build-kit.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
@@ -20,7 +21,7 @@ let ben: Principal;
 beforeAll(async () => {
   [database, sandbox] = await Promise.all([createTestDatabase(), startSandbox()]);
   const limits = createLimitsCache({ read: async () => ({}) });
-  const accounts = createAccounts({ db: database.db, limits });
+  const accounts = createAccounts({ db: database.db, limits, room: roomWith() });
   [ada, ben] = (await Promise.all(
     ['ada', 'ben'].map(async (name) => {
       const { account, user } = await accounts.create({ name });
@@ -31,7 +32,7 @@ beforeAll(async () => {
     db: database.db,
     sandbox,
     builder: kit.builder(),
-    limits,
+    room: roomWith(),
     fetch: () => Promise.resolve({ ok: false, message: 'not here' }),
     seeded: () => Promise.resolve(),
   });

@@ -41,6 +41,16 @@ describe('what the server refuses', () => {
     expect(stderr).toMatch(/^error: .+\n {2}broken\.mjs:4:\d+: .+/);
   });
 
+  test('what the account has no room for: the limit, its value, what it would be, and who can raise it', async () => {
+    await world.write('orders.mjs', ORDERS_SOURCE);
+    await world.hw.limit({ maxSources: 0 });
+    const { code, stdout, stderr } = await world.user.hw(['deploy', 'orders.mjs', '--name', 'one too many']);
+    await world.hw.limit({ maxSources: null });
+    expect([code === 0, stdout]).toEqual([false, '']);
+    expect(stderr).toMatch(/^error: The limit maxSources is 0; this would make it [1-9]/);
+    expect(stderr).toContain('the operator can raise it');
+  });
+
   test('a hook that throws: exit code 6, with what it threw', async () => {
     await world.write(
       'hook.mjs',

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal, Webhooks } from '../engine/src/contract.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -14,7 +15,7 @@ beforeEach(async () => {
   world = await createDeliveryWorld();
   receiver = await startReceiver();
   who = await world.account();
-  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer });
+  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
   await world.runLanes(world.deliverer({ node: 'node_a', retry: { scheduleSeconds: [] } }));
 });
 afterEach(async () => {

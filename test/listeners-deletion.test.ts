@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { accountLimits, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../engine/src/store/database.ts';
 import { deleteOrphanedInvocations } from '../engine/src/store/delete-orphaned-invocations.ts';
@@ -40,7 +40,7 @@ test.each([
       values (${newId('autoSubscription')}, ${accountId}, ${listenerId})`;
     let removing: Promise<unknown> | undefined;
     await sql.begin(async (tx) => {
-      await subscribeNewEmitter(tx, accountId, newId('source'));
+      await subscribeNewEmitter(tx, accountId, newId('source'), accountLimits());
       removing = remove(listenerId);
       // Without the lock it would be through by now, and would not have seen what is not committed yet.
       await eventually(async () => (await sql`select from pg_locks where not granted`).length > 0);

@@ -6,6 +6,7 @@ import { readSecret } from '../engine/src/delivery/sign.ts';
 import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
 import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
+import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -18,8 +19,8 @@ let other: Principal;
 
 beforeAll(async () => {
   world = await createDeliveryWorld();
-  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer });
-  subscriptions = createSubscriptions({ db: world.database.db });
+  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
+  subscriptions = createSubscriptions({ db: world.database.db, room: roomWith() });
   who = await world.account();
   other = await world.account();
 });

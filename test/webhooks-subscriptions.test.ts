@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
 import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { insertTurnWorkflow } from './support/turn-rows.ts';
 
@@ -15,8 +16,8 @@ let emitterId: string;
 
 beforeAll(async () => {
   world = await createDeliveryWorld();
-  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer });
-  subscriptions = createSubscriptions({ db: world.database.db });
+  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
+  subscriptions = createSubscriptions({ db: world.database.db, room: roomWith() });
   who = await world.account();
   webhook = await webhooks.create(who, { url: 'https://example.com/' });
   emitterId = await source(who);

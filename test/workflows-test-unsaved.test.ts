@@ -129,7 +129,7 @@ test('code with its packages is held up to a bound, whatever it does', async () 
     readBundle: async () => undefined,
   });
   const who = { accountId: 'o_1', userId: 'u_1' };
-  const save = () => components.save(who, { componentCode: '' }, 'step');
+  const save = () => components.save(who, { componentCode: '' }, { of: 'step', name: 'step' });
   for (const { id } of [await save(), await save()]) expect((await components.readBundle(id))?.hash).toBe('h');
   await expect(save()).rejects.toMatchObject({ code: 'INVALID_COMPONENT', fields: [{ path: 'component_code' }] });
 });

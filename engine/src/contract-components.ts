@@ -55,12 +55,18 @@ export interface ComponentListRequest extends PageRequest {
   isPublished?: boolean;
 }
 
+/**
+ * What code is saved for that was given with it. It goes when nothing runs it any more. That of a step, which is named, may lack
+ * what a component says of itself. `before`: the component that runs there now; where the code is the same it stays.
+ */
+export type CodeUse = ({ of: 'source' } | { of: 'step'; name: string }) & { before?: string };
+
 export interface Components {
   /**
-   * Answers what is saved already where key, version, code and packages are the same and there is a key. `stepName`: the code is
-   * that of a step alone, and may lack what a component says of itself.
+   * Answers what is saved already where key, version, code and packages are the same and there is a key. `use`: what the code was
+   * given with; absent: it is saved by itself. Throws CONFLICT where the account has no room for it.
    */
-  save(who: Principal, choice: ComponentChoice, stepName?: string): Promise<ComponentRecord>;
+  save(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<ComponentRecord>;
   /**
    * By `sc_` id, also that of a version in the registry, or by a key of the account: of `version`, or the one published last,
    * or where none is published the one saved last.

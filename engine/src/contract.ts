@@ -40,7 +40,9 @@ export interface UserRecord {
   email?: string;
   account: AccountRecord;
   /** Use of today's countable resources, for `GET /users/me`. */
+  /** How many there are; of subscriptions with the auto subscriptions, which the same limit counts. */
   usage: { sources: number; workflows: number; webhooks: number; subscriptions: number };
+  limits: Pick<AccountLimits, 'maxSources' | 'maxWorkflows' | 'maxWebhooks' | 'maxSubscriptions'>;
 }
 
 export interface ApiKeyRecord {

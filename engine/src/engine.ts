@@ -1,5 +1,6 @@
 import { createPresence } from '@headwater/shared';
 import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
+import { createAccountRoom } from './accounts/account-room.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import type { LimitsCache } from './accounts/limits-cache.ts';
 import { createComponentProps } from './components/configure-props.ts';
@@ -69,10 +70,10 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   const base = await startBase(options, parts);
   const code = assembleCode(options, parts, base);
   const stopJobs = await startJobs(options, parts, base);
-  const { limits, connected, metrics, ingest } = base;
+  const { limits, room, connected, metrics, ingest } = base;
   let stopping: Promise<void> | undefined;
   return {
-    accounts: createAccounts({ db, limits }),
+    accounts: createAccounts({ db, limits, room }),
     components: code.components,
     registry: code.registry,
     imports: code.imports,
@@ -88,9 +89,9 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     streams: base.streams,
     traces: createTraces(db.sql),
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
-    webhooks: createWebhooks({ db, sealer }),
-    subscriptions: createSubscriptions({ db }),
-    autoSubscriptions: createAutoSubscriptions({ db }),
+    webhooks: createWebhooks({ db, sealer, room }),
+    subscriptions: createSubscriptions({ db, room }),
+    autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
     ready: async () => stopping === undefined && (await answers(db.sql)),
@@ -130,6 +131,7 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const { log, role } = options;
   const { sql } = db;
   const limits = limitsOf(options, sql);
+  const room = createAccountRoom(limits);
   const egress = egressOf(options, databaseUrl);
   const presence = createPresence();
   const guestFetch = createGuestFetch({ egress, presence });
@@ -151,6 +153,7 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
     backlogs,
     sealer,
     limits,
+    room,
     egress,
     guestFetch,
     starter,
@@ -215,9 +218,18 @@ type Base = Awaited<ReturnType<typeof startBase>>;
 /** Saved code, and the sources made of it. */
 function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const { log, role } = options;
-  const { limits, backlogs, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
+  const { limits, room, backlogs, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
   const fetch = fetchCode(guestFetch, limits);
-  const shared = assembleRegistry({ db, sandbox, builder: builderOf(options, starter), limits, fetch, log, role });
+  const shared = assembleRegistry({
+    db,
+    sandbox,
+    builder: builderOf(options, starter),
+    limits,
+    room,
+    fetch,
+    log,
+    role,
+  });
   const { components, registry, imports } = shared;
   const { sql } = db;
   const resolveAuth = connected.auth.resolve;
@@ -230,6 +242,7 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
     additionalProps: componentProps.additionalProps,
     limits,
     backlogs,
+    room,
     sealer,
     runTask: (task: RunTask) => runTask(runs.context, task),
     forget: changes.forget,

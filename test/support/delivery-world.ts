@@ -11,6 +11,7 @@ import { type JobRunner, startJobRunner } from '../../engine/src/jobs/job-runner
 import { type DeliverWebhookPayload, TASKS } from '../../engine/src/jobs/tasks.ts';
 import { fixedKeys } from '../../engine/src/secrets/master-key.ts';
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
+import { roomWith } from './account-room.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 interface DeliveryRowState {
@@ -54,7 +55,7 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
   const database = await createTestDatabase(options);
   const { sql } = database.db;
   const sealer = createSealer(fixedKeys([{ id: 'test', key: randomBytes(32) }]));
-  const webhooks = createWebhooks({ db: database.db, sealer });
+  const webhooks = createWebhooks({ db: database.db, sealer, room: roomWith() });
   const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   const stops: (() => Promise<void>)[] = [];
   let seq = 0;

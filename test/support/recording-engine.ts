@@ -1,5 +1,5 @@
 import type { Engine, ExecutionRecord, RunResponse } from '../../engine/src/index.ts';
-import { notFound } from '../../shared/src/index.ts';
+import { accountLimits, notFound } from '../../shared/src/index.ts';
 import {
   ACCOUNT_ID,
   MADE_AT,
@@ -85,6 +85,7 @@ export function createRecordingEngine() {
         username: 'ada',
         account: { id: ACCOUNT_ID, name: 'Home' },
         usage: { sources: 1, workflows: 0, webhooks: 2, subscriptions: 3 },
+        limits: accountLimits(),
       }),
       listKeys: answer('accounts.listKeys', [{ id: 'key_1', name: 'first', hint: 'kkkk', createdAt: MADE_AT }]),
       createKey: answer('accounts.createKey', {

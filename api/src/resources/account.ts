@@ -31,7 +31,7 @@ export function presentAccountSummary(account: AccountSummary): z.output<typeof 
 
 const quotaSchema = z.object({
   used: z.int(),
-  limit: z.int().nullable().openapi({ description: 'null: no limit.' }),
+  limit: z.int().nullable().openapi({ description: 'How many there may be. null: no limit.' }),
 });
 
 export const userSchema = z
@@ -52,15 +52,16 @@ export const userSchema = z
   .openapi('User');
 
 export function presentUser(user: UserRecord): z.output<typeof userSchema> {
+  const { usage, limits } = user;
   return {
     id: user.id,
     username: user.username,
     email: user.email ?? null,
     quotas: {
-      sources: { used: user.usage.sources, limit: null },
-      workflows: { used: user.usage.workflows, limit: null },
-      webhooks: { used: user.usage.webhooks, limit: null },
-      subscriptions: { used: user.usage.subscriptions, limit: null },
+      sources: { used: usage.sources, limit: limits.maxSources },
+      workflows: { used: usage.workflows, limit: limits.maxWorkflows },
+      webhooks: { used: usage.webhooks, limit: limits.maxWebhooks },
+      subscriptions: { used: usage.subscriptions, limit: limits.maxSubscriptions },
     },
     orgs: [{ id: user.account.id, name: user.account.name }],
   };

@@ -3,6 +3,7 @@ import type { Accounts, Principal } from '../contract.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { findApiKey } from '../store/find-api-key.ts';
 import { insertAccount } from '../store/insert-account.ts';
+import { createApiKey } from '../store/create-api-key.ts';
 import { insertApiKey } from '../store/insert-api-key.ts';
 import { listApiKeys } from '../store/list-api-keys.ts';
 import { readPage } from '../store/paging.ts';
@@ -11,6 +12,7 @@ import { readUser } from '../store/read-user.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
 import { setAccountEmail } from '../store/set-account-email.ts';
 import { createAccountLimits } from './account-limits.ts';
+import type { AccountRoom } from './account-room.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { LimitsCache } from './limits-cache.ts';
@@ -24,7 +26,7 @@ const MAX_KEY_CHARS = 256;
  * (keys are looked up again after that time). An account's last key cannot be revoked (CONFLICT): make its successor
  * first, or nobody could get in to make one.
  */
-export function createAccounts(options: { db: Database; limits: LimitsCache }): Accounts {
+export function createAccounts(options: { db: Database; limits: LimitsCache; room: AccountRoom }): Accounts {
   const { sql } = options.db;
   const cache = createKeyCache();
   return {
@@ -38,10 +40,10 @@ export function createAccounts(options: { db: Database; limits: LimitsCache }): 
       const user = await readUser(sql, who.accountId, who.userId);
       if (user === undefined)
         throw new HeadwaterError('UNAUTHORIZED', 'The user of this API key does not exist any more');
-      return user;
+      return { ...user, limits: await options.limits.get(who.accountId) };
     },
     listKeys: (who) => listApiKeys(sql, who.accountId),
-    createKey: (who, name) => createKey(sql, who, name),
+    createKey: (who, name) => createKey(sql, options.room, who, name),
     async revokeKey(who, id) {
       const outcome = await revokeApiKey(sql, who.accountId, id);
       switch (outcome.kind) {
@@ -93,12 +95,12 @@ async function createAccount(sql: Sql, input: { name: string; email?: string }) 
   return { account, user: { id: user.id }, apiKey: key.apiKey };
 }
 
-async function createKey(sql: Sql, who: Principal, name: string) {
+async function createKey(sql: Sql, room: AccountRoom, who: Principal, name: string) {
   validateKeyName(name);
   const { apiKey, hash, hint } = generateApiKey();
   const id = newId('apiKey');
   const row = { id, accountId: who.accountId, userId: who.userId, name: name.trim(), hash, hint };
-  const createdAt = await insertApiKey(sql, row);
+  const createdAt = await room.make(who.accountId, (limits) => createApiKey(sql, row, limits));
   return { record: { id, name: row.name, hint, createdAt }, apiKey };
 }
 

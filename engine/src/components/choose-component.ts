@@ -1,36 +1,37 @@
 import { HeadwaterError } from '@headwater/shared';
 import type { Principal } from '../contract-base.ts';
-import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 
 export function namesComponent(input: ComponentChoice): boolean {
   const { componentId, componentKey, componentCode, componentUrl } = input;
   return (componentId ?? componentKey ?? componentCode ?? componentUrl) !== undefined;
 }
 
+const TYPES = { source: 'source', step: 'action' } as const;
+
 const REFUSED = {
   source: 'is an action; only sources can be deployed',
-  action: 'is a source; steps of workflows are actions',
+  step: 'is a source; steps of workflows are actions',
 } as const;
 
 /**
- * The component to use: given code is saved first, an id or a key is looked up. `stepName` as Components.save takes it. Throws
- * INVALID_REQUEST, INVALID_COMPONENT, NOT_FOUND.
+ * The component to use: given code is saved first, an id or a key is looked up. Throws INVALID_REQUEST, INVALID_COMPONENT,
+ * NOT_FOUND, and CONFLICT where the account has no room for the code.
  */
 export async function chooseComponent(
   components: Pick<Components, 'save' | 'obtain'>,
   who: Principal,
   input: ComponentChoice,
-  type: ComponentRecord['type'],
-  stepName?: string,
+  use: CodeUse,
 ): Promise<ComponentRecord> {
   if (!namesComponent(input)) throw refused('Give component_id, component_key, component_code or component_url');
   const { componentCode, componentVersion } = input;
   const saved = componentCode === undefined ? (input.componentId ?? input.componentKey) : undefined;
   const component =
     saved === undefined
-      ? await components.save(who, input, stepName)
+      ? await components.save(who, input, use)
       : await components.obtain(who, saved, componentVersion);
-  if (component.type !== type) throw refused(`${component.id} ${REFUSED[type]}`);
+  if (component.type !== TYPES[use.of]) throw refused(`${component.id} ${REFUSED[use.of]}`);
   return component;
 }
 

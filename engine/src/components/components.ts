@@ -5,7 +5,7 @@ import { findInRegistry } from '../registry/registry.ts';
 import { type ComponentUse, deleteComponent } from '../store/delete-component.ts';
 import { listComponents } from '../store/list-components.ts';
 import { publishComponent, unpublishComponent } from '../store/publish-component.ts';
-import { copyFromRegistry } from '../store/publish-to-registry.ts';
+import { copyFromRegistry, findCopy } from '../store/publish-to-registry.ts';
 import { readComponent } from '../store/read-component.ts';
 import { createSaver, type SaveOptions, type Saver } from './save-component.ts';
 
@@ -48,7 +48,7 @@ export function createComponents(options: ComponentsOptions): Components & Saver
     async obtain(who, idOrKey, version) {
       const { component, isOwn } = await find(who, idOrKey, version);
       if (isOwn) return component;
-      const copyId = await copyFromRegistry(sql, who.accountId, component.id);
+      const copyId = await copyOnce(options, who.accountId, component.id);
       if (copyId === undefined) throw unknown(idOrKey, version);
       return own(who, copyId);
     },
@@ -73,6 +73,12 @@ export function createComponents(options: ComponentsOptions): Components & Saver
       return own(who, id);
     },
   };
+}
+
+/** Undefined where the version is gone by now. */
+async function copyOnce({ db, room }: SaveOptions, accountId: string, registryId: string): Promise<string | undefined> {
+  const known = await findCopy(db.sql, accountId, registryId);
+  return known ?? room.make(accountId, (limits) => copyFromRegistry(db.sql, accountId, registryId, limits));
 }
 
 function usersOf({ sources, workflows }: ComponentUse): string | undefined {

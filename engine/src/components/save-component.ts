@@ -10,20 +10,21 @@ import type {
   Sandbox,
 } from '@headwater/sandbox-runtime';
 import { type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Principal } from '../contract-base.ts';
-import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
-import { createComponent, type NewComponent } from '../store/create-component.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
+import { createComponent, keepComponent, type NewComponent } from '../store/create-component.ts';
 import type { Database } from '../store/database.ts';
-import { findBundle } from '../store/find-bundle.ts';
+import { findBundle, hasCode } from '../store/find-bundle.ts';
 import { readSameComponent } from '../store/read-component.ts';
+import { checkCodeRoom } from '../store/require-code-room.ts';
 import { fetchComponent, fileNameOf } from './fetch-component.ts';
 
 export interface SaveOptions {
   db: Database;
   sandbox: Sandbox;
   builder: Builder;
-  limits: Pick<LimitsCache, 'get'>;
+  room: AccountRoom;
   fetch: (who: Principal, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
 }
 
@@ -35,7 +36,7 @@ interface Code {
 
 export interface Saver extends Pick<Components, 'save'> {
   /** As `save`, and nothing is stored: what would be. */
-  prepare(who: Principal, choice: ComponentChoice, stepName?: string): Promise<NewComponent>;
+  prepare(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<NewComponent>;
   /** As `save`, for code of several files; `code` of what is saved is the entry's. */
   saveFiles(who: Principal, component: ComponentFiles): Promise<ComponentRecord>;
 }
@@ -45,32 +46,48 @@ const BUNDLE_FORMAT = 1;
 
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
-  const prepare: Saver['prepare'] = async (who, choice, stepName) =>
-    prepareCode(options, who, await codeOf(options, who, choice), stepName);
   return {
-    prepare,
-    save: async (who, choice, stepName) => saveCode(options, await prepare(who, choice, stepName)),
+    prepare: async (who, choice, use) => prepareCode(options, who, await codeOf(options, who, choice), use),
+    save: async (who, choice, use) => saveCode(options, who, await codeOf(options, who, choice), use),
     async saveFiles(who, component) {
       const code = { text: component.files[component.entry] ?? '', component };
-      return saveCode(options, await prepareCode(options, who, code));
+      return saveCode(options, who, code);
     },
   };
 }
 
-async function saveCode({ db }: SaveOptions, prepared: NewComponent): Promise<ComponentRecord> {
-  const { accountId, key, version, codeHash, codeUrl, bundle } = prepared;
-  const url = codeUrl === undefined ? {} : { codeUrl };
-  const wanted = { version, codeHash, bundleHash: bundle.hash, ...url };
-  const same = key === undefined ? undefined : await readSameComponent(db, accountId, { key, ...wanted });
-  return same ?? createComponent(db, prepared);
+async function saveCode(options: SaveOptions, who: Principal, code: Code, use?: CodeUse): Promise<ComponentRecord> {
+  const { db, room } = options;
+  await checkRoom(options, who, code);
+  const prepared = await prepareCode(options, who, code, use);
+  const { accountId, name, key, version, codeHash, codeUrl, bundle } = prepared;
+  const same = await readSameComponent(db, accountId, {
+    name,
+    version,
+    codeHash,
+    bundleHash: bundle.hash,
+    ...(key === undefined ? {} : { key }),
+    ...(codeUrl === undefined ? {} : { codeUrl }),
+    ...(use?.before === undefined ? {} : { before: use.before }),
+  });
+  if (same === undefined) return room.make(accountId, (limits) => createComponent(db, prepared, limits));
+  if (use === undefined) await keepComponent(db, accountId, same.id);
+  return same;
 }
 
-async function prepareCode(options: SaveOptions, who: Principal, code: Code, stepName?: string): Promise<NewComponent> {
-  const { limits, sandbox } = options;
+/** Code that is there already may need none. */
+async function checkRoom({ db: { sql }, room }: SaveOptions, { accountId }: Principal, code: Code): Promise<void> {
+  if (await hasCode(sql, accountId, hashOf(code.component))) return;
+  await checkCodeRoom(sql, accountId, await room.limits(accountId));
+}
+
+async function prepareCode(options: SaveOptions, who: Principal, code: Code, use?: CodeUse): Promise<NewComponent> {
+  const { room, sandbox } = options;
+  const stepName = use?.of === 'step' ? use.name : undefined;
   checkCode(code.component);
   const codeHash = hashOf(code.component);
   const built = await buildCode(options, who, code, codeHash);
-  checkBundle(built.bundle, (await limits.get(who.accountId)).maxBundleBytes);
+  checkBundle(built.bundle, (await room.limits(who.accountId)).maxBundleBytes);
   const { description } = accept(await sandbox.describe(who.accountId, built.bundle, stepName));
   return {
     id: newId('savedComponent'),
@@ -81,7 +98,7 @@ async function prepareCode(options: SaveOptions, who: Principal, code: Code, ste
     ...(code.url === undefined ? {} : { codeUrl: code.url }),
     ...built,
     bundleFormat: BUNDLE_FORMAT,
-    ofStep: stepName !== undefined,
+    ofStep: use !== undefined,
   };
 }
 

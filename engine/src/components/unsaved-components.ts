@@ -30,8 +30,8 @@ export function createUnsavedComponents({ components, readBundle }: UnsavedCompo
   }
 
   return {
-    async save(who, choice, stepName) {
-      const prepared = await components.prepare(who, choice, stepName);
+    async save(who, choice, use) {
+      const prepared = await components.prepare(who, choice, use);
       bytes += Buffer.byteLength(prepared.bundle.code) + Buffer.byteLength(prepared.bundle.sourceMap);
       if (bytes > LIMITS.maxUnsavedBundleBytes) throw tooLarge();
       bundles.set(prepared.id, prepared.bundle);

@@ -5,7 +5,7 @@ import type { ConnectedAccountCreate, ConnectedAccounts, DeletedAccount } from '
 import { deleteConnectedAccount, recordRevocation, renameConnectedAccount } from '../store/change-connected-account.ts';
 import type { Sql } from '../store/database.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
-import { insertConnectedAccount, replaceCredentials } from '../store/put-connected-account.ts';
+import { replaceCredentials } from '../store/put-connected-account.ts';
 import { searchAppIds } from '../store/read-apps.ts';
 import { type ConnectedAccountRow, readConnectedAccounts } from '../store/read-connected-accounts.ts';
 import {
@@ -16,7 +16,7 @@ import {
   requireAccount,
   sealCredentials,
 } from './account-context.ts';
-import { checkRoom } from './account-room.ts';
+import { addConnectedAccount } from './add-connected-account.ts';
 import { checkAccount } from './check-account.ts';
 import { finishOAuth } from './finish-oauth.ts';
 import { resolveAccount } from './resolve-auth.ts';
@@ -93,11 +93,10 @@ async function createWithKeys(context: AccountContext, who: Principal, input: Co
     throw new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path: 'app', message }] });
   }
   const fields = validateFields(app.definition, input.credentials, 'credentials');
-  await checkRoom(sql, who.accountId);
   const id = newId('connectedAccount');
   const credentials = sealCredentials(sealer, who.accountId, { fields });
   const place = { id, accountId: who.accountId, userId: who.userId, appId: app.id, name: input.name || null };
-  await insertConnectedAccount(sql, { ...NO_TOKENS, ...place, credentials });
+  await addConnectedAccount(sql, { ...NO_TOKENS, ...place, credentials });
   return id;
 }
 

@@ -3,8 +3,8 @@ import type { StoredApp } from '../apps/app-definition.ts';
 import { findApp } from '../apps/apps.ts';
 import type { OAuthCallback, OAuthOutcome } from '../contract-apps.ts';
 import { type OAuthStateRow, takeOAuthState } from '../store/oauth-states.ts';
-import { insertConnectedAccount, replaceCredentials } from '../store/put-connected-account.ts';
-import { checkRoom } from './account-room.ts';
+import { replaceCredentials } from '../store/put-connected-account.ts';
+import { addConnectedAccount } from './add-connected-account.ts';
 import { type AccountContext, clientOf, recordOf, requireAccount, sealCredentials } from './account-context.ts';
 import { askUserinfo } from './ask-userinfo.ts';
 import { checkRedirect } from './check-redirect.ts';
@@ -114,9 +114,8 @@ async function keep(context: AccountContext, flow: Flow, party: OAuthParty, gran
     throw new FlowFailed('The connected account was deleted meanwhile');
   }
   const id = newId('connectedAccount');
-  await checkRoom(sql, accountId);
   const place = { id, accountId, userId: state.user_id, appId: app.id, name: request.name ?? null };
-  await insertConnectedAccount(sql, { ...given, ...place });
+  await addConnectedAccount(sql, { ...given, ...place });
   return id;
 }
 

@@ -8,7 +8,7 @@ import { deleteDataStore } from '../store/delete-data-store.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { type DataStoreRow, readDataStores } from '../store/read-data-stores.ts';
 import { updateDataStore } from '../store/update-data-store.ts';
-import { overLimit } from './over-limit.ts';
+import { overLimit } from '../accounts/over-limit.ts';
 import { createRecords } from './records.ts';
 
 interface DataStoresOptions {

@@ -14,7 +14,7 @@ import type { DataStoreRow } from '../store/read-data-stores.ts';
 import { setDataStoreRecord } from '../store/set-data-store-record.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
 import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
-import { overLimit } from './over-limit.ts';
+import { overLimit } from '../accounts/over-limit.ts';
 
 /** What a list of records answers with at most: values are read whole. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;

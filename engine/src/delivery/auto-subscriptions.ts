@@ -1,4 +1,5 @@
 import { newId, notFound } from '@headwater/shared';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { AutoSubscriptionRecord, AutoSubscriptions } from '../contract.ts';
 import { createAutoSubscription } from '../store/create-auto-subscription.ts';
 import type { Database } from '../store/database.ts';
@@ -8,13 +9,16 @@ import { type AutoSubscriptionRow, readAutoSubscriptions } from '../store/read-a
 import { checkListenerKey, unknownListener } from './subscriptions.ts';
 
 /** What every source and workflow that is made from now on is subscribed by, from before its first hook. */
-export function createAutoSubscriptions({ db }: { db: Database }): AutoSubscriptions {
+export function createAutoSubscriptions({ db, room }: { db: Database; room: AccountRoom }): AutoSubscriptions {
   return {
     async create({ accountId }, key) {
       checkListenerKey(key);
       const { listenerId, eventName = '' } = key;
-      const row = await createAutoSubscription(db, { id: newId('autoSubscription'), accountId, listenerId, eventName });
-      if (row === undefined) throw unknownListener(listenerId);
+      const wanted = { id: newId('autoSubscription'), accountId, listenerId, eventName };
+      const id = await room.make(accountId, (limits) => createAutoSubscription(db.sql, wanted, limits));
+      if (id === undefined) throw unknownListener(listenerId);
+      const [row] = await readAutoSubscriptions(db, accountId, [id]);
+      if (row === undefined) throw notFound('auto subscription', id);
       return recordOf(row);
     },
     async list({ accountId }, request) {

@@ -1,4 +1,5 @@
 import { type FieldError, HeadwaterError, ID_PREFIXES, LIMITS, newId, notFound } from '@headwater/shared';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../contract.ts';
 import { createSubscription } from '../store/create-subscription.ts';
 import type { Database } from '../store/database.ts';
@@ -15,16 +16,22 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
  * source or workflow of the account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any
  * other.
  */
-export function createSubscriptions(options: { db: Database }): Subscriptions {
-  const { db } = options;
+export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
+  const { db, room } = options;
+
+  async function find(accountId: string, id: string): Promise<SubscriptionRecord> {
+    const [row] = await readSubscriptions(db, accountId, [id]);
+    if (row === undefined) throw notFound('subscription', id);
+    return recordOf(row);
+  }
+
   return {
     async create(who, key) {
       validateKey(key);
       const { emitterId, listenerId, eventName = '' } = key;
-      const outcome = await createSubscription(
-        db,
-        { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName },
-        GLOBS.has(emitterId),
+      const wanted = { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName };
+      const outcome = await room.make(who.accountId, (limits) =>
+        createSubscription(db.sql, wanted, GLOBS.has(emitterId), limits),
       );
       switch (outcome.kind) {
         case 'unknown-emitter':
@@ -32,7 +39,7 @@ export function createSubscriptions(options: { db: Database }): Subscriptions {
         case 'unknown-listener':
           throw unknownListener(listenerId);
         case 'subscribed':
-          return recordOf(outcome.row);
+          return find(who.accountId, outcome.id);
       }
     },
     async list(who, request) {

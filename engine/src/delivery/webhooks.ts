@@ -1,4 +1,5 @@
 import { newId, notFound } from '@headwater/shared';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { createWebhook } from '../store/create-webhook.ts';
@@ -13,8 +14,8 @@ import { createSecret } from './sign.ts';
 import { validateWebhook } from './validate-webhook.ts';
 
 /** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
-export function createWebhooks(options: { db: Database; sealer: Sealer }): Webhooks {
-  const { db, sealer } = options;
+export function createWebhooks(options: { db: Database; sealer: Sealer; room: AccountRoom }): Webhooks {
+  const { db, sealer, room } = options;
 
   async function find(who: Principal, id: string): Promise<WebhookRecord> {
     const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
@@ -25,7 +26,7 @@ export function createWebhooks(options: { db: Database; sealer: Sealer }): Webho
   return {
     async create(who, input) {
       validateWebhook(input);
-      const row = await createWebhook(db, {
+      const webhook = {
         id: newId('webhook'),
         accountId: who.accountId,
         userId: who.userId,
@@ -34,8 +35,9 @@ export function createWebhooks(options: { db: Database; sealer: Sealer }): Webho
         description: input.description || null,
         format: input.format ?? 'raw',
         secret: sealer.seal(who.accountId, createSecret()),
-      });
-      return recordOf(sealer, row);
+      };
+      await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
+      return find(who, webhook.id);
     },
     get: find,
     async list(who, request) {

@@ -3,7 +3,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { Environment, EnvironmentVariable } from '../contract-workflows.ts';
 import { decodeKeyCursor, encodeKeyCursor } from '../data-stores/key-cursor.ts';
-import { overLimit } from '../data-stores/over-limit.ts';
+import { overLimit } from '../accounts/over-limit.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
 import {

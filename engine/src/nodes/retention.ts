@@ -11,6 +11,7 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
+import { deleteEmptiedEmitters } from '../store/delete-emptied-emitters.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from '../store/delete-unused-versions.ts';
 import {
   type KeptDays,
@@ -39,7 +40,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /**
  * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs and
- * executions emitter by emitter, deliveries webhook by webhook, versions of workflows that nothing uses. Answers a stop that waits for the turn under way.
+ * executions emitter by emitter, what is left of deleted ones, deliveries webhook by webhook, versions of workflows that nothing uses. Answers a stop that waits for the turn under way.
  */
 export function startRetention(options: RetentionOptions): () => Promise<void> {
   const turn = createRetention(options);
@@ -73,7 +74,10 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const sends = await deleteExpiredSends(sql, expiries, TURN_ROWS);
       const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
       const missed = await deleteExpiredMissed(sql, missedExpiries(kept, nowMs()), TURN_ROWS);
-      return [events, runs, sends, executions, missed].some(isFull);
+      const ids = kept.map(({ id }) => id);
+      // With any of them gone the turn has looked at fewer than it may.
+      const isShorter = (await deleteEmptiedEmitters(sql, ids)) > 0;
+      return isShorter || [events, runs, sends, executions, missed].some(isFull);
     });
     const busyWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),

@@ -1,3 +1,4 @@
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { type ComponentFinder, type ComponentsOptions, createComponents } from '../components/components.ts';
 import type { Saver } from '../components/save-component.ts';
 import type { Components, Imports, Registry } from '../contract-components.ts';
@@ -16,7 +17,9 @@ export interface RegistryParts {
 }
 
 /** Components of accounts, the registry, and imports into both, which nodes that run lanes work on. */
-export function assembleRegistry(options: Omit<ComponentsOptions, 'seeded'> & { log: Log; role: Role }): RegistryParts {
+export function assembleRegistry(
+  options: Omit<ComponentsOptions, 'seeded'> & { limits: Pick<LimitsCache, 'get'>; log: Log; role: Role },
+): RegistryParts {
   const { db, sandbox, builder, limits, log, role } = options;
   const { sql } = db;
   const seeded = createStarterSeed({ sql, sandbox, log });

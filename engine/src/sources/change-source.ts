@@ -6,6 +6,7 @@ import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { HttpProp } from '../store/create-source.ts';
 import { deleteSource as deleteSourceRows } from '../store/delete-source.ts';
 import { readSource, type SourceRow } from '../store/read-sources.ts';
+import { checkConfigurationRoom, jsonBytes } from '../store/require-configuration-room.ts';
 import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
@@ -69,11 +70,13 @@ async function planChange(
   row: SourceRow,
   input: SourceUpdate,
 ): Promise<PlannedChange> {
-  const component = namesComponent(input) ? await chooseComponent(context.components, who, input, 'source') : undefined;
+  const use = { of: 'source', before: row.component_id } as const;
+  const component = namesComponent(input) ? await chooseComponent(context.components, who, input, use) : undefined;
   const isRedeploy = component !== undefined || (input.configuredProps ?? input.dynamicPropsId) !== undefined;
   const { definitions, dynamicProps, configuredProps } = isRedeploy
     ? await decideProps(context, who, component ?? ownerOf(row), input, row)
     : propsOf(row);
+  if (isRedeploy) await checkGrowth(context, row, { configuredProps, dynamicProps });
   const after: SourceChange = {
     componentId: component?.id ?? row.component_id,
     configuredProps,
@@ -84,6 +87,16 @@ async function planChange(
     httpProps: httpPropsOf(definitions),
   };
   return { after, definitions, isRedeploy };
+}
+
+/** Before a hook runs. Props that grow no further are never refused. */
+async function checkGrowth(
+  { db, room }: LifecycleContext,
+  { account_id: accountId, configured_props: configured, dynamic_props: dynamic }: SourceRow,
+  after: Pick<SourceChange, 'configuredProps' | 'dynamicProps'>,
+): Promise<void> {
+  const growth = jsonBytes(after.configuredProps, after.dynamicProps) - jsonBytes(configured, dynamic);
+  if (growth > 0) await checkConfigurationRoom(db.sql, accountId, await room.limits(accountId), growth);
 }
 
 function ownerOf(row: SourceRow): PropsOwner {

@@ -1,8 +1,10 @@
 import { chooseComponent } from '../components/choose-component.ts';
+import { withComponents } from '../components/with-components.ts';
 import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
 import type { ChangeLease } from '../store/change-source.ts';
 import { createSource } from '../store/create-source.ts';
 import { dropUndeployedSource } from '../store/delete-source.ts';
+import { checkRoom } from '../store/require-room.ts';
 import { type DecidedProps, decideProps } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
@@ -22,7 +24,14 @@ import { slugOf } from './name-slug.ts';
  * elsewhere is `deactivate`'s to take back.
  */
 export async function deploySource(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
-  const component = await chooseComponent(context.components, who, input, 'source');
+  const { accountId } = who;
+  // Exact only where it is inserted; without this, what is refused there would have been bundled and loaded first.
+  await checkRoom(context.db.sql, accountId, await context.room.limits(accountId), 'maxSources');
+  return withComponents(context, who, (own) => deploy(own, who, input));
+}
+
+async function deploy(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
+  const component = await chooseComponent(context.components, who, input, { of: 'source' });
   const props = await decideProps(context, who, component, input);
   const name = input.name ?? component.name;
   const lease = await insertSource(context, who, component, name, props);
@@ -55,7 +64,7 @@ async function insertSource(
 ): Promise<ChangeLease> {
   const { accountId, userId } = who;
   const nodeId = context.nodeId();
-  const sourceId = await createSource(context.db.sql, {
+  const source = {
     accountId,
     userId,
     componentId: component.id,
@@ -66,6 +75,7 @@ async function insertSource(
     httpProps: httpPropsOf(definitions),
     busySeconds: await changeLeaseSeconds(context, accountId),
     busyBy: nodeId,
-  });
+  };
+  const sourceId = await context.room.make(accountId, (limits) => createSource(context.db.sql, source, limits));
   return { accountId, sourceId, nodeId };
 }

@@ -1,5 +1,5 @@
 import { type FieldError, HeadwaterError, type HookName, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Components, Principal } from '../contract.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
@@ -32,8 +32,8 @@ import type { Interfaces } from './interfaces.ts';
 
 export interface LifecycleContext extends DecideContext {
   db: Database;
-  components: Components;
-  limits: Pick<LimitsCache, 'get'>;
+  components: Pick<Components, 'save' | 'obtain'>;
+  room: AccountRoom;
   /** Under which this node holds leases. */
   nodeId: () => string;
   runTask: (task: RunTask) => Promise<RunResult>;
@@ -43,8 +43,8 @@ export interface LifecycleContext extends DecideContext {
 }
 
 /** Longer than `additionalProps` and the hooks of one change can take together; the lease of a node that died ends by itself. */
-export async function changeLeaseSeconds({ limits }: LifecycleContext, accountId: string): Promise<number> {
-  const { hookWallMs } = await limits.get(accountId);
+export async function changeLeaseSeconds({ room }: LifecycleContext, accountId: string): Promise<number> {
+  const { hookWallMs } = await room.limits(accountId);
   return Math.ceil((4 * hookWallMs) / 1000) + 30;
 }
 
@@ -92,7 +92,7 @@ export async function runHook(context: LifecycleContext, lease: ChangeLease, hoo
   const runtime = await readRuntime(context, lease.sourceId);
   if (!runtime.hooks.includes(hook)) return { ok: true };
   await markHooksBegun(context.db.sql, lease);
-  const limits = runLimits('hook', await context.limits.get(runtime.accountId));
+  const limits = runLimits('hook', await context.room.limits(runtime.accountId));
   return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits });
 }
 

@@ -17,7 +17,7 @@ export interface SourcesContext extends LifecycleContext {
 
 /** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
 export function createSources(context: SourcesContext): Sources {
-  const { db, limits, backlogs, sealer: opener } = context;
+  const { db, room, backlogs, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
     const row = id.includes('\0') ? undefined : await readSource(db.sql, who.accountId, id);
     if (row === undefined) throw notFound('source', id);
@@ -54,7 +54,7 @@ export function createSources(context: SourcesContext): Sources {
       if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes) {
         throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
       }
-      await limits.get(who.accountId);
+      await room.limits(who.accountId);
       const invocationId = newId('invocation');
       await backlogs.queue(who.accountId, text.length, () =>
         insertInvocations(db.sql, [

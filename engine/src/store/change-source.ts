@@ -2,6 +2,7 @@ import { HeadwaterError, type PropDefinition } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
 import { type HttpProp, putEndpoints } from './create-source.ts';
 import type { Sql } from './database.ts';
+import { noteUnusedCode } from './delete-unused-code.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { putTimers, type TimerProp } from './put-timers.ts';
@@ -63,6 +64,7 @@ export async function putSourceChange(sql: Sql, lease: ChangeLease, change: Sour
   const { accountId, sourceId, nodeId } = lease;
   await sql.begin(async (tx) => {
     const nameSlug = await chooseSlug(tx, accountId, change.nameSlug, { kind: 'source', id: sourceId });
+    await noteUnusedCode(tx, sourceId, change.componentId);
     const rows = await tx`
       update sources set component_id = ${change.componentId}, name = ${change.name}, name_slug = ${nameSlug},
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,

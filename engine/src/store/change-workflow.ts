@@ -3,7 +3,8 @@ import { startsInTurn } from '../workflows/check-settings.ts';
 import type { Deployment, Trigger } from '../workflows/deployment.ts';
 import { chooseSlug } from './choose-slug.ts';
 import type { Sql, Transaction } from './database.ts';
-import { insertDeployment, makeCurrent, putActivity } from './put-deployment.ts';
+import { insertDeployment, makeCurrent, putActivity, type VersionLimits } from './put-deployment.ts';
+import { lockAccount } from './require-room.ts';
 
 export interface WorkflowChange {
   userId: string;
@@ -24,7 +25,7 @@ interface LockedWorkflow {
 
 /**
  * Changes a workflow in one transaction. `revision`: the one that the change was made for; where it is another by now, CONFLICT.
- * Throws NOT_FOUND, and CONFLICT as `makeCurrent` does.
+ * Throws NOT_FOUND, and CONFLICT as `insertDeployment` and `makeCurrent` do.
  */
 export async function changeWorkflow(
   sql: Sql,
@@ -32,8 +33,9 @@ export async function changeWorkflow(
   workflowId: string,
   revision: number,
   change: WorkflowChange,
+  limits: VersionLimits,
 ): Promise<void> {
-  await sql.begin((tx) => applyChange(tx, accountId, workflowId, revision, change)).catch(refuseDeadlock);
+  await sql.begin((tx) => applyChange(tx, accountId, workflowId, revision, change, limits)).catch(refuseDeadlock);
 }
 
 const DEADLOCK = '40P01';
@@ -50,7 +52,9 @@ async function applyChange(
   workflowId: string,
   revision: number,
   change: WorkflowChange,
+  limits: VersionLimits,
 ): Promise<void> {
+  if ((change.saved ?? change.deployedId) !== undefined) await lockAccount(tx, accountId);
   const before = await lockWorkflow(tx, accountId, workflowId);
   if (before.revision !== revision) {
     const message = `Another change of workflow ${workflowId} came first; look at it and try again`;
@@ -61,13 +65,13 @@ async function applyChange(
   await tx`
       update emitters set active = ${active}, revision = revision + 1, updated_at = now()
       where account_id = ${accountId} and id = ${workflowId}`;
-  const current = await chooseCurrent(tx, accountId, workflowId, change);
+  const current = await chooseCurrent(tx, accountId, workflowId, change, limits);
   if (current === undefined) {
     await putActivity(tx, { accountId, workflowId, triggers: before.triggers, active });
     return;
   }
   const inTurn = startsInTurn(current.settings);
-  await makeCurrent(tx, { deployment: current, triggersBefore: before.triggers, active, inTurn });
+  await makeCurrent(tx, { deployment: current, triggersBefore: before.triggers, active, inTurn, limits });
 }
 
 async function lockWorkflow(tx: Transaction, accountId: string, id: string): Promise<LockedWorkflow> {
@@ -94,12 +98,13 @@ async function chooseCurrent(
   accountId: string,
   workflowId: string,
   { userId, saved, deployedId }: WorkflowChange,
+  limits: VersionLimits,
 ): Promise<Deployment | undefined> {
   if (saved !== undefined) {
     const [last] = await tx<{ version: number }[]>`
       select max(version) as version from deployments where account_id = ${accountId} and workflow_id = ${workflowId}`;
     const deployment = { ...saved.deployment, version: (last?.version ?? 0) + 1 };
-    await insertDeployment(tx, userId, deployment);
+    await insertDeployment(tx, userId, deployment, limits);
     return saved.isCurrent ? deployment : undefined;
   }
   if (deployedId === undefined) return undefined;

@@ -1,7 +1,7 @@
-import type { Database } from './database.ts';
+import type { AccountLimits } from '@headwater/shared';
+import type { Sql } from './database.ts';
 import { lockListener } from './lock-listener.ts';
-import { type AutoSubscriptionRow, autoSubscriptionByKey } from './read-auto-subscriptions.ts';
-import { autoSubscriptions } from './schema.ts';
+import { lockAccount, requireRoom } from './require-room.ts';
 
 export interface NewAutoSubscription {
   id: string;
@@ -10,17 +10,27 @@ export interface NewAutoSubscription {
   eventName: string;
 }
 
-/** Makes it, or answers the one that exists; undefined where the account has no such listener. See createSubscription. */
+/**
+ * Makes it, or finds the one that exists, and answers its id; undefined where the account has no such listener. See
+ * createSubscription.
+ */
 export async function createAutoSubscription(
-  db: Database,
-  wanted: NewAutoSubscription,
-): Promise<AutoSubscriptionRow | undefined> {
-  return db.orm.transaction(async (tx) => {
-    if (!(await lockListener(tx, wanted.accountId, wanted.listenerId))) return undefined;
-    const [made] = await tx.insert(autoSubscriptions).values(wanted).onConflictDoNothing().returning();
-    if (made !== undefined) return made;
-    const [known] = await tx.select().from(autoSubscriptions).where(autoSubscriptionByKey(wanted));
-    if (known === undefined) throw new Error(`Auto subscription of ${wanted.listenerId} went away while it was made`);
-    return known;
+  sql: Sql,
+  { id, accountId, listenerId, eventName }: NewAutoSubscription,
+  limits: Pick<AccountLimits, 'maxSubscriptions'>,
+): Promise<string | undefined> {
+  return sql.begin(async (tx) => {
+    await lockAccount(tx, accountId);
+    if (!(await lockListener(tx, accountId, listenerId))) return undefined;
+    const [known] = await tx<{ id: string }[]>`
+      select id from auto_subscriptions
+      where account_id = ${accountId} and listener_id = ${listenerId} and event_name = ${eventName}`;
+    if (known !== undefined) return known.id;
+    await requireRoom(tx, accountId, limits, 'maxSubscriptions');
+    const [made] = await tx<{ id: string }[]>`
+      insert into auto_subscriptions (id, account_id, listener_id, event_name)
+      values (${id}, ${accountId}, ${listenerId}, ${eventName}) on conflict (account_id, listener_id, event_name)
+      do update set event_name = excluded.event_name returning id`;
+    return made?.id;
   });
 }

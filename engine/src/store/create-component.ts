@@ -1,9 +1,9 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { ComponentDescription } from '@headwater/shared';
 import type { ComponentRecord } from '../contract-components.ts';
-import type { Database } from './database.ts';
-import { componentRecord, recordColumns } from './read-component.ts';
-import { components } from './schema.ts';
+import type { Database, Transaction } from './database.ts';
+import { readComponent } from './read-component.ts';
+import { type CodeLimits, codeBytes, insertCode } from './require-code-room.ts';
 
 export interface NewComponent extends ComponentDescription {
   id: string;
@@ -14,22 +14,38 @@ export interface NewComponent extends ComponentDescription {
   bundle: ComponentBundle;
   dependencies: Record<string, string>;
   builtAt: Date;
-  /** It was given as the code of a step: it goes with the last version of a workflow that has it. */
+  /** It was given with a step or a source, and not saved by itself: it goes when nothing runs it any more. */
   ofStep: boolean;
   bundleFormat: number;
 }
 
-export async function createComponent(db: Database, component: NewComponent): Promise<ComponentRecord> {
-  const { bundle, props, ...rest } = component;
-  const rows = await db.orm
-    .insert(components)
-    .values({
-      ...rest,
-      bundle: bundle.code,
-      sourceMap: bundle.sourceMap,
-      bundleHash: bundle.hash,
-      configurableProps: props,
-    })
-    .returning(recordColumns);
-  return componentRecord(rows[0] as (typeof rows)[number]);
+/** Throws CONFLICT where the account has no room for it. */
+export async function createComponent(
+  db: Database,
+  component: NewComponent,
+  limits: CodeLimits,
+): Promise<ComponentRecord> {
+  const { id, accountId } = component;
+  await insertCode(db.sql, accountId, limits, codeBytes(component), (tx) => insertComponent(tx, component));
+  const record = await readComponent(db, accountId, id);
+  if (record === undefined) throw new Error(`Component ${id} was inserted and did not come back`);
+  return record;
+}
+
+async function insertComponent(tx: Transaction, component: NewComponent): Promise<void> {
+  const { id, accountId, name, key, version, type, description, code, codeHash, codeUrl, bundle, dedupe } = component;
+  const { hooks, props, hasAdditionalProps, dependencies, builtAt, bundleFormat, ofStep } = component;
+  await tx`
+    insert into components (id, account_id, name, key, version, type, description, code, code_hash, code_url, bundle,
+      source_map, bundle_hash, dedupe, hooks, configurable_props, has_additional_props, dependencies, built_at,
+      bundle_format, of_step)
+    values (${id}, ${accountId}, ${name}, ${key ?? null}, ${version}, ${type}, ${description ?? null}, ${code}, ${codeHash},
+      ${codeUrl ?? null}, ${bundle.code}, ${bundle.sourceMap}, ${bundle.hash}, ${dedupe ?? null}, ${[...hooks]}::text[],
+      ${JSON.stringify(props)}::text::jsonb, ${hasAdditionalProps}, ${JSON.stringify(dependencies)}::text::jsonb,
+      to_timestamp(${builtAt.getTime()}::float8 / 1000), ${bundleFormat}, ${ofStep})`;
+}
+
+/** It is to stay as if it had been saved by itself. */
+export async function keepComponent({ sql }: Database, accountId: string, id: string): Promise<void> {
+  await sql`update components set of_step = false where account_id = ${accountId} and id = ${id} and of_step`;
 }

@@ -1,6 +1,8 @@
-import { newId, type PropDefinition, randomToken } from '@headwater/shared';
+import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
 import type { Sql, Transaction } from './database.ts';
+import { jsonBytes, requireConfigurationRoom } from './require-configuration-room.ts';
+import { requireRoom } from './require-room.ts';
 import { subscribeNewEmitter } from './subscribe-new-emitter.ts';
 
 export interface NewSource {
@@ -27,10 +29,19 @@ export interface HttpProp {
 
 const ENDPOINT_KEY_CHARS = 24;
 
-/** Inserts the source with its endpoints, so that its hooks can read them; `deployed_at` stays null until they are through. */
-export async function createSource(sql: Sql, source: NewSource): Promise<string> {
+type SourceLimits = Pick<AccountLimits, 'maxSources' | 'maxSubscriptions' | 'maxConfigurationBytes'>;
+
+/**
+ * Inserts the source with its endpoints, so that its hooks can read them; `deployed_at` stays null until they are through. Throws
+ * CONFLICT where the account has no room for it.
+ */
+export async function createSource(sql: Sql, source: NewSource, limits: SourceLimits): Promise<string> {
   const id = newId('source');
+  const { accountId, configuredProps, dynamicProps } = source;
   await sql.begin(async (tx) => {
+    await requireRoom(tx, accountId, limits, 'maxSources');
+    await requireConfigurationRoom(tx, accountId, limits, jsonBytes(configuredProps, dynamicProps));
+    await holdComponent(tx, accountId, source.componentId);
     const nameSlug = await chooseSlug(tx, source.accountId, source.nameSlug, { kind: 'source' });
     await tx`
       insert into sources
@@ -41,9 +52,16 @@ export async function createSource(sql: Sql, source: NewSource): Promise<string>
     await tx`insert into emitter_state (emitter_id, account_id) values (${id}, ${source.accountId})`;
     await putEndpoints(tx, source.accountId, id, source.httpProps);
     // Before its hooks: what `deploy` emits is heard.
-    await subscribeNewEmitter(tx, source.accountId, id);
+    await subscribeNewEmitter(tx, source.accountId, id, limits);
   });
   return id;
+}
+
+/** Against deletion, until the source is there. */
+async function holdComponent(tx: Transaction, accountId: string, id: string): Promise<void> {
+  const rows = await tx`
+    select from components where account_id = ${accountId} and id = ${id} and deleted_at is null for key share`;
+  if (rows.length === 0) throw new HeadwaterError('CONFLICT', `The component ${id} was deleted meanwhile`);
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { Database } from './database.ts';
+import type { AccountLimits } from '@headwater/shared';
+import type { Sql } from './database.ts';
 import { lockEmitter, lockListener } from './lock-listener.ts';
-import { type SubscriptionRow, subscriptionByKey } from './read-subscriptions.ts';
-import { subscriptions } from './schema.ts';
+import { lockAccount, requireRoom } from './require-room.ts';
 
 export interface NewSubscription {
   id: string;
@@ -11,29 +11,37 @@ export interface NewSubscription {
   eventName: string;
 }
 
+/** `subscribed`: by the subscription with this id. */
 export type SubscriptionOutcome =
-  | { kind: 'subscribed'; row: SubscriptionRow }
+  | { kind: 'subscribed'; id: string }
   | { kind: 'unknown-emitter' }
   | { kind: 'unknown-listener' };
 
 /**
  * Subscribes, or answers the subscription that exists. Emitter and listener are locked against deletion meanwhile, so that
- * neither is gone when the subscription lands. `isGlob`: the emitter is a pattern and no row.
+ * neither is gone when the subscription lands. `isGlob`: the emitter is a pattern and no row. Throws CONFLICT where the account
+ * has as many as it may have.
  */
 export async function createSubscription(
-  db: Database,
+  sql: Sql,
   subscription: NewSubscription,
   isGlob: boolean,
+  limits: Pick<AccountLimits, 'maxSubscriptions'>,
 ): Promise<SubscriptionOutcome> {
-  const { accountId, emitterId, listenerId } = subscription;
-  return db.orm.transaction(async (tx) => {
+  const { id, accountId, emitterId, listenerId, eventName } = subscription;
+  return sql.begin(async (tx): Promise<SubscriptionOutcome> => {
+    await lockAccount(tx, accountId);
     if (!isGlob && !(await lockEmitter(tx, accountId, emitterId))) return { kind: 'unknown-emitter' };
     if (!(await lockListener(tx, accountId, listenerId))) return { kind: 'unknown-listener' };
-    const [made] = await tx.insert(subscriptions).values(subscription).onConflictDoNothing().returning();
-    if (made !== undefined) return { kind: 'subscribed', row: made };
-    const [known] = await tx.select().from(subscriptions).where(subscriptionByKey(subscription));
-    if (known === undefined)
-      throw new Error(`Subscription of ${listenerId} to ${emitterId} went away while it was made`);
-    return { kind: 'subscribed', row: known };
+    const [known] = await tx<{ id: string }[]>`
+      select id from subscriptions where account_id = ${accountId} and emitter_id = ${emitterId}
+        and listener_id = ${listenerId} and event_name = ${eventName}`;
+    if (known !== undefined) return { kind: 'subscribed', id: known.id };
+    await requireRoom(tx, accountId, limits, 'maxSubscriptions');
+    const [made] = await tx<{ id: string }[]>`
+      insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
+      values (${id}, ${accountId}, ${emitterId}, ${listenerId}, ${eventName}) on conflict (account_id, emitter_id, listener_id, event_name)
+      do update set event_name = excluded.event_name returning id`;
+    return { kind: 'subscribed', id: made?.id ?? id };
   });
 }

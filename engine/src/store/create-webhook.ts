@@ -1,10 +1,30 @@
-import type { Database } from './database.ts';
-import type { WebhookRow } from './read-webhooks.ts';
-import { webhooks } from './schema.ts';
+import type { AccountLimits } from '@headwater/shared';
+import type { Sql } from './database.ts';
+import { requireRoom } from './require-room.ts';
 
-/** `secret` is sealed already. */
-export async function createWebhook(db: Database, webhook: typeof webhooks.$inferInsert): Promise<WebhookRow> {
-  const [row] = await db.orm.insert(webhooks).values(webhook).returning();
-  if (row === undefined) throw new Error(`Webhook ${webhook.id} was inserted and did not come back`);
-  return row;
+export interface NewWebhook {
+  id: string;
+  accountId: string;
+  userId: string;
+  url: string;
+  name: string | null;
+  description: string | null;
+  format: string;
+  /** Sealed already. */
+  secret: string;
+}
+
+/** Throws CONFLICT where the account has as many as it may have. */
+export async function createWebhook(
+  sql: Sql,
+  webhook: NewWebhook,
+  limits: Pick<AccountLimits, 'maxWebhooks'>,
+): Promise<void> {
+  const { id, accountId, userId, url, name, description, format, secret } = webhook;
+  await sql.begin(async (tx) => {
+    await requireRoom(tx, accountId, limits, 'maxWebhooks');
+    await tx`
+      insert into webhooks (id, account_id, user_id, url, name, description, format, secret)
+      values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret})`;
+  });
 }

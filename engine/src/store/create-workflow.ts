@@ -1,8 +1,10 @@
+import type { AccountLimits } from '@headwater/shared';
 import { startsInTurn } from '../workflows/check-settings.ts';
 import type { Deployment } from '../workflows/deployment.ts';
 import { chooseSlug } from './choose-slug.ts';
 import type { Sql } from './database.ts';
-import { insertDeployment, makeCurrent } from './put-deployment.ts';
+import { insertDeployment, makeCurrent, type VersionLimits } from './put-deployment.ts';
+import { requireRoom } from './require-room.ts';
 import { subscribeNewEmitter } from './subscribe-new-emitter.ts';
 
 export interface NewWorkflow {
@@ -15,20 +17,26 @@ export interface NewWorkflow {
   deployment: Deployment;
 }
 
-/** Inserts a workflow with everything that it has. Throws CONFLICT as `makeCurrent` does. */
+type WorkflowLimits = VersionLimits & Pick<AccountLimits, 'maxWorkflows'>;
+
+/**
+ * Inserts a workflow with everything that it has. Throws CONFLICT as `makeCurrent` does, and where the account has no room for it.
+ */
 export async function createWorkflow(
   sql: Sql,
   { userId, name, nameSlug, active, deployment }: NewWorkflow,
+  limits: WorkflowLimits,
 ): Promise<void> {
   const { accountId, workflowId, settings } = deployment;
   await sql.begin(async (tx) => {
+    await requireRoom(tx, accountId, limits, 'maxWorkflows');
     const slug = await chooseSlug(tx, accountId, nameSlug, { kind: 'workflow' });
     await tx`
       insert into emitters (id, kind, account_id, user_id, name, name_slug, active, deployment_id, deployed_at)
       values (${workflowId}, 'workflow', ${accountId}, ${userId}, ${name}, ${slug}, ${active}, ${deployment.id}, now())`;
     await tx`insert into emitter_state (emitter_id, account_id) values (${workflowId}, ${accountId})`;
-    await insertDeployment(tx, userId, deployment);
-    await makeCurrent(tx, { deployment, triggersBefore: [], active, inTurn: startsInTurn(settings) });
-    await subscribeNewEmitter(tx, accountId, workflowId);
+    await insertDeployment(tx, userId, deployment, limits);
+    await makeCurrent(tx, { deployment, triggersBefore: [], active, inTurn: startsInTurn(settings), limits });
+    await subscribeNewEmitter(tx, accountId, workflowId, limits);
   });
 }

@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import { noteUnusedCode } from './delete-unused-code.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { dropTimers } from './put-timers.ts';
 
@@ -8,6 +9,7 @@ import { dropTimers } from './put-timers.ts';
  */
 export async function deleteSource(sql: Sql, accountId: string, id: string): Promise<void> {
   await sql.begin(async (tx) => {
+    await noteUnusedCode(tx, id);
     await tx`
       update sources set deleted_at = now(), active = false, busy_until = null, busy_by = null,
         configured_props = '{}', dynamic_props = '[]'

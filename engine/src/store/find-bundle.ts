@@ -1,5 +1,5 @@
 import type { Built } from '@headwater/sandbox-runtime';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 
 export interface BundleSearch {
   codeHash: string;
@@ -41,4 +41,11 @@ export async function findBundle(
     dependencies: row.dependencies,
     builtAt: new Date(row.built_at_ms),
   };
+}
+
+/** Whether the account has a component of that code, whatever its packages. */
+export async function hasCode(sql: Sql, accountId: string, codeHash: string): Promise<boolean> {
+  const rows = await sql`
+    select from components where account_id = ${accountId} and code_hash = ${codeHash} and deleted_at is null limit 1`;
+  return rows.length > 0;
 }

@@ -2,6 +2,7 @@ import { newId } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
 import { type KeyState, readKeyState } from './read-registry.ts';
 import { copiedColumns } from './registry-columns.ts';
+import { type CodeLimits, codeBytesOfRow, insertCode } from './require-code-room.ts';
 
 /** Publications are rare; one at a time for the whole registry, so that what was judged is what is stored. */
 const PUBLISH_LOCK = 4_815_162_345;
@@ -108,16 +109,39 @@ export async function readPublisher(sql: Sql, id: string): Promise<string | null
   return row?.publisher;
 }
 
-/** Copies a version of the registry into an account, once. Answers the id of the copy; undefined where the version is gone. */
-export async function copyFromRegistry(sql: Sql, accountId: string, registryId: string): Promise<string | undefined> {
-  await sql`
-    insert into components (id, account_id, registry_id, ${copiedColumns(sql)})
-    select ${newId('savedComponent')}, ${accountId}, id, ${copiedColumns(sql)} from registry_components
-    where id = ${registryId} and withdrawn_at is null
-    on conflict (account_id, registry_id) where registry_id is not null do nothing`;
+/** The copy of a version of the registry that the account has; undefined where it has none. */
+export async function findCopy(sql: Sql, accountId: string, registryId: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
     select id from components where account_id = ${accountId} and registry_id = ${registryId}`;
   return row?.id;
+}
+
+/**
+ * Copies a version of the registry into an account, once. Answers the id of the copy; undefined where the version is gone. Throws
+ * CONFLICT where the account has no room for it.
+ */
+export async function copyFromRegistry(
+  sql: Sql,
+  accountId: string,
+  registryId: string,
+  limits: CodeLimits,
+): Promise<string | undefined> {
+  const [version] = await sql<{ bytes: number }[]>`
+    select ${codeBytesOfRow(sql)} as bytes
+    from registry_components where id = ${registryId} and withdrawn_at is null`;
+  if (version === undefined) return undefined;
+  await insertCode(
+    sql,
+    accountId,
+    limits,
+    version.bytes,
+    (tx) => tx`
+      insert into components (id, account_id, registry_id, ${copiedColumns(tx)})
+      select ${newId('savedComponent')}, ${accountId}, id, ${copiedColumns(tx)} from registry_components
+      where id = ${registryId} and withdrawn_at is null
+      on conflict (account_id, registry_id) where registry_id is not null do nothing`,
+  );
+  return findCopy(sql, accountId, registryId);
 }
 
 /** The account of a saved component and what it is, for the operator. */

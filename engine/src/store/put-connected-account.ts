@@ -1,5 +1,10 @@
 import type { Sql, Transaction } from './database.ts';
 import { notifyConnectedAccountChanged } from './notify-changed.ts';
+import { countConnectedAccounts } from './read-connected-accounts.ts';
+import { lockAccount } from './require-room.ts';
+
+/** Of those that were deleted, the newest: their rows say what became of their tokens. */
+const KEPT_DELETED = 1_000;
 
 /** What a connection brings; the same for a new account and for one that is connected anew. */
 export interface ConnectedCredentials {
@@ -21,7 +26,26 @@ export interface NewConnectedAccount extends ConnectedCredentials {
   name: string | null;
 }
 
-export async function insertConnectedAccount(sql: Sql, account: NewConnectedAccount): Promise<void> {
+/** False where the account has `maxAccounts` of them. */
+export async function insertConnectedAccount(
+  sql: Sql,
+  account: NewConnectedAccount,
+  maxAccounts: number,
+): Promise<boolean> {
+  const { accountId } = account;
+  return sql.begin(async (tx) => {
+    await lockAccount(tx, accountId);
+    if ((await countConnectedAccounts(tx, accountId)) >= maxAccounts) return false;
+    await tx`
+      delete from connected_accounts where account_id = ${accountId} and id in (
+        select id from connected_accounts where account_id = ${accountId} and deleted_at is not null
+        order by deleted_at desc, id desc offset ${KEPT_DELETED})`;
+    await insertRow(tx, account);
+    return true;
+  });
+}
+
+async function insertRow(sql: Transaction, account: NewConnectedAccount): Promise<void> {
   const { id, accountId, userId, appId, name } = account;
   await sql`
     insert into connected_accounts (id, account_id, user_id, app_id, name, uid, scopes, client_owner, credentials,

@@ -1,4 +1,4 @@
-import { HeadwaterError, newId } from '@headwater/shared';
+import { type AccountLimits, HeadwaterError, newId } from '@headwater/shared';
 import type { Deployment, Step, Trigger } from '../workflows/deployment.ts';
 import { putEndpoints } from './create-source.ts';
 import type { Transaction } from './database.ts';
@@ -6,15 +6,29 @@ import { lockEnvironmentVariables } from './environment-variables.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { putTimers } from './put-timers.ts';
+import { jsonBytes, requireConfigurationRoom } from './require-configuration-room.ts';
+import { requireRoom } from './require-room.ts';
 
-/** Stores a version. It is nobody's until it is made the current one. */
-export async function insertDeployment(tx: Transaction, userId: string, deployment: Deployment): Promise<void> {
-  await requireComponents(tx, deployment.accountId, deployment.steps);
+export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
+
+/**
+ * Stores a version. It is nobody's until it is made the current one. Throws CONFLICT where the account has no room for it. The
+ * caller has locked the account.
+ */
+export async function insertDeployment(
+  tx: Transaction,
+  userId: string,
+  deployment: Deployment,
+  limits: VersionLimits,
+): Promise<void> {
+  const { accountId, triggers, steps, settings } = deployment;
+  await requireConfigurationRoom(tx, accountId, limits, jsonBytes(triggers, steps, settings));
+  await requireComponents(tx, accountId, steps);
   await tx`
     insert into deployments (id, account_id, workflow_id, user_id, version, triggers, steps, settings)
     values (${deployment.id}, ${deployment.accountId}, ${deployment.workflowId}, ${userId}, ${deployment.version},
-      ${JSON.stringify(deployment.triggers)}::text::jsonb, ${JSON.stringify(deployment.steps)}::text::jsonb,
-      ${JSON.stringify(deployment.settings)}::text::jsonb)`;
+      ${JSON.stringify(triggers)}::text::jsonb, ${JSON.stringify(steps)}::text::jsonb,
+      ${JSON.stringify(settings)}::text::jsonb)`;
 }
 
 export interface CurrentVersion {
@@ -23,15 +37,17 @@ export interface CurrentVersion {
   triggersBefore: readonly Trigger[];
   active: boolean;
   inTurn: boolean;
+  limits: VersionLimits;
 }
 
 /**
  * Makes a version the current one, with its endpoints, timers and subscriptions, in the caller's transaction, which holds the
- * workflow's row. Throws CONFLICT where a component or variable that it needs is gone.
+ * workflow's row and has locked the account before. Throws CONFLICT where a component or variable that it needs is gone, or the account
+ * has no room for its subscriptions.
  */
 export async function makeCurrent(
   tx: Transaction,
-  { deployment, triggersBefore, active, inTurn }: CurrentVersion,
+  { deployment, triggersBefore, active, inTurn, limits }: CurrentVersion,
 ): Promise<void> {
   const { id, accountId, workflowId, triggers, steps } = deployment;
   await requireComponents(tx, accountId, steps);
@@ -40,7 +56,9 @@ export async function makeCurrent(
   await tx`
     update emitters set deployment_id = ${id}, in_turn = ${inTurn} where account_id = ${accountId} and id = ${workflowId}`;
   await putEndpoints(tx, accountId, workflowId, httpPropsOf(triggers));
-  await putSubscriptions(tx, accountId, workflowId, triggers, triggersBefore);
+  const made = await putSubscriptions(tx, accountId, workflowId, triggers, triggersBefore);
+  // Counted when they are there: some of those that were wanted may have been there before.
+  if (made > 0) await requireRoom(tx, accountId, limits, 'maxSubscriptions', 0);
   await putActivity(tx, { accountId, workflowId, triggers, active });
 }
 
@@ -64,14 +82,14 @@ function httpPropsOf(triggers: readonly Trigger[]) {
   return triggers.flatMap((one) => (one.type === 'http' ? [{ name: one.id, customResponse: one.customResponse }] : []));
 }
 
-/** Only those of triggers: what was subscribed to otherwise stays. A source that is gone is passed over. */
+/** Only those of triggers: what was subscribed to otherwise stays. A source that is gone is passed over. Answers how many are new. */
 async function putSubscriptions(
   tx: Transaction,
   accountId: string,
   workflowId: string,
   triggers: readonly Trigger[],
   before: readonly Trigger[],
-): Promise<void> {
+): Promise<number> {
   const wanted = sourcesOf(triggers);
   const isWanted = (one: { sourceId: string; eventName: string }) =>
     wanted.some(({ sourceId, eventName }) => sourceId === one.sourceId && eventName === one.eventName);
@@ -80,20 +98,21 @@ async function putSubscriptions(
     await tx`
       delete from subscriptions where account_id = ${accountId} and listener_id = ${workflowId}
         and (emitter_id, event_name) in (select * from ${pairs(tx, gone)})`;
-  if (wanted.length === 0) return;
+  if (wanted.length === 0) return 0;
   // Held against deletion until the subscription is there.
   const there = await tx<{ id: string }[]>`
     select id from emitters where account_id = ${accountId} and id = any(${wanted.map((one) => one.sourceId)}::text[])
       and deleted_at is null and deployed_at is not null order by id for share`;
   const ids = new Set(there.map(({ id }) => id));
   const present = wanted.filter(({ sourceId }) => ids.has(sourceId));
-  await tx`
+  const made = await tx`
     insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
     select w.id, ${accountId}, w.emitter_id, ${workflowId}, w.event_name from unnest(
       ${present.map(() => newId('subscription'))}::text[], ${present.map((one) => one.sourceId)}::text[],
       ${present.map((one) => one.eventName)}::text[]
     ) as w(id, emitter_id, event_name)
     on conflict do nothing`;
+  return made.count;
 }
 
 const sourcesOf = (triggers: readonly Trigger[]) => triggers.flatMap((one) => (one.type === 'source' ? [one] : []));

@@ -5,7 +5,7 @@ import { components } from './schema.ts';
 
 /** All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody looks at a component. */
 const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
-export const recordColumns = columns;
+const recordColumns = columns;
 
 type RecordRow = Omit<typeof components.$inferSelect, 'bundle' | 'sourceMap'>;
 
@@ -37,13 +37,26 @@ export async function readComponent(
   return rows[0] && componentRecord(rows[0]);
 }
 
-/** The same code of the same version, with the same packages, saved before under that key. */
+interface SameComponent {
+  name: string;
+  key?: string;
+  version: string;
+  codeHash: string;
+  bundleHash: string;
+  codeUrl?: string;
+  /** The id of a component. */
+  before?: string;
+}
+
+/** The same code of the same version, with the same packages, saved before under that key; without a key, as `before`. */
 export async function readSameComponent(
   db: Database,
   accountId: string,
-  wanted: { key: string; version: string; codeHash: string; bundleHash: string; codeUrl?: string },
+  wanted: SameComponent,
 ): Promise<ComponentRecord | undefined> {
-  const { key, version, codeHash, bundleHash, codeUrl } = wanted;
+  const { name, key, version, codeHash, bundleHash, codeUrl, before } = wanted;
+  if ((key ?? before) === undefined) return undefined;
+  const isOld = and(isNull(components.key), eq(components.name, name), eq(components.id, before ?? ''));
   const rows = await db.orm
     .select(recordColumns)
     .from(components)
@@ -52,7 +65,7 @@ export async function readSameComponent(
         eq(components.accountId, accountId),
         isNull(components.deletedAt),
         isNull(components.registryId),
-        eq(components.key, key),
+        key === undefined ? isOld : eq(components.key, key),
         eq(components.version, version),
         eq(components.codeHash, codeHash),
         eq(components.bundleHash, bundleHash),
@@ -64,7 +77,7 @@ export async function readSameComponent(
   return rows[0] && componentRecord(rows[0]);
 }
 
-export function componentRecord(row: RecordRow): ComponentRecord {
+function componentRecord(row: RecordRow): ComponentRecord {
   return {
     id: row.id,
     name: row.name,

@@ -1,5 +1,5 @@
 import type { AppDefinition } from '../apps/app-definition.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 /** A connected account with its app. */
 export interface ConnectedAccountRow {
@@ -43,7 +43,7 @@ export async function readConnectedAccounts(
     where c.account_id = ${accountId} and c.id = any(${[...ids]}::text[]) and c.deleted_at is null`;
 }
 
-export async function countConnectedAccounts(sql: Sql, accountId: string): Promise<number> {
+export async function countConnectedAccounts(sql: Sql | Transaction, accountId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from connected_accounts where account_id = ${accountId} and deleted_at is null`;
   return row?.count ?? 0;

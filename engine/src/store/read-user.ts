@@ -11,7 +11,11 @@ interface Row {
   subscriptions: number;
 }
 
-export async function readUser(sql: Sql, accountId: string, userId: string): Promise<UserRecord | undefined> {
+export async function readUser(
+  sql: Sql,
+  accountId: string,
+  userId: string,
+): Promise<Omit<UserRecord, 'limits'> | undefined> {
   const [row] = await sql<Row[]>`
     select u.username, u.email, a.name as account_name,
       (select count(*)::int4 from sources s
@@ -19,7 +23,8 @@ export async function readUser(sql: Sql, accountId: string, userId: string): Pro
       (select count(*)::int4 from emitters p
         where p.account_id = a.id and p.kind = 'workflow' and p.deleted_at is null) as workflows,
       (select count(*)::int4 from webhooks w where w.account_id = a.id) as webhooks,
-      (select count(*)::int4 from subscriptions b where b.account_id = a.id) as subscriptions
+      (select count(*)::int4 from subscriptions b where b.account_id = a.id)
+        + (select count(*)::int4 from auto_subscriptions b where b.account_id = a.id) as subscriptions
     from users u join accounts a on a.id = u.account_id
     where u.account_id = ${accountId} and u.id = ${userId}`;
   return (

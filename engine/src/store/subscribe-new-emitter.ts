@@ -1,14 +1,22 @@
-import { newId } from '@headwater/shared';
+import { type AccountLimits, newId } from '@headwater/shared';
 import type { Transaction } from './database.ts';
+import { requireRoom } from './require-room.ts';
 
 /**
  * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are locked: whoever deletes the
- * listener deletes them before its subscriptions, and so waits for these to be there.
+ * listener deletes them before its subscriptions, and so waits for these to be there. Throws CONFLICT where the account would have more
+ * subscriptions than it may have.
  */
-export async function subscribeNewEmitter(tx: Transaction, accountId: string, emitterId: string): Promise<void> {
+export async function subscribeNewEmitter(
+  tx: Transaction,
+  accountId: string,
+  emitterId: string,
+  limits: Pick<AccountLimits, 'maxSubscriptions'>,
+): Promise<void> {
   const rows = await tx<{ listener_id: string; event_name: string }[]>`
     select listener_id, event_name from auto_subscriptions where account_id = ${accountId} order by id for share`;
   if (rows.length === 0) return;
+  await requireRoom(tx, accountId, limits, 'maxSubscriptions', rows.length);
   await tx`
     insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
     select id, ${accountId}, ${emitterId}, listener_id, event_name from unnest(

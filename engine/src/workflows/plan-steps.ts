@@ -103,7 +103,8 @@ async function choose(planning: Planning, input: StepInputRecord, old: Step | un
   const choice: ComponentChoice =
     namesComponent(input) || old === undefined ? choiceOf(input) : { componentId: old.componentId };
   const key = JSON.stringify(choice);
-  const known = saved.get(key) ?? chooseComponent(context.components, who, choice, 'action', input.namespace);
+  const use = { of: 'step', name: input.namespace, ...(old === undefined ? {} : { before: old.componentId }) } as const;
+  const known = saved.get(key) ?? chooseComponent(context.components, who, choice, use);
   saved.set(key, known);
   return known;
 }

@@ -1,6 +1,8 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
+import { withComponents } from '../components/with-components.ts';
 import { newInvocationId } from '../run/invocation.ts';
 import { slugOf } from '../sources/name-slug.ts';
 import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts';
@@ -9,6 +11,7 @@ import { deleteWorkflow } from '../store/delete-workflow.ts';
 import { insertInTurn } from '../store/insert-in-turn.ts';
 import { insertInvocations } from '../store/insert-invocations.ts';
 import { readPage } from '../store/paging.ts';
+import { checkRoom } from '../store/require-room.ts';
 import {
   readDeploymentsById,
   readOwnSources,
@@ -22,10 +25,10 @@ import type { PropSealer } from '../sources/seal-props.ts';
 import { queueIsFull } from './controls/queue-is-full.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
-import { withComponents } from './with-components.ts';
 import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
 
 export interface WorkflowContext extends PlanContext, SourceContext {
+  room: AccountRoom;
   sealer: PropSealer;
   backlogs: Pick<AccountBacklogs, 'queue'>;
   /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
@@ -40,6 +43,8 @@ export function createWorkflows(context: WorkflowContext): Workflows {
   return {
     async create(who, input) {
       checkName(input.name);
+      // Exact only where it is inserted; without this, its steps would be bundled and its sources deployed first.
+      await checkRoom(sql, who.accountId, await context.room.limits(who.accountId), 'maxWorkflows');
       const id = await withComponents(context, who, (own) => create(own, who, input));
       return show(context, who, await find(context, who, id));
     },
@@ -65,7 +70,8 @@ export function createWorkflows(context: WorkflowContext): Workflows {
     },
     async deploy(who, id, deploymentId) {
       const { revision } = await find(context, who, id, deploymentId);
-      await changeWorkflow(sql, who.accountId, id, revision, { userId: who.userId, deployedId: deploymentId });
+      const change = { userId: who.userId, deployedId: deploymentId };
+      await apply(context, who, id, revision, change);
       context.forget(id);
       return show(context, who, await find(context, who, id));
     },
@@ -102,7 +108,8 @@ async function create(context: WorkflowContext, who: Principal, input: WorkflowI
   await withSources(context, who, planned.triggers, async (triggers) => {
     const deployment = { ...planned, triggers, accountId, workflowId, version: 1 };
     const nameSlug = slugOf(name, 'workflow');
-    await createWorkflow(context.db.sql, { userId, name, nameSlug, active: true, deployment });
+    const workflow = { userId, name, nameSlug, active: true, deployment };
+    await context.room.make(accountId, (limits) => createWorkflow(context.db.sql, workflow, limits));
   });
   return workflowId;
 }
@@ -116,17 +123,30 @@ async function update(
 ): Promise<void> {
   const { id: workflowId, revision } = current;
   const { accountId } = who;
-  const apply = (whole: WorkflowChange) => changeWorkflow(context.db.sql, accountId, workflowId, revision, whole);
-  if ((input.triggers ?? input.steps ?? input.settings) === undefined) await apply(change);
+  if ((input.triggers ?? input.steps ?? input.settings) === undefined)
+    await apply(context, who, workflowId, revision, change);
   else {
     const before = await findBase(context, who, current);
     const planned = await planVersion(context, who, input, before);
     await withSources(context, who, planned.triggers, (triggers) => {
       const deployment = { ...planned, triggers, accountId, workflowId };
-      return apply({ ...change, saved: { deployment, isCurrent: planned.settings.autoDeploy } });
+      return apply(context, who, workflowId, revision, {
+        ...change,
+        saved: { deployment, isCurrent: planned.settings.autoDeploy },
+      });
     });
   }
   context.forget(workflowId);
+}
+
+function apply(
+  { db, room }: WorkflowContext,
+  { accountId }: Principal,
+  workflowId: string,
+  revision: number,
+  change: WorkflowChange,
+): Promise<void> {
+  return room.make(accountId, (limits) => changeWorkflow(db.sql, accountId, workflowId, revision, change, limits));
 }
 
 /** What a new version is made from: one that waits to be deployed, or else the current one. */

@@ -1,9 +1,9 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Sql } from '../store/database.ts';
-import { countConnectedAccounts } from '../store/read-connected-accounts.ts';
+import { insertConnectedAccount, type NewConnectedAccount } from '../store/put-connected-account.ts';
 
 /** Throws CONFLICT where an account has as many connected accounts as it may have. */
-export async function checkRoom(sql: Sql, accountId: string): Promise<void> {
-  if ((await countConnectedAccounts(sql, accountId)) < LIMITS.maxConnectedAccounts) return;
+export async function addConnectedAccount(sql: Sql, account: NewConnectedAccount): Promise<void> {
+  if (await insertConnectedAccount(sql, account, LIMITS.maxConnectedAccounts)) return;
   throw new HeadwaterError('CONFLICT', `There are ${LIMITS.maxConnectedAccounts} connected accounts; delete one first`);
 }

@@ -10,7 +10,7 @@ interface ComponentContext {
   log: Log;
 }
 
-/** Does `work`, which saves components from the code of steps. Where it fails, those that nothing names are deleted again. */
+/** Does `work`, which saves components from the code of steps or of a source. Where it fails, those that nothing names are deleted again. */
 export async function withComponents<C extends ComponentContext, T>(
   context: C,
   who: Principal,
@@ -28,8 +28,8 @@ export async function withComponents<C extends ComponentContext, T>(
   } catch (error) {
     await db.sql
       .begin((tx) => deleteStepComponents(tx, who.accountId, saved))
-      // The caller is told why the workflow failed, which is the reason for this.
-      .catch((err: unknown) => log.warn({ err, components: saved }, 'components of a refused workflow are left'));
+      // The caller is told why it failed, which is the reason for this.
+      .catch((err: unknown) => log.warn({ err, components: saved }, 'components of what was refused are left'));
     throw error;
   }
 }

@@ -1,0 +1,46 @@
+import type { AccountLimits } from '@headwater/shared';
+import { overLimit } from '../accounts/over-limit.ts';
+import type { Sql, Transaction } from './database.ts';
+import { lockAccount } from './require-room.ts';
+
+/** What a row costs beside the values in it, with its indexes; the sum below is over so many rows at most. */
+const ROW_BYTES = 1024;
+
+/** The size of a value that is to be stored: as JSON, which is more than what a compressed one takes. */
+export function jsonBytes(...values: readonly unknown[]): number {
+  return values.reduce<number>((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
+}
+
+/**
+ * Throws CONFLICT, with the limit, where the props of the account's sources and the versions of its workflows would have more
+ * than maxConfigurationBytes with one row of `bytes` more. Locks the account first.
+ */
+export async function requireConfigurationRoom(
+  tx: Transaction,
+  accountId: string,
+  limits: Pick<AccountLimits, 'maxConfigurationBytes'>,
+  bytes: number,
+): Promise<void> {
+  await lockAccount(tx, accountId);
+  await checkConfigurationRoom(tx, accountId, limits, bytes + ROW_BYTES);
+}
+
+/** The same without the lock, for a row that is there and grows by `bytes`. */
+export async function checkConfigurationRoom(
+  sql: Sql | Transaction,
+  accountId: string,
+  { maxConfigurationBytes: value }: Pick<AccountLimits, 'maxConfigurationBytes'>,
+  bytes: number,
+): Promise<void> {
+  // pg_column_size looks at no value that is stored apart from its row, however large it is.
+  const [row] = await sql<{ used: number }[]>`
+    select (
+      select coalesce(sum(pg_column_size(configured_props) + pg_column_size(dynamic_props) + ${ROW_BYTES}::int4), 0)
+      from emitters where account_id = ${accountId} and kind = 'source' and deleted_at is null
+    )::int8 + (
+      select coalesce(sum(pg_column_size(triggers) + pg_column_size(steps) + pg_column_size(settings) + ${ROW_BYTES}::int4), 0)
+      from deployments where account_id = ${accountId}
+    )::int8 as used`;
+  const used = (row?.used ?? 0) + bytes;
+  if (used > value) throw overLimit({ name: 'maxConfigurationBytes', value, used });
+}
