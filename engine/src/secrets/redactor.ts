@@ -1,4 +1,4 @@
-import { createGiveWay } from '../give-way.ts';
+import { createGiveWay } from '@headwater/shared';
 import { type Budget, budgetFor, createFormMatcher, type FormMatcher, isSpent, type Pattern } from './match-forms.ts';
 import { formsOf, textsOf } from './secret-forms.ts';
 
