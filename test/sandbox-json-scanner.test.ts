@@ -26,7 +26,7 @@ test('a text is JSON where JSON.parse takes it, whatever the size of the pieces'
     ['0', '01', '-', '-1', '1.', '1.5', '1e5', '1E+', 'e', 'true', 'false', 'null', 'nul', 'é', '\u2028'],
   ].flat();
   const token = fc.constantFrom(...tokens);
-  const broken = fc.array(token, { maxLength: 12 }).map((tokens) => tokens.join(''));
+  const broken = fc.array(token, { maxLength: 12 }).map((parts) => parts.join(''));
   const whole = fc.jsonValue().map((value) => JSON.stringify(value, null, 1));
   const long = fc.constantFrom('a'.repeat(1_200), '\\"'.repeat(700), '\\u12'.repeat(400), `${'a'.repeat(2_000)}\n`);
   const text = fc.oneof(
