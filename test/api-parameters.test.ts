@@ -157,6 +157,23 @@ test('a source needs exactly one way to its component', async () => {
   expect(server.calls).toHaveLength(1);
 });
 
+test.each([
+  ['[]', 'has more than 100000 lists and objects'],
+  ['{}', 'has more than 100000 lists and objects'],
+  ['0', 'has more than 500000 values'],
+])('millions of %s are refused before they are parsed', async (value, message) => {
+  const body = `{"event":[${`${value},`.repeat(5_000_000 / (value.length + 1))}"\\",[["]}`;
+  const response = await server.call('/v1/sources/dc_1/run', { method: 'POST', body });
+  expect(response.status).toBe(400);
+  expect((await readProblem(response))['errors']).toEqual([{ path: 'body', message }]);
+});
+
+test('brackets and commas within text are text, however many there are', async () => {
+  const event = '[{,"\\'.repeat(200_000);
+  const response = await server.call('/v1/sources/dc_1/run', { method: 'POST', body: JSON.stringify({ event }) });
+  expect(response.status).toBe(200);
+});
+
 test.each(['configured_props', 'event'])(
   '%s nested beyond the limit is refused, in the body and in the query',
   async (name) => {
@@ -165,7 +182,7 @@ test.each(['configured_props', 'event'])(
     const sent = (levels: number) =>
       server.call(path, { method: 'POST', body: `{"component_id":"sc_1","${name}":${nested(levels)}}` });
     expect((await sent(LIMITS.maxJsonDepth)).status).toBe(200);
-    for (const levels of [LIMITS.maxJsonDepth + 1, 500_000]) {
+    for (const levels of [LIMITS.maxJsonDepth + 1, 90_000]) {
       const response = await sent(levels);
       expect(response.status).toBe(400);
       expect((await readProblem(response))['errors']).toEqual([expect.objectContaining({ path: name })]);

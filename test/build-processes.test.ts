@@ -1,6 +1,10 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findBuildPrefix } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
+import { bundleAlone } from '../sandbox-runtime/src/build/build-component.ts';
+import { makeBundle } from '../sandbox-runtime/src/build/bundle-component.ts';
+import type { BuildLimits } from '../sandbox-runtime/src/build/packages/build-order.ts';
+import type { TaskEnd } from '../sandbox-runtime/src/build/task-process.ts';
 import { createTaskPool } from '../sandbox-runtime/src/build/task-pool.ts';
 import { encodeFrame, TaskFrameReader } from '../sandbox-runtime/src/build/task-frames.ts';
 import { createStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
@@ -79,4 +83,14 @@ test('frames are put together from any pieces, and one beyond the bound is refus
   expect(pieces.flatMap((piece) => reader.push(piece))).toEqual([{ one: 1 }, 'two', []]);
   expect(() => new TaskFrameReader(3).push(encodeFrame('abc'))).toThrow('a frame of 5 bytes');
   expect(() => new TaskFrameReader(99).push(Buffer.from([0, 0, 0, 1, 120]))).toThrow('not JSON');
+});
+
+test('what a bundle is called is not the word of the process that made it', async () => {
+  const bundle = { code: 'export default 1;', sourceMap: '{}', hash: 'that of another' };
+  const end: TaskEnd = { kind: 'answered', answer: { kind: 'bundled', bundle } };
+  const pool = { run: async () => end, stop: () => undefined };
+  const processes = { plain: pool, fetching: pool, trees: pool, stop: () => undefined };
+  const limits = { bundleMs: 1_000, maxBundleMemoryMb: 1 } as BuildLimits;
+  const outcome = await bundleAlone({ processes, limits, cacheDir: '', log: () => undefined }, 'o_one', component);
+  expect(outcome).toEqual({ kind: 'bundled', bundle: makeBundle(bundle.code, bundle.sourceMap) });
 });

@@ -4,6 +4,8 @@ import { inspect } from 'node:util';
 import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';
 
 const TOKEN = 'ghp_x7/Q"k\\9+é=Ω z';
+/** What each way to write URLs, JSON and HTML makes something else of. */
+const PASSWORD = `p^s|w'o/r+d*(1)!<&>"Ω_x`;
 
 function redactorOf(values: Record<string, unknown>): Redactor {
   const redactor = createRedactor(Object.entries(values).map(([name, value]) => ({ name, value })));
@@ -12,6 +14,8 @@ function redactorOf(values: Record<string, unknown>): Redactor {
 }
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
+const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const ascii = (text: string) => text.replaceAll(/[^\0-\x7F]/g, escapeUnit);
 const FORMS: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
   'as JSON': (secret) => JSON.stringify({ secret }),
@@ -21,6 +25,23 @@ const FORMS: Record<string, (secret: string) => string> = {
   'in a query, escapes in lower case': (secret) =>
     encodeURIComponent(secret).replaceAll(/%../g, (e) => e.toLowerCase()),
   'in a form': (secret) => new URLSearchParams({ token: secret }).toString(),
+  'in a URL of strict encoding': (secret) =>
+    `https://example.com/?a=${encodeURIComponent(secret).replaceAll(/[!'()*]/g, (c) => `%${bytes(c).toString('hex').toUpperCase()}`)}`,
+  'as a password in a URL': (secret) => Object.assign(new URL('https://ada@example.com/'), { password: secret }).href,
+  'in the query of a URL that was parsed': (secret) => new URL(`https://example.com/?token=${secret}`).href,
+  'in the path of a URL that was parsed': (secret) => new URL(`https://example.com/bot${secret}/me`).href,
+  'in base64 in a form': (secret) => encodeURIComponent(bytes(`ada?${secret}:~`).toString('base64')),
+  'as JSON of PHP': (secret) => ascii(JSON.stringify({ secret }).replaceAll('/', '\\/')),
+  'as JSON of PHP, characters as they are': (secret) => JSON.stringify({ secret }).replaceAll('/', '\\/'),
+  'as JSON of Python': (secret) => ascii(JSON.stringify({ secret })),
+  'as JSON of Go': (secret) => JSON.stringify({ secret }).replaceAll(/[<>&]/g, escapeUnit),
+  'as JSON of .NET': (secret) =>
+    `{"secret":"${JSON.stringify(secret)
+      .slice(1, -1)
+      .replaceAll('\\"', '"')
+      .replaceAll(/[<>&'"+]|[^\0-\x7F]/g, (c) => escapeUnit(c).toUpperCase().replace('U', 'u'))}"}`,
+  'as HTML': (secret) =>
+    `<p>${secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')}</p>`,
   'in a path': (secret) => encodeURI(`https://example.com/${secret}`),
   'as base64': (secret) => bytes(secret).toString('base64'),
   'as base64url': (secret) => bytes(secret).toString('base64url'),
@@ -44,6 +65,17 @@ test.each(Object.entries(FORMS))('a secret is found %s', (_, form) => {
   // Nothing of it but what base64 shares with its neighbours.
   for (const other of Object.values(FORMS)) expect(clean).not.toContain(other(TOKEN).slice(0, -2));
   expect(clean.length).toBeLessThan(text.length + '[secret:token]'.length);
+});
+
+test.each(Object.entries(FORMS))('a password of odd characters is found %s', (_, form) => {
+  const clean = redactorOf({ password: PASSWORD }).text(`before ${form(PASSWORD)} after`);
+  expect(clean).toContain('[secret:password]');
+});
+
+test('a password with letters beyond ASCII is found as btoa writes it', () => {
+  expect(redactorOf({ pw: 'pässwörd-1' }).text(`Basic ${btoa('ada:pässwörd-1')}`)).toMatch(
+    /^Basic .{1,8}\[secret:pw\]/,
+  );
 });
 
 test('what was redacted names the prop, and the place in it', () => {
@@ -110,6 +142,22 @@ test('redacted JSON is valid, and equal in everything but the strings that held 
     { numRuns: 500 },
   );
   expect(redactor.json('{"n":1234567,"t":[true,false]}')).toBe('{"n":1234567,"t":[true,false]}');
+});
+
+test('half a million strings beside a secret cost little more than to parse them', () => {
+  const redactor = redactorOf({ token: TOKEN });
+  const text = `["${'","'.repeat(500_000)}",${JSON.stringify(TOKEN)}]`;
+  const cpuOf = (work: () => unknown) => {
+    const before = process.threadCpuUsage();
+    work();
+    return process.threadCpuUsage(before).user;
+  };
+  expect(redactor.json(text)).toBe(`["${'","'.repeat(500_000)}","[secret:token]"]`);
+  const [searched, parsed] = [() => redactor.json(text), () => JSON.parse(text)].map((work) =>
+    Math.min(...Array.from({ length: 5 }, () => cpuOf(work))),
+  );
+  // Ten times as much where each of them is read.
+  expect(searched).toBeLessThan(5 * Number(parsed));
 });
 
 test('secrets and texts that are made to take long cost bounded time, and show nothing', () => {

@@ -1,3 +1,4 @@
+import { hostOf } from '../engine/src/sends/http-request.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../engine/src/contract.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -167,4 +168,10 @@ test('a slow host holds up no other host of its account', async () => {
   } finally {
     await slow.stop();
   }
+});
+
+test('the host of a request is read without the rest of it', () => {
+  expect(hostOf(JSON.stringify({ url: 'https://a.example:8443/x?"', data: [1] }))).toBe('a.example:8443');
+  expect(hostOf('{"url":"https://a.example/","data":[[],[')).toBe('a.example');
+  for (const none of ['{}', '{"url":1}', '{"url":"no"}']) expect(hostOf(none)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createGiveWay } from '../engine/src/give-way.ts';
+import { createGiveWay } from '../shared/src/give-way.ts';
 import { createCommitBacklog } from '../engine/src/run/commit-backlog.ts';
 import { endAtPace } from '../engine/src/run/end-at-pace.ts';
 import { createPresence, LIMITS } from '../shared/src/index.ts';

@@ -243,6 +243,11 @@ it('secrets and environment variables are given to the steps and left out of the
   const answer = await run(data.id);
   expect(answer.data).toMatchObject({ status: 'succeeded', steps: [{ $return_value: value.length }] });
   expect(answer.text).not.toContain(value);
+  const again = action('$.flow.rerun(1000, { key: this.key });', 'key: { type: "string", secret: true }');
+  const rerun = await hw.api('POST', '/workflows', { steps: [{ namespace: 'a', component_code: again, props }] });
+  expect((await run(rerun.data.id)).data).toMatchObject({
+    steps: [{ flow: { context: { key: '[secret:env.HIDDEN]' } } }],
+  });
 });
 
 it('a workflow without steps is tested with its trigger alone', async () => {

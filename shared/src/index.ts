@@ -20,6 +20,7 @@ export {
 } from './expressions/index.ts';
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
+export { createGiveWay } from './give-way.ts';
 export { createPresence, type Presence } from './presence.ts';
 export type {
   ComponentDescription,

@@ -287,6 +287,9 @@ export const LIMITS = {
   maxCronChars: 512,
   /** Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises them. */
   maxJsonDepth: 128,
+  /** Values in the JSON of one request to the REST API, and lists and objects among them: they take time, whatever their bytes. */
+  maxApiJsonValues: 500_000,
+  maxApiJsonLists: 100_000,
   maxIdChars: 256,
   maxCursorChars: 512,
   /** Request line and headers together; over it: 431. */

@@ -1,7 +1,14 @@
 import { HeadwaterError } from '@headwater/shared';
+import { findTooMany } from './json-size.ts';
 
-/** Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in characters) and `path`. */
+/**
+ * Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in characters) and `path`, and so is one
+ * of too many values.
+ */
 export function parseJsonText(text: string, path: string): unknown {
+  const tooMany = findTooMany(text);
+  if (tooMany !== undefined)
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${tooMany}`, { fields: [{ path, message: tooMany }] });
   try {
     return JSON.parse(text) as unknown;
   } catch {

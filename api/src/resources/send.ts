@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { S3SettingsRecord, SendRecord } from '@headwater/engine';
+import { RawJson } from '../raw-json.ts';
 import { epochSeconds, secondsField } from './time.ts';
 import { attemptsSchema, presentAttempts } from './webhook.ts';
 
@@ -27,7 +28,7 @@ export function presentSend(send: SendRecord): z.output<typeof sendSchema> {
     execution_id: send.executionId,
     trace_id: send.traceId,
     status: send.status,
-    payload: JSON.parse(send.payload),
+    payload: new RawJson(send.payload),
     object_key: send.objectKey ?? null,
     attempts: presentAttempts(send.attempts),
     next_attempt_at: send.nextAttemptAt === undefined ? null : epochSeconds(send.nextAttemptAt),

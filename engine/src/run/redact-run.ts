@@ -34,5 +34,5 @@ function eventWithoutSecrets(event: EmittedEvent, redactor: Redactor): EmittedEv
   };
 }
 
-/** Numbers are not looked for, and `greatest` compares them. */
-const isNumeric = (id: string) => Number.isFinite(Number(id));
+/** Numbers are not looked for, and `greatest` compares them. A key in hexadecimal is none. */
+const isNumeric = (id: string) => /^[\d.+-]+$/.test(id) && Number.isFinite(Number(id));

@@ -18,8 +18,8 @@ export interface Budget {
 export interface FormMatcher {
   /** Those of one secret after the other: of thousands together it would take tenths of a second. */
   add(patterns: readonly Pattern[]): void;
-  /** True where `replace` would change the text, or the budget ends. */
-  finds(text: string, budget: Budget): boolean;
+  /** The first place from `from` on where one is; undefined where there is none, or the budget has ended. */
+  find(text: string, from: number, budget: Budget): { start: number; end: number } | undefined;
   /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
   replace(text: string, budget: Budget): string;
 }
@@ -28,13 +28,14 @@ export interface FormMatcher {
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
 const BITS = 14;
 const CUT_MARK = '…';
+const MAX_STEP_CHARS = 1024 * 1024;
 
 /**
- * In proportion to the text: patterns that are alike, in a text made for it, would otherwise take minutes of the node's one
- * thread, and short ones many times the memory. An honest text takes a few steps per thousand characters.
+ * In proportion to the text, up to that of an event: patterns that are alike, in a text made for it, would otherwise take minutes of
+ * the node's one thread, and short ones many times the memory. An honest text takes a few steps per thousand characters.
  */
 export function budgetFor(text: string): Budget {
-  return { steps: 50_000 + 2 * text.length, room: 4_096 + 2 * text.length };
+  return { steps: 50_000 + 2 * Math.min(text.length, MAX_STEP_CHARS), room: 4_096 + 2 * text.length };
 }
 
 export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
@@ -78,7 +79,7 @@ export function createFormMatcher(): FormMatcher {
         }
       }
     },
-    finds: (text, budget) => next(text, 0, budget) !== undefined || isSpent(budget),
+    find: next,
     replace(text, budget) {
       let replaced = '';
       let done = 0;

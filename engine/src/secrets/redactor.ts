@@ -1,6 +1,6 @@
-import { createGiveWay } from '../give-way.ts';
-import { budgetFor, createFormMatcher, isSpent, type Pattern } from './match-forms.ts';
-import { formsOf } from './secret-forms.ts';
+import { createGiveWay } from '@headwater/shared';
+import { type Budget, budgetFor, createFormMatcher, type FormMatcher, isSpent, type Pattern } from './match-forms.ts';
+import { formsOf, textsOf } from './secret-forms.ts';
 
 export interface SecretValue {
   /** Shown in place of the value: `[secret:token]`. */
@@ -18,6 +18,9 @@ export interface Redactor {
   json(text: string): string;
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 const MAX_NAME_CHARS = 64;
 /** Instead of a text that cannot be looked through within bounds. */
 const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
@@ -28,11 +31,11 @@ const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
  * a value depends on its name alone, so texts that differed still differ. The forms are made by `ready`, or at the first use.
  */
 export function createRedactor(secrets: readonly SecretValue[]): Redactor | undefined {
-  const named = secrets.flatMap(({ name, value }) => namedStrings(name, value));
+  const named = secrets.flatMap(({ name, value }) => namedTexts(name, value));
   if (named.length === 0) return undefined;
   const made = createFormMatcher();
   let next = 0;
-  const addNext = () => made.add(patternsOf(named[next++] as NamedString));
+  const addNext = () => made.add(patternsOf(named[next++] as NamedText));
   const matcher = () => {
     while (next < named.length) addNext();
     return made;
@@ -52,50 +55,70 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
     },
     json(text) {
       const budget = budgetFor(text);
-      if (!matcher().finds(text, budget)) return text;
-      const clean = replaceStrings(text, (string) => matcher().replace(string, budget));
+      const clean = replaceInStrings(text, matcher(), budget);
       return isSpent(budget) ? JSON.stringify(WITHHELD) : clean;
     },
   };
 }
 
-interface NamedString {
+interface NamedText {
   name: string;
-  value: string;
+  text: string;
 }
 
-function namedStrings(name: string, value: unknown): NamedString[] {
-  if (typeof value === 'string') return [{ name, value }];
+function namedTexts(name: string, value: unknown): NamedText[] {
+  if (typeof value === 'string') return textsOf(value).map((text) => ({ name, text }));
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => namedStrings(`${name}.${key}`, item));
+  return Object.entries(value).flatMap(([key, item]) => namedTexts(`${name}.${key}`, item));
 }
 
-function patternsOf({ name, value }: NamedString): Pattern[] {
+function patternsOf({ name, text }: NamedText): Pattern[] {
   const shown = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
   const mark = `[secret:${shown}]`;
-  return formsOf(value).map((text) => ({ text, mark }));
+  return formsOf(text).map((form) => ({ text: form, mark }));
 }
 
-/** Each string by itself: a value may look like a part of the syntax around it (`","`) or end in half an escape. */
-function replaceStrings(json: string, replace: (text: string) => string): string {
+/** Reading a string and writing it again, beside what it costs to look through it. */
+const STEPS_PER_STRING = 100;
+
+/**
+ * Each string by itself: a value may look like a part of the syntax around it (`","`) or end in half an escape. Only strings in which
+ * something is found in the text are read: there can be half a million of them, a second of the node's thread.
+ */
+function replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): string {
   let replaced = '';
   let done = 0;
-  for (let open = json.indexOf('"'); open >= 0; open = json.indexOf('"', done)) {
-    const end = endOfString(json, open);
+  let walked = 0;
+  let hit = matcher.find(json, 0, budget);
+  while (hit !== undefined) {
+    const [open, end] = stringReaching(json, walked, hit.start);
+    walked = open;
+    if (open >= hit.end) {
+      hit = matcher.find(json, hit.start + 1, budget);
+      continue;
+    }
+    budget.steps -= STEPS_PER_STRING;
     const token = json.slice(open, end);
     const text = JSON.parse(token) as string;
-    const clean = replace(text);
+    const clean = matcher.replace(text, budget);
+    if (isSpent(budget)) break;
     replaced += json.slice(done, open) + (clean === text ? token : JSON.stringify(clean));
     done = end;
+    walked = end;
+    hit = matcher.find(json, end, budget);
   }
-  return replaced + json.slice(done);
+  return done === 0 ? json : replaced + json.slice(done);
 }
 
-function endOfString(json: string, open: number): number {
-  for (let quote = json.indexOf('"', open + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
-    let first = quote;
-    while (json[first - 1] === '\\') first -= 1;
-    if ((quote - first) % 2 === 0) return quote + 1;
+/** The first string from `from` on, which is outside of strings, that ends behind `place`; both ends are that of the text where there is none. */
+function stringReaching(json: string, from: number, place: number): [open: number, end: number] {
+  let open = -1;
+  for (let at = from; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE && open < 0) open = at;
+    else if (code === QUOTE && at >= place) return [open, at + 1];
+    else if (code === QUOTE) open = -1;
   }
-  return json.length;
+  return [json.length, json.length];
 }

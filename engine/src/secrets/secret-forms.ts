@@ -3,23 +3,31 @@ export const MIN_SECRET_CHARS = 6;
 /** Of the lines of a value with several (a PEM key): shorter ones say too little about it. */
 const MIN_LINE_CHARS = 16;
 
-/**
- * How a secret shows up in text: as it is, in JSON and in JSON within JSON, quoted by `console`, in a URL or a form, as
- * base64 wherever in an encoded text it lies (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than
- * MIN_SECRET_CHARS; empty for a value that is. What code does to it on purpose (reversing, splitting) is not among them:
- * who can change the code of a source can read its secrets.
- */
-export function formsOf(secret: string): string[] {
+/** Every way to write it in text leaves it as it is. */
+const PLAIN = /^[\w.~-]*$/;
+/** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
+const MAX_ODD_CHARS = 2_048;
+
+/** The texts that a secret is looked for as: the whole of it, and each line of one with several. None for one that is too short. */
+export function textsOf(secret: string): string[] {
   const value = secret.toWellFormed();
   if (value.trim().length < MIN_SECRET_CHARS) return [];
-  const texts = new Set([value, value.trim(), ...longLines(value)]);
+  return [...new Set([value, value.trim(), ...longLines(value)])];
+}
+
+/**
+ * How a secret shows up in text: as it is, in JSON and in JSON within JSON, as other servers write JSON and HTML when they repeat
+ * what they were sent, quoted by `console`, in a URL or a form, as base64 wherever in an encoded text it lies
+ * (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than
+ * MIN_SECRET_CHARS. What code does to it on purpose (reversing, splitting) is not among them:
+ * who can change the code of a source can read its secrets.
+ */
+export function formsOf(text: string): string[] {
   const forms = new Set<string>();
-  for (const text of texts) {
-    for (const form of plainForms(text)) {
-      const nested = inJson(form);
-      const levels = nested === form ? [form] : [form, nested, inJson(nested)];
-      for (const level of levels) if (level.length >= MIN_SECRET_CHARS) forms.add(level);
-    }
+  for (const form of plainForms(text)) {
+    const nested = inJson(form);
+    const levels = nested === form ? [form] : [form, nested, inJson(nested), inJson(inJson(nested))];
+    for (const level of levels) if (level.length >= MIN_SECRET_CHARS) forms.add(level);
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }
@@ -36,20 +44,76 @@ function plainForms(text: string): string[] {
   const hex = bytes.toString('hex');
   const spacedHex = hex.replaceAll(/(..)(?=.)/g, '$1 ');
   const quoted = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-  const encoded = [encodeURIComponent(text), encodeURI(text), new URLSearchParams([['', text]]).toString().slice(1)];
+  const base64 = [...base64Forms(bytes), ...base64Forms(Buffer.from(inJson(text), 'utf8')), ...latinBase64Forms(text)];
+  const encoded = [...urlForms(text), ...base64.map(encodeURIComponent)];
   return [
     text,
     quoted,
     quoted.replaceAll("'", "\\'"),
     ...encoded,
     ...encoded.map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())),
-    ...base64Forms(bytes),
-    ...base64Forms(Buffer.from(inJson(text), 'utf8')),
+    ...base64,
+    ...(PLAIN.test(text) || text.length > MAX_ODD_CHARS ? [] : [...jsonOfOthers(text), ...htmlForms(text)]),
     hex,
     hex.toUpperCase(),
     spacedHex,
     bytes.join(','),
   ];
+}
+
+/** Each part of a URL leaves other characters as they are, and so do the libraries that put URLs together. */
+function urlForms(text: string): string[] {
+  if (PLAIN.test(text)) return [];
+  const url = new URL('https://host');
+  url.password = text;
+  url.pathname = `/${text}`;
+  url.search = text;
+  url.hash = text;
+  return [
+    encodeURIComponent(text),
+    encodeURIComponent(text).replaceAll(/[!'()*]/g, percent),
+    encodeURI(text),
+    new URLSearchParams([['', text]]).toString().slice(1),
+    url.password,
+    url.pathname.slice(1),
+    url.search.replace(/^\?/, ''),
+    url.hash.slice(1),
+  ];
+}
+
+const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** PHP escapes slashes; it and Python what is not ASCII; Go what means something in HTML; .NET both, and more. */
+function jsonOfOthers(text: string): string[] {
+  const json = inJson(text);
+  const php = json.replaceAll('/', String.raw`\/`);
+  return [
+    php,
+    php.replaceAll(NOT_ASCII, unicodeEscape),
+    json.replaceAll(NOT_ASCII, unicodeEscape),
+    json.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape),
+    json.replaceAll(String.raw`\"`, '"').replaceAll(/[<>&'"+`]|[^\0-\x7F]/g, (unit) => unicodeEscape(unit, true)),
+  ];
+}
+
+const NOT_ASCII = /[^\0-\x7F]/g;
+
+function unicodeEscape(unit: string, isUpper: unknown): string {
+  const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return String.raw`\u${isUpper === true ? hex.toUpperCase() : hex}`;
+}
+
+function htmlForms(text: string): string[] {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const quoted = escaped.replaceAll('"', '&quot;');
+  const [decimal, hex, named] = ['&#39;', '&#x27;', '&apos;'].map((apostrophe) => quoted.replaceAll("'", apostrophe));
+  return [escaped, quoted, decimal ?? '', hex ?? '', named ?? '', (decimal ?? '').replaceAll('&quot;', '&#34;')];
+}
+
+/** `btoa` takes each character for a byte. */
+function latinBase64Forms(text: string): string[] {
+  const isLatin = /[\x80-\xFF]/.test(text) && !/[^\0-\xFF]/.test(text);
+  return isLatin ? base64Forms(Buffer.from(text, 'latin1')) : [];
 }
 
 /**

@@ -1,9 +1,8 @@
-import { type FieldError, HeadwaterError, LIMITS, newId, type PropDefinition } from '@headwater/shared';
+import { createGiveWay, type FieldError, HeadwaterError, LIMITS, newId, type PropDefinition } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import type { StepInputRecord } from '../contract-workflows.ts';
-import { createGiveWay } from '../give-way.ts';
 import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { invalidProps } from '../sources/validate-props.ts';

@@ -1,10 +1,9 @@
+import { MAX_OUTLINE_CHARS } from '../protocol/head-bounds.ts';
 import { stringifyJson } from './intrinsics.ts';
 import { resolveProps } from './resolve-prop.ts';
 
 const MAX_DEPTH = 24;
 const MAX_NODES = 50_000;
-/** As JSON. Longer texts than the code can be have been made while it was loaded, and the node has to parse them. */
-const MAX_OUTLINE_CHARS = 1024 * 1024;
 
 /**
  * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props

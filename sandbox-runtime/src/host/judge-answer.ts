@@ -12,29 +12,18 @@ export type JudgedAnswer = { ok: true; result: string } | { ok: false; message: 
 
 /**
  * Judges what an entry answers, before anything of the node reads it: it comes from the sandbox. Entries without an answer have
- * none to judge: undefined.
+ * none to judge, and what a step returns is judged with the rest that it puts out: undefined.
  */
 export function judgeAnswer(entry: RunEntry, text: string | undefined): JudgedAnswer | undefined {
   switch (entry.kind) {
     case 'run':
     case 'hook':
-      return undefined;
     case 'step':
-      return text === undefined ? undefined : judgeReturned(text);
+      return undefined;
     case 'options':
       return judgeOptions(entry.prop, readObject(text, LIMITS.maxPropOptionsBytes));
     case 'additional-props':
       return judgeDefinitions(readObject(text, LIMITS.maxDynamicPropsBytes));
-  }
-}
-
-function judgeReturned(text: string): JudgedAnswer {
-  try {
-    JSON.parse(text);
-    return { ok: true, result: text };
-  } catch {
-    // It comes from the sandbox: no guest says that.
-    return { ok: false, message: 'What the step returned could not be read' };
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ComponentDescription, DedupeStrategy, FieldError, HookName } from '@headwater/shared';
 import { LIMITS } from '@headwater/shared';
+import { MAX_OUTLINE_CHARS } from '../protocol/head-bounds.ts';
 import type { DescribeOutcome } from '../sandbox.ts';
 import { judgeProps } from './judge-props.ts';
 
-const MAX_OUTLINE_CHARS = 4 * 1024 * 1024;
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
 

@@ -166,7 +166,8 @@ export class RunClient implements ProcessClient {
     const ended = outcome.ok ? this.#answered(outcome) : this.#failed(outcome);
     this.#over = true;
     this.#stores.abort();
-    this.#resolve(ended);
+    if (!this.#step.hasUnread) return this.#resolve(ended);
+    void this.#step.readRest().then((isJson) => this.#resolve(isJson ? ended : unreadable(ended)));
   }
 
   #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
@@ -179,7 +180,10 @@ export class RunClient implements ProcessClient {
   }
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {
-    const answer = judgeAnswer(this.#request.entry, text);
+    const { entry } = this.#request;
+    if (entry.kind === 'step' && text !== undefined)
+      return this.#step.takeReturned(text) ? { ...outcome, result: text } : unreadable(outcome);
+    const answer = judgeAnswer(entry, text);
     if ((answer === undefined) !== (text === undefined))
       throw new FrameError('An answer that nobody asked for, or none where one is due');
     if (answer === undefined) return outcome;
@@ -202,6 +206,12 @@ export class RunClient implements ProcessClient {
   #require(within: boolean): void {
     if (!within) throw new FrameError(`Run ${this.#request.runId} went over a limit that its process should have kept`);
   }
+}
+
+/** It comes from the sandbox: no guest says that. */
+function unreadable({ cpuMs, wallMs }: Pick<RunOutcome, 'cpuMs' | 'wallMs'>): RunOutcome {
+  const fault: RunFault = { code: 'COMPONENT_ERROR', message: 'What the step put out could not be read' };
+  return { ok: false, fault, innocent: false, cpuMs, wallMs };
 }
 
 function refusal(limit: ExceededLimit): FetchOutcome {

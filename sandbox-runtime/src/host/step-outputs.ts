@@ -3,6 +3,7 @@ import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { RunBudget } from '../protocol/run-budget.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
+import { isLongJson, isShortJson } from './json-check.ts';
 
 export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' }>;
 
@@ -12,6 +13,8 @@ export class StepOutputs {
   readonly #budget: RunBudget;
   #hasAnswered = false;
   #hasEnded = false;
+  /** Too long to be read at once. */
+  readonly #unread: string[] = [];
 
   constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget) {
     this.#host = entry.kind === 'step' ? host.step : undefined;
@@ -26,19 +29,43 @@ export class StepOutputs {
     return exceeded;
   }
 
+  /** What the step returned. False for what is no JSON. */
+  takeReturned(text: string): boolean {
+    const isJson = isShortJson(text);
+    if (isJson === undefined) this.#unread.push(text);
+    return isJson !== false;
+  }
+
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
+  }
+
+  /** Reads what could not be read at once. False where something of it is no JSON: nothing of the step can be stored. Never rejects. */
+  async readRest(): Promise<boolean> {
+    for (const text of this.#unread.splice(0)) if (!(await isLongJson(text))) return false;
+    return true;
+  }
+
+  /** It is put together with other texts later, and read by others than the tenant whose it is. */
+  #requireJson(text: string): void {
+    const isJson = isShortJson(text);
+    if (isJson === undefined) this.#unread.push(text);
+    if (isJson === false) throw new FrameError('A value that is no JSON');
+  }
+
   #count(message: StepMessage): ExceededLimit | undefined {
     switch (message.kind) {
       case 'step-export':
-        requireJson(message.valueJson);
+        this.#requireJson(message.valueJson);
         return this.#budget.takeNamedValue(message.name.length + message.valueJson.length);
       case 'step-send':
-        requireJson(message.call.payload);
+        this.#requireJson(message.call.payload);
         return this.#budget.takeSend(message.call.payload.length);
       case 'step-flow': {
         if (this.#hasEnded) throw new FrameError('A step that goes on in two ways');
         this.#hasEnded = true;
         const context = message.action.kind === 'rerun' ? message.action.context : undefined;
-        if (context !== undefined) requireJson(context);
+        if (context !== undefined) this.#requireJson(context);
         return this.#budget.takeBytes(context?.length ?? 0);
       }
       case 'step-respond':
@@ -59,14 +86,5 @@ function handOn(host: StepHost, message: StepMessage): void {
       return host.flow(message.action);
     case 'step-respond':
       return host.respond(message.response, message.immediate);
-  }
-}
-
-/** It is put together with other texts later, and read by others than the tenant whose it is. */
-function requireJson(text: string): void {
-  try {
-    JSON.parse(text);
-  } catch (cause) {
-    throw new FrameError('A value that is no JSON', { cause });
   }
 }

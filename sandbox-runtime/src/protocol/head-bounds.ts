@@ -4,3 +4,8 @@ export const MAX_HEAD_CHARS = 256 * 1024;
 export const MAX_TOKEN_CHARS = 256;
 /** Names that mean something else where exports are kept: what the step returned, and the prototype of an object. */
 export const RESERVED_EXPORTS: readonly string[] = ['$return_value', '__proto__'];
+/**
+ * What a component says of itself, as JSON. Longer texts than the code can be have been made while it was loaded, and the node has to
+ * parse them.
+ */
+export const MAX_OUTLINE_CHARS = 1024 * 1024;

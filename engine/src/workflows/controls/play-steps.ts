@@ -62,7 +62,7 @@ function flowOf(end: StepsEnd): TestedFlow | undefined {
     case 'waits':
       return { kind: end.why, ms: end.ms };
     case 'again':
-      return { kind: 'rerun', ms: end.ms, ...(end.context === undefined ? {} : { context: end.context }) };
+      return { kind: 'rerun', ms: end.ms, ...(end.shownContext === undefined ? {} : { context: end.shownContext }) };
     default:
       return undefined;
   }

@@ -47,7 +47,15 @@ export type StepsEnd =
   | { kind: 'exited'; last: StepRow; reason?: string }
   | { kind: 'failed'; last: StepRow; step: StepRuntime; fault: RunFault; redactor: Redactor | undefined; run: StepRun }
   | { kind: 'waits'; last: StepRow; why: 'delay' | 'suspend'; ms: number }
-  | { kind: 'again'; last: StepRow; ms: number; context: string | undefined; run: StepRun }
+  /** `shownContext`: without secrets. */
+  | {
+      kind: 'again';
+      last: StepRow;
+      ms: number;
+      context: string | undefined;
+      shownContext: string | undefined;
+      run: StepRun;
+    }
   /** Another node has taken it over, or it was cancelled. */
   | { kind: 'lost' }
   | { kind: 'stopped' };
@@ -188,7 +196,9 @@ function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
     case 'rerun': {
       // Enough reruns: the step is done as it is. Retries after a failure do not count.
       if (run.runs - run.failures > flow.maxRetries) return undefined;
-      return { kind: 'again', last: { ...row, status: 'rerun' }, ms: flow.ms, context: flow.context, run };
+      const { ms, context } = flow;
+      const shownContext = context === undefined ? undefined : (redactor?.json(context) ?? context);
+      return { kind: 'again', last: { ...row, status: 'rerun' }, ms, context, shownContext, run };
     }
   }
 }

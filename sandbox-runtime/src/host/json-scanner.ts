@@ -1,0 +1,150 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+/** Both brackets close two places after they open. */
+const TO_CLOSE = 2;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const FIRST_PRINTED = 0x20;
+const WORDS = ['true', 'false', 'null'];
+/** Longer strings are read by JSON.parse, which is faster and makes one string of one. */
+const MAX_HAND_CHARS = 1_000;
+const NONE = -1;
+
+/** Tells whether a text is JSON, piece by piece. By hand and with a list of what is open: recursion would overflow the stack. */
+export class JsonScanner {
+  readonly #text: string;
+  readonly #open: number[] = [];
+  /** Where a value begins. */
+  #at: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = skipSpace(text, 0);
+  }
+
+  /** Reads some `chars` on, and a string to its end. Undefined while there is more to read. */
+  read(chars: number): boolean | undefined {
+    const text = this.#text;
+    const stop = this.#at + chars;
+    while (this.#at < stop) {
+      const end = this.#beginValue(this.#at);
+      if (end === NONE) return false;
+      if (end === undefined) continue;
+      const next = this.#endValue(end);
+      if (next === NONE) return false;
+      if (this.#open.length === 0) return skipSpace(text, next) === text.length;
+      this.#at = next;
+    }
+    return undefined;
+  }
+
+  /** Where the value at `at` ends; undefined where it has members, the first of which comes next. */
+  #beginValue(at: number): number | undefined {
+    const text = this.#text;
+    const code = text.charCodeAt(at);
+    if (code !== OPEN_LIST && code !== OPEN_OBJECT) return scalarEnd(text, at, code);
+    const first = skipSpace(text, at + 1);
+    if (text.charCodeAt(first) === code + TO_CLOSE) return first + 1;
+    const value = code === OPEN_OBJECT ? afterName(text, first) : first;
+    if (value === NONE) return NONE;
+    this.#open.push(code);
+    this.#at = value;
+    return undefined;
+  }
+
+  /** Where the next value begins, or the end of everything where nothing is open any more. */
+  #endValue(end: number): number {
+    const text = this.#text;
+    let at = end;
+    for (let holder = this.#open.at(-1); holder !== undefined; holder = this.#open.at(-1)) {
+      at = skipSpace(text, at);
+      const code = text.charCodeAt(at);
+      if (code === COMMA) {
+        const next = skipSpace(text, at + 1);
+        return holder === OPEN_OBJECT ? afterName(text, next) : next;
+      }
+      if (code !== holder + TO_CLOSE) return NONE;
+      this.#open.pop();
+      at += 1;
+    }
+    return at;
+  }
+}
+
+function afterName(text: string, start: number): number {
+  const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : NONE;
+  const colon = end === NONE ? NONE : skipSpace(text, end);
+  return colon !== NONE && text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : NONE;
+}
+
+function scalarEnd(text: string, start: number, code: number): number {
+  if (code === QUOTE) return stringEnd(text, start);
+  if (code === MINUS || isDigit(code)) return numberEnd(text, start);
+  const word = WORDS.find((known) => text.startsWith(known, start));
+  return word === undefined ? NONE : start + word.length;
+}
+
+function stringEnd(text: string, start: number): number {
+  const stop = Math.min(text.length, start + MAX_HAND_CHARS);
+  for (let at = start + 1; at < stop; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code < FIRST_PRINTED) return NONE;
+    if (code !== BACKSLASH) continue;
+    const escaped = text.charAt(at + 1);
+    if (escaped === 'u' && /^[0-9a-f]{4}$/i.test(text.slice(at + 2, at + 6))) at += 5;
+    else if (escaped !== '' && '"\\/bfnrt'.includes(escaped)) at += 1;
+    else return NONE;
+  }
+  return longStringEnd(text, start);
+}
+
+function longStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let first = quote;
+    while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+    if ((quote - first) % 2 === 0) return isString(text.slice(start, quote + 1)) ? quote + 1 : NONE;
+  }
+  return NONE;
+}
+
+function isString(token: string): boolean {
+  try {
+    JSON.parse(token);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function numberEnd(text: string, start: number): number {
+  let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
+  at = text.charCodeAt(at) === ZERO ? at + 1 : digitsEnd(text, at);
+  if (at !== NONE && text.charCodeAt(at) === DOT) at = digitsEnd(text, at + 1);
+  if (at === NONE || (text.charAt(at) !== 'e' && text.charAt(at) !== 'E')) return at;
+  const sign = text.charCodeAt(at + 1);
+  return digitsEnd(text, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+}
+
+/** At least one of them. */
+function digitsEnd(text: string, start: number): number {
+  let at = start;
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at === start ? NONE : at;
+}
+
+const isDigit = (code: number) => code >= ZERO && code <= ZERO + 9;
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { isLongJson, isShortJson } from '../sandbox-runtime/src/host/json-check.ts';
+import { JsonScanner } from '../sandbox-runtime/src/host/json-scanner.ts';
+import { fc } from './support/properties.ts';
+
+function scan(text: string, slice: number): boolean {
+  const scanner = new JsonScanner(text);
+  for (;;) {
+    const found = scanner.read(slice);
+    if (found !== undefined) return found;
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a text is JSON where JSON.parse takes it, whatever the size of the pieces', () => {
+  const tokens = [
+    ['{', '}', '[', ']', ',', ':', '"', '"a"', '"\\u00e9"', '"\\x"', '\\', ' ', '\n', '\t', '\v', '\u0000'],
+    ['0', '01', '-', '-1', '1.', '1.5', '1e5', '1E+', 'e', 'true', 'false', 'null', 'nul', 'é', '\u2028'],
+  ].flat();
+  const token = fc.constantFrom(...tokens);
+  const broken = fc.array(token, { maxLength: 12 }).map((parts) => parts.join(''));
+  const whole = fc.jsonValue().map((value) => JSON.stringify(value, null, 1));
+  const long = fc.constantFrom('a'.repeat(1_200), '\\"'.repeat(700), '\\u12'.repeat(400), `${'a'.repeat(2_000)}\n`);
+  const text = fc.oneof(
+    broken,
+    whole,
+    fc.tuple(whole, broken).map(([a, b]) => a + b),
+    long.map((s) => `["${s}",1]`),
+  );
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 50 }), (json, slice) => {
+      expect(scan(json, slice)).toBe(parses(json));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('a deep text of megabytes is read in turns, and a short one at once', async () => {
+  expect(isShortJson('{"a":1}')).toBe(true);
+  expect(isShortJson('{"a":}')).toBe(false);
+  const deep = '['.repeat(500_000);
+  expect(isShortJson(deep)).toBeUndefined();
+  expect(await isLongJson(deep + ']'.repeat(500_000))).toBe(true);
+  expect(await isLongJson(deep)).toBe(false);
+});
