@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
+import type { QueryTurns } from './query-turns.ts';
 import { recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 
@@ -16,6 +17,7 @@ export interface MountOptions {
   engine: Engine;
   log: Log;
   turns: AccountTurns;
+  queries: QueryTurns;
   adminKey?: string;
 }
 
@@ -36,10 +38,16 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const raw = await readParameters(c.req.raw, kinds, source);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
-    const reply = await endpoint.handle({ engine, who, id, input, lastEventId });
+    const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });
+    const reply = await (takesTurn(endpoint) ? options.queries.run(who.accountId, handle) : handle());
     if (reply.kind === 'messages') return sendMessages(c, reply.messages, options);
-    return answer(c, reply, input as Selection);
+    return answer(c, reply, selectionOf(input));
   });
+}
+
+/** The operator waits for nobody, and a stream has turns of its own. */
+function takesTurn({ access, takesTurn: says = true, success }: Endpoint): boolean {
+  return says && access === 'key' && success.messages !== true;
 }
 
 /** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
@@ -61,9 +69,25 @@ function checkPathId(id: string, endpoint: Endpoint): string {
   throw new HeadwaterError('NOT_FOUND', `There is nothing at ${endpoint.path} with that id`);
 }
 
+/** The fields of an answer; both empty: all. */
 interface Selection {
-  include?: string | undefined;
-  exclude?: string | undefined;
+  kept: ReadonlySet<string>;
+  dropped: ReadonlySet<string>;
+}
+
+/** Read once for an answer: a list would read it again for each of its items. */
+function selectionOf({ include, exclude }: { include?: unknown; exclude?: unknown }): Selection {
+  return { kept: namesIn(include), dropped: namesIn(exclude) };
+}
+
+function namesIn(list: unknown): Set<string> {
+  if (typeof list !== 'string') return new Set();
+  return new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  );
 }
 
 function answer(c: ApiContext, reply: Exclude<Reply, { kind: 'messages' }>, selection: Selection): Response {
@@ -96,17 +120,10 @@ function listJson(page: Page<object>, selection: Selection): string {
   return `{"page_info":${JSON.stringify(pageInfo(page))},"data":[${items.join(',')}]}`;
 }
 
-function selectedJson(record: object, { include, exclude }: Selection): string {
-  const kept = namesIn(include);
-  const dropped = namesIn(exclude);
+function selectedJson(record: object, { kept, dropped }: Selection): string {
   if (kept.size === 0 && dropped.size === 0) return recordToJson(record);
   const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
   return recordToJson(Object.fromEntries(fields));
-}
-
-function namesIn(list: string | undefined): Set<string> {
-  const names = (list ?? '').split(',').map((name) => name.trim());
-  return new Set(names.filter((name) => name !== ''));
 }
 
 function sendJson(c: ApiContext, json: string): Response {

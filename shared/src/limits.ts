@@ -17,6 +17,8 @@ export const LIMITS = {
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,
+  /** Requests of one account to the REST API that one node asks its database for at a time; more of them wait, as long. */
+  maxQueriesPerTenant: 2,
   /**
    * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
    * and objects with more: 400.
@@ -289,6 +291,8 @@ export const LIMITS = {
   maxJsonDepth: 128,
   maxIdChars: 256,
   maxCursorChars: 512,
+  /** `include` and `exclude`: the fields that an answer is to have. */
+  maxFieldsChars: 2_048,
   /** Request line and headers together; over it: 431. */
   maxHeaderBytes: 32 * 1024,
   /** What is still read and thrown away of a body that was refused, so that its sender gets to read the answer. */

@@ -59,11 +59,12 @@ export const pageParameters = {
 };
 
 export const fieldParameters = {
-  include: z
-    .string()
+  include: textParameter(LIMITS.maxFieldsChars)
     .optional()
     .openapi({ description: 'Comma-separated fields of `data` to keep; the others are left out.', example: 'id,name' }),
-  exclude: z.string().optional().openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
+  exclude: textParameter(LIMITS.maxFieldsChars)
+    .optional()
+    .openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
 };
 
 export function codeParameter() {
