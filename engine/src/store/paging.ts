@@ -14,6 +14,7 @@ export interface IdPage {
 export interface PageQuery {
   table:
     | 'accounts'
+    | 'api_keys'
     | 'auto_subscriptions'
     | 'components'
     | 'connected_accounts'
@@ -34,11 +35,13 @@ export interface PageQuery {
    * time as well; for tables whose ids are compared byte by byte and whose index ends in them.
    */
   order: 'created' | 'id';
+  /** Where counting stops, for lists of what happens rather than of what was made. Default: nowhere. */
+  maxCounted?: number;
 }
 
 /**
  * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides an entry. `after` goes on
- * below a cursor, `before` answers what is just above it. `total` counts the whole list.
+ * below a cursor, `before` answers what is just above it. `total` counts the whole list, or up to `maxCounted`.
  * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
  */
 export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
@@ -56,7 +59,8 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
       ${after ? sql`and ${keyOf(sql, query)} < ${valueOf(sql, query, after)}` : sql``}
       ${before ? sql`and ${keyOf(sql, query)} > ${valueOf(sql, query, before)}` : sql``}
       order by ${order} limit ${page.limit}`,
-    sql<{ total: number }[]>`select count(*) as total ${scope}`,
+    sql<{ total: number }[]>`
+      select count(*) as total from (select ${scope} ${query.maxCounted ? sql`limit ${query.maxCounted}` : sql``}) as counted`,
   ]);
   const shown = isUpward ? rows.toReversed() : [...rows];
   const [first, last] = [shown[0], shown.at(-1)];
