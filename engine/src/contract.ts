@@ -157,7 +157,7 @@ export interface Accounts {
   /** Undefined for an unknown or revoked key. */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   me(who: Principal): Promise<UserRecord>;
-  listKeys(who: Principal): Promise<ApiKeyRecord[]>;
+  listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
   /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */
