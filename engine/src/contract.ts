@@ -135,6 +135,8 @@ export interface RunRecord {
   /** `limit`: which one ended the run. */
   error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
   logs: LogLine[];
+  /** There are lines, and they are left out: those of newer runs are enough for one list. */
+  logsAreCut?: true;
   startedAt: Date;
   endedAt: Date;
 }

@@ -19,6 +19,9 @@ export const LIMITS = {
   maxRequestWaitMs: 20_000,
   /** Requests of one account to the REST API that one node asks its database for at a time; more of them wait, as long. */
   maxQueriesPerTenant: 2,
+  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, where others are here (othersPresentMs). */
+  smallAnswerChars: 256 * 1024,
+  answerCharsPerSecond: 8 * 1024 * 1024,
   /**
    * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
    * and objects with more: 400.
@@ -163,6 +166,10 @@ export const LIMITS = {
   shownStepBytes: 64 * 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
   maxSummariesBytes: 16 * 1024 * 1024,
+  /** Log lines that a list of runs shows, together; the newest run has its own in any case. */
+  maxShownLogBytes: 2 * 1024 * 1024,
+  /** Attempts that are kept of a delivery; its owner may have it made again as often as they like, and the oldest go. */
+  maxKeptDeliveryAttempts: 100,
   /** Loading a component to see what it exports, when it is saved. */
   describeCpuMs: 4_000,
   describeWallMs: 10_000,
@@ -282,6 +289,8 @@ export const LIMITS = {
   /** Lists. */
   defaultPageSize: 10,
   maxPageSize: 100,
+  /** Props that one page of sources shows, configured ones and definitions; a page with more of them has fewer sources, one at least. */
+  maxPageBytes: 8 * 1024 * 1024,
   /** Smallest interval of a timer. */
   minTimerIntervalSeconds: 1,
   maxTimerIntervalSeconds: 366 * 24 * 3600,

@@ -49,7 +49,7 @@ export const pageParameters = {
     .min(1)
     .max(LIMITS.maxPageSize)
     .default(LIMITS.defaultPageSize)
-    .openapi({ description: 'How many at most.' }),
+    .openapi({ description: 'How many at most; there are fewer where they are large. `end_cursor` leads on.' }),
   after: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.end_cursor`): what follows it.' }),
