@@ -44,7 +44,7 @@ export function createApp(options: AppOptions): App {
   const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
   app.onError((thrown, c) => answerProblem(c, thrown, log));
-  const queries = createQueryTurns();
+  const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, options);

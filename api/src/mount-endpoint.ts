@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
-import { eventStream, type MessageSource } from './event-stream.ts';
+import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
 import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
@@ -39,15 +39,18 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
     const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });
-    const reply = await (takesTurn(endpoint) ? options.queries.run(who.accountId, handle) : handle());
-    if (reply.kind === 'messages') return sendMessages(c, reply.messages, options);
-    return answer(c, reply, selectionOf(input));
+    if (endpoint.success.messages === true) return sendMessages(c, await handle(), options);
+    const makeText = async () => textOf(await handle(), selectionOf(input));
+    const text = await (takesTurn(endpoint) ? options.queries.run(who.accountId, makeText) : makeText());
+    if (text === null) return c.body(null, endpoint.success.status);
+    // Answers hold secrets and other people's data: no cache on the way may keep them.
+    return c.body(text, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   });
 }
 
-/** The operator waits for nobody, and a stream has turns of its own. */
-function takesTurn({ access, takesTurn: says = true, success }: Endpoint): boolean {
-  return says && access === 'key' && success.messages !== true;
+/** The operator waits for nobody. A stream has turns of its own. */
+function takesTurn({ access, takesTurn: says = true }: Endpoint): boolean {
+  return says && access === 'key';
 }
 
 /** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
@@ -90,18 +93,23 @@ function namesIn(list: unknown): Set<string> {
   );
 }
 
-function answer(c: ApiContext, reply: Exclude<Reply, { kind: 'messages' }>, selection: Selection): Response {
+/** Null where nothing is answered. */
+function textOf(reply: Reply, selection: Selection): string | null {
   switch (reply.kind) {
     case 'none':
-      return c.body(null, reply.status);
+      return null;
     case 'item':
-      return sendJson(c, `{"data":${selectedJson(reply.data, selection)}}`);
+      return `{"data":${selectedJson(reply.data, selection)}}`;
     case 'list':
-      return sendJson(c, listJson(reply.page, selection));
+      return listJson(reply.page, selection);
+    case 'messages':
+      throw new Error('A stream is no text');
   }
 }
 
-function sendMessages(c: ApiContext, messages: MessageSource, { engine, log }: MountOptions): Response {
+function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions): Response {
+  if (reply.kind !== 'messages') throw new Error('Only messages make a stream');
+  const { messages } = reply;
   // Nobody would read, and so nobody would close it.
   if (c.req.raw.method === 'HEAD') messages.close();
   const key = bearerKey(c.req.header('authorization'));
@@ -124,9 +132,4 @@ function selectedJson(record: object, { kept, dropped }: Selection): string {
   if (kept.size === 0 && dropped.size === 0) return recordToJson(record);
   const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
   return recordToJson(Object.fromEntries(fields));
-}
-
-function sendJson(c: ApiContext, json: string): Response {
-  // Answers hold secrets and other people's data: no cache on the way may keep them.
-  return c.body(json, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
 }
