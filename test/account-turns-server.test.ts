@@ -17,6 +17,7 @@ test.each([
       waiting++;
       return turn.promise;
     },
+    hasOthers: () => false,
     count: () => undefined,
   };
   const done = () => void over++;

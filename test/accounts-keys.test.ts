@@ -20,6 +20,9 @@ beforeEach(async () => {
 const node = () =>
   createAccounts({ db: database.db, limits: createLimitsCache({ read: async () => ({}) }), room: roomWith() });
 
+const keysOf = async (accounts: ReturnType<typeof node>, who: Principal) =>
+  (await accounts.listKeys(who, { limit: 100 })).items;
+
 async function newAccount(name = 'Acme') {
   const accounts = node();
   const made = await accounts.create({ name, email: 'ops@example.com' });
@@ -40,7 +43,7 @@ test('the key of a new account lets its user in, and only a hash of it is stored
   });
   const rows = await database.db.sql`select * from api_keys`;
   expect(JSON.stringify(rows)).not.toContain(apiKey.slice(3, -4));
-  expect(await accounts.listKeys(who)).toMatchObject([{ name: 'First key', hint: apiKey.slice(-4) }]);
+  expect(await keysOf(accounts, who)).toMatchObject([{ name: 'First key', hint: apiKey.slice(-4) }]);
 });
 
 test('unknown, malformed and endless keys let nobody in', async () => {
@@ -59,14 +62,14 @@ test('a revoked key is refused at once, also when it had just been used', async 
   expect([who, undefined]).toContainEqual(late);
   expect(await accounts.authenticate(second.apiKey)).toBeUndefined();
   expect(await accounts.authenticate(apiKey)).toEqual(who);
-  const [listed] = await accounts.listKeys(who);
+  const [listed] = await keysOf(accounts, who);
   expect(listed).toMatchObject({ id: second.record.id, name: 'CI', revokedAt: expect.any(Date) });
   await accounts.revokeKey(who, second.record.id);
 });
 
 test('the last key of an account cannot be revoked, not even by two calls at once', async () => {
   const { accounts, who } = await newAccount();
-  const [first] = await accounts.listKeys(who);
+  const [first] = await keysOf(accounts, who);
   await expect(accounts.revokeKey(who, first?.id ?? '')).rejects.toMatchObject({ code: 'CONFLICT' });
   const second = await accounts.createKey(who, 'second');
   const outcomes = await Promise.allSettled([
@@ -74,13 +77,13 @@ test('the last key of an account cannot be revoked, not even by two calls at onc
     accounts.revokeKey(who, second.record.id),
   ]);
   expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
-  expect((await accounts.listKeys(who)).filter((key) => key.revokedAt === undefined)).toHaveLength(1);
+  expect((await keysOf(accounts, who)).filter((key) => key.revokedAt === undefined)).toHaveLength(1);
 });
 
 test('one tenant neither sees nor revokes the keys of another, and is told the same as for a key that is not', async () => {
   const a = await newAccount('A');
   const b = await newAccount('B');
-  const [keyOfB] = await b.accounts.listKeys(b.who);
+  const [keyOfB] = await keysOf(b.accounts, b.who);
   const messageFor = (id: string) =>
     a.accounts.revokeKey(a.who, id).then(
       () => 'revoked',
@@ -90,7 +93,7 @@ test('one tenant neither sees nor revokes the keys of another, and is told the s
   expect(await messageFor(keyOfB?.id ?? '')).toBe((await messageFor(missing)).replace(missing, keyOfB?.id ?? ''));
   await expect(a.accounts.revokeKey(a.who, 'key_\0')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await b.accounts.authenticate(b.apiKey)).toEqual(b.who);
-  expect(await a.accounts.listKeys(a.who)).toHaveLength(1);
+  expect(await keysOf(a.accounts, a.who)).toHaveLength(1);
 });
 
 test('names and addresses that cannot be stored are refused with the field that is wrong', async () => {
@@ -172,4 +175,13 @@ test('a known key is looked up once in five seconds, an unknown one every time',
   }
   expect(unknown).toHaveBeenCalledTimes(3);
   expect(failing).toHaveBeenCalledTimes(3);
+});
+
+test('keys are listed in pages, newest first', async () => {
+  const { accounts, who } = await newAccount();
+  for (const name of ['second', 'third']) await accounts.createKey(who, name);
+  const first = await accounts.listKeys(who, { limit: 2 });
+  expect([first.items.map(({ name }) => name), first.total]).toEqual([['third', 'second'], 3]);
+  const rest = await accounts.listKeys(who, { limit: 2, after: first.endCursor ?? '' });
+  expect(rest.items.map(({ name }) => name)).toEqual(['First key']);
 });

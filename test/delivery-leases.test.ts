@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../engine/src/contract.ts';
 import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
+import { deleteEvents } from '../engine/src/store/delete-events.ts';
 import { recordAttempts } from '../engine/src/store/record-attempts.ts';
 import { releaseDeliveries } from '../engine/src/store/release-deliveries.ts';
 import { requeueStalledDeliveries } from '../engine/src/store/requeue-stalled-deliveries.ts';
@@ -197,6 +198,19 @@ test('a delivery whose event was deleted is cancelled with a note when its turn 
   const row = (await world.rows(webhook.id)).find(({ id }) => id === gone?.id);
   expect(row).toMatchObject({ status: 'cancelled', leased_by: null, attempt_count: 0 });
   expect(row?.attempts[0]?.error).toMatch(/event was deleted/);
+});
+
+test('with its events deleted, what is due of them is cancelled, held by a node or not, and nothing else is', async () => {
+  const { sql } = world.database.db;
+  const webhook = await world.webhook(who, { url: receiver.url });
+  const [first, held, later] = await world.emit(webhook, who, 3, null);
+  const [other] = await world.emit(webhook, who, 1, null);
+  await sql`update deliveries set leased_by = 'node_a' where id = ${held!.id}`;
+  const [start, end] = [first!, held!].map(({ indexedAtMs: ms, seq }) => ({ ms, seq }));
+  await deleteEvents(sql, who.accountId, first!.emitterId, { start: start!, end: end! });
+  const states = new Map((await world.rows(webhook.id)).map((row) => [row.id, [row.status, row.leased_by]]));
+  for (const one of [first, held]) expect(states.get(one!.id)).toEqual(['cancelled', null]);
+  for (const one of [later, other]) expect(states.get(one!.id)).toEqual(['pending', null]);
 });
 
 test('while the database does not answer, outcomes wait and are recorded once it does', async () => {

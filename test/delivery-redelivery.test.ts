@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import type { Principal, Webhooks } from '../engine/src/contract.ts';
 import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
 import { roomWith } from './support/account-room.ts';
@@ -86,4 +87,15 @@ test('what cannot be delivered is refused with the reason, and what is of anothe
   await world.database.db.sql`update deliveries set status = 'pending', next_attempt_at = now() + interval '1 hour'
     where id = ${id}`;
   await expect(webhooks.redeliver(who, webhook.id, id)).rejects.toThrow('has not ended yet');
+});
+
+test('of a delivery that is made again and again the newest attempts are kept', async () => {
+  const { webhook, rows } = await failedWebhook(1);
+  const [one] = rows;
+  const many = JSON.stringify(Array(LIMITS.maxKeptDeliveryAttempts).fill(one?.attempts[0]));
+  await world.database.db.sql`update deliveries set attempts = ${many}::text::jsonb where id = ${one?.id ?? ''}`;
+  expect(await webhooks.redeliver(who, webhook.id)).toBe(1);
+  const [row] = await until(webhook.id, 'delivered');
+  expect(row?.attempts).toHaveLength(LIMITS.maxKeptDeliveryAttempts);
+  expect(row?.attempts.at(-1)?.status_code).toBe(200);
 });

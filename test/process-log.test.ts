@@ -67,3 +67,18 @@ test('of an error the log has what happened and where, not the data that librari
   expect(err.stack).toContain('process-log.test.ts');
   expect(err.cause).toMatchObject({ code: '23505', constraint_name: 'api_keys_key_hash_key' });
 });
+
+test('what others have said moves no cursor and forges no line on the operator’s terminal', () => {
+  const outcome = readConfig(ENV, []);
+  if (!outcome.ok) throw new Error(outcome.problems.join('\n'));
+  let text = '';
+  const terminal = { isTTY: true, fd: 1, write: (line: string | Uint8Array) => Boolean((text += String(line))) };
+  const said = 'a\u001b[2J\u009b1A\u0007\rb\u202e';
+  const error = Object.assign(new Error(said), { stack: `Error: ${said}\n    at x` });
+  createProcessLog(outcome.config, terminal).error({ err: error, word: '\u001b[31m', words: `two ${said}` }, said);
+  // What the log itself is coloured with.
+  const plain = text.replaceAll(/\u001b\[\d+m/g, '');
+  expect(plain).not.toMatch(/[^\n\u0020-\u007e]/);
+  expect(plain).toContain(String.raw`a\u001b[2J\u009b1A\u0007\u000db\u202e`);
+  expect(text).not.toContain('word=\u001b');
+});

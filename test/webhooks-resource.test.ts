@@ -243,3 +243,13 @@ test('deliveries are listed newest first, page by page, with what became of each
   });
   expect(record?.nextAttemptAt).toBeInstanceOf(Date);
 });
+
+test('the list of deliveries stops counting, so that a long one costs no more than a short one', async () => {
+  const { id } = await webhooks.create(who, { url });
+  await world.database.db.sql`
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status)
+    select 'dlv_' || lpad(n::text, 20, '0'), ${who.accountId}, ${id}, 'dc_any', n, 0, 'delivered'
+    from generate_series(1, ${LIMITS.maxCountedEvents + 5}) n`;
+  const page = await webhooks.deliveries(who, id, { limit: 2 });
+  expect([page.items.length, page.total]).toEqual([2, LIMITS.maxCountedEvents]);
+});

@@ -13,6 +13,8 @@ export interface AccountTurns {
    * not. Throws RATE_LIMITED where it would have to wait for more than LIMITS.maxRequestWaitMs.
    */
   take(accountId: string, bytes: number | undefined): Promise<void> | undefined;
+  /** Whether requests of others arrive as well. */
+  hasOthers(): boolean;
   /** Counts a body that had not announced its length. */
   count(accountId: string, bytes: number): void;
 }
@@ -55,6 +57,7 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
       addBytes(accountId, bytes ?? 0, now);
       return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
     },
+    hasOthers: () => presence.hasSeveral(nowMs()),
     count: (accountId, bytes) => addBytes(accountId, bytes, nowMs()),
   };
 }

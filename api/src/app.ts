@@ -5,6 +5,7 @@ import type { ApiEnv } from './environment.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
+import { createQueryTurns } from './query-turns.ts';
 import { accountLimitEndpoints } from './routes/account-limits.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
@@ -43,7 +44,8 @@ export function createApp(options: AppOptions): App {
   const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
   app.onError((thrown, c) => answerProblem(c, thrown, log));
-  for (const endpoint of endpoints) mountEndpoint(app, endpoint, options);
+  const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
+  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, options);
   mountProbes(app, endpoints, options);

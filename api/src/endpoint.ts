@@ -34,6 +34,11 @@ interface Description {
   description?: string;
   /** What `{id}` in the path is. */
   pathId?: string;
+  /**
+   * It asks the database and little else, and may ask much of it, so requests of an account take turns. False for what waits
+   * for a tenant's code, for a server outside, or to be stored together with others. Default: true.
+   */
+  takesTurn?: boolean;
 }
 
 /**

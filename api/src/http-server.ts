@@ -6,6 +6,7 @@ import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
+import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemType } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -48,6 +49,9 @@ const PATIENCE: ClientPatience = {
 };
 const IDLE_CHECK_MS = 25;
 
+const NO_URL = 'The host header and the target of the request are not those of a URL';
+const PROBLEM_HEADERS = { 'content-type': PROBLEM_CONTENT_TYPE };
+
 /** Rejects where the address cannot be listened on. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const patience = options.patience ?? PATIENCE;
@@ -57,6 +61,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requestTimeout: patience.requestTimeoutMs,
     keepAliveTimeout: LIMITS.keepAliveMs,
     connectionsCheckingInterval: patience.checkMs,
+    // Said below, in words: node's own answer has none.
+    requireHostHeader: false,
   });
   const state = { stopping: false };
   const onRequest = requestRouter(options, state);
@@ -65,6 +71,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     if (refuseUnsentBody(request, response, options)) return;
     response.writeContinue();
     onRequest(request, response);
+  });
+  server.on('checkExpectation', (_: IncomingMessage, response: ServerResponse) => {
+    writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
   });
   const endSilent = trackConnections(server, patience.maxConnections);
   server.on('clientError', answerClientError);
@@ -89,7 +98,9 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
     overrideGlobalObjects: false,
-    errorHandler: () => new Response('The request cannot be read', { status: 400 }),
+    // HTTP/1.0 knows no host, and simple probes still speak it.
+    hostname: 'localhost',
+    errorHandler: () => new Response(plainProblem(400, NO_URL), { status: 400, headers: PROBLEM_HEADERS }),
   });
   const queued = new WeakMap<Socket, number>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
@@ -102,6 +113,8 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
   };
   return (request: IncomingMessage, response: ServerResponse) => {
     if (cutPipeline(queued, request, response)) return;
+    if (request.headers.host === undefined && request.httpVersion === '1.1')
+      return writePlainProblem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response);
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
     response.once('socket', () => setImmediate(serve, request, response));
@@ -230,7 +243,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const { status, detail } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
   const title = STATUS_CODES[status] ?? '';
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail, error: detail });
+  const body = plainProblem(status, detail);
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

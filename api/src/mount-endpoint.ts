@@ -4,11 +4,12 @@ import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
-import { eventStream, type MessageSource } from './event-stream.ts';
+import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
 import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
+import type { QueryTurns } from './query-turns.ts';
 import { recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 
@@ -16,6 +17,7 @@ export interface MountOptions {
   engine: Engine;
   log: Log;
   turns: AccountTurns;
+  queries: QueryTurns;
   adminKey?: string;
 }
 
@@ -36,10 +38,19 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const raw = await readParameters(c.req.raw, kinds, source);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
-    const reply = await endpoint.handle({ engine, who, id, input, lastEventId });
-    if (reply.kind === 'messages') return sendMessages(c, reply.messages, options);
-    return answer(c, reply, input as Selection);
+    const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });
+    if (endpoint.success.messages === true) return sendMessages(c, await handle(), options);
+    const makeText = async () => textOf(await handle(), selectionOf(input));
+    const text = await (takesTurn(endpoint) ? options.queries.run(who.accountId, makeText) : makeText());
+    if (text === null) return c.body(null, endpoint.success.status);
+    // Answers hold secrets and other people's data: no cache on the way may keep them.
+    return c.body(text, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   });
+}
+
+/** The operator waits for nobody. A stream has turns of its own. */
+function takesTurn({ access, takesTurn: says = true }: Endpoint): boolean {
+  return says && access === 'key';
 }
 
 /** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
@@ -61,23 +72,44 @@ function checkPathId(id: string, endpoint: Endpoint): string {
   throw new HeadwaterError('NOT_FOUND', `There is nothing at ${endpoint.path} with that id`);
 }
 
+/** The fields of an answer; both empty: all. */
 interface Selection {
-  include?: string | undefined;
-  exclude?: string | undefined;
+  kept: ReadonlySet<string>;
+  dropped: ReadonlySet<string>;
 }
 
-function answer(c: ApiContext, reply: Exclude<Reply, { kind: 'messages' }>, selection: Selection): Response {
+/** Read once for an answer: a list would read it again for each of its items. */
+function selectionOf({ include, exclude }: { include?: unknown; exclude?: unknown }): Selection {
+  return { kept: namesIn(include), dropped: namesIn(exclude) };
+}
+
+function namesIn(list: unknown): Set<string> {
+  if (typeof list !== 'string') return new Set();
+  return new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  );
+}
+
+/** Null where nothing is answered. */
+function textOf(reply: Reply, selection: Selection): string | null {
   switch (reply.kind) {
     case 'none':
-      return c.body(null, reply.status);
+      return null;
     case 'item':
-      return sendJson(c, `{"data":${selectedJson(reply.data, selection)}}`);
+      return `{"data":${selectedJson(reply.data, selection)}}`;
     case 'list':
-      return sendJson(c, listJson(reply.page, selection));
+      return listJson(reply.page, selection);
+    case 'messages':
+      throw new Error('A stream is no text');
   }
 }
 
-function sendMessages(c: ApiContext, messages: MessageSource, { engine, log }: MountOptions): Response {
+function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions): Response {
+  if (reply.kind !== 'messages') throw new Error('Only messages make a stream');
+  const { messages } = reply;
   // Nobody would read, and so nobody would close it.
   if (c.req.raw.method === 'HEAD') messages.close();
   const key = bearerKey(c.req.header('authorization'));
@@ -96,20 +128,8 @@ function listJson(page: Page<object>, selection: Selection): string {
   return `{"page_info":${JSON.stringify(pageInfo(page))},"data":[${items.join(',')}]}`;
 }
 
-function selectedJson(record: object, { include, exclude }: Selection): string {
-  const kept = namesIn(include);
-  const dropped = namesIn(exclude);
+function selectedJson(record: object, { kept, dropped }: Selection): string {
   if (kept.size === 0 && dropped.size === 0) return recordToJson(record);
   const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
   return recordToJson(Object.fromEntries(fields));
-}
-
-function namesIn(list: string | undefined): Set<string> {
-  const names = (list ?? '').split(',').map((name) => name.trim());
-  return new Set(names.filter((name) => name !== ''));
-}
-
-function sendJson(c: ApiContext, json: string): Response {
-  // Answers hold secrets and other people's data: no cache on the way may keep them.
-  return c.body(json, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
 }

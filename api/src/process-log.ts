@@ -62,14 +62,21 @@ function readableLine(line: string): string {
   const clock = styleText('dim', new Date(time).toISOString().slice(11, 23));
   const rest = Object.entries(fields).map(([name, value]) => styleText('dim', `${name}=${printable(value)}`));
   const trouble = err === undefined ? '' : `\n${readableError(err)}`;
-  return `${[clock, LEVELS[level] ?? String(level), msg ?? '', ...rest].join(' ')}${trouble}\n`;
+  return `${[clock, LEVELS[level] ?? String(level), harmless(msg ?? ''), ...rest].join(' ')}${trouble}\n`;
+}
+
+/** What a tenant or a server outside has said may be in it: without what a terminal takes as a command. Lines stay lines. */
+function harmless(text: string): string {
+  return text.replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 function readableError({ stack, message, cause }: LoggedError): string {
-  const text = stack ?? message;
+  const text = harmless(stack ?? message);
   return cause === undefined ? text : `${text}\ncaused by: ${readableError(cause)}`;
 }
 
 function printable(value: unknown): string {
-  return typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
+  return harmless(typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value));
 }

@@ -137,6 +137,8 @@ export interface RunRecord {
   /** `limit`: which one ended the run. */
   error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
   logs: LogLine[];
+  /** There are lines, and they are left out: those of newer runs are enough for one list. */
+  logsAreCut?: true;
   startedAt: Date;
   endedAt: Date;
 }
@@ -159,7 +161,7 @@ export interface Accounts {
   /** Undefined for an unknown or revoked key. */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   me(who: Principal): Promise<UserRecord>;
-  listKeys(who: Principal): Promise<ApiKeyRecord[]>;
+  listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
   /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */

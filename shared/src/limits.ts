@@ -17,6 +17,11 @@ export const LIMITS = {
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,
+  /** Requests of one account to the REST API that one node asks its database for at a time; more of them wait, as long. */
+  maxQueriesPerTenant: 2,
+  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, where others are here (othersPresentMs). */
+  smallAnswerChars: 256 * 1024,
+  answerCharsPerSecond: 8 * 1024 * 1024,
   /**
    * Fields of a form sent to an endpoint; a form with more is given to the component as the string it came as. The REST API refuses forms
    * and objects with more: 400.
@@ -161,6 +166,10 @@ export const LIMITS = {
   shownStepBytes: 64 * 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
   maxSummariesBytes: 16 * 1024 * 1024,
+  /** Log lines that a list of runs shows, together; the newest run has its own in any case. */
+  maxShownLogBytes: 2 * 1024 * 1024,
+  /** Attempts that are kept of a delivery; its owner may have it made again as often as they like, and the oldest go. */
+  maxKeptDeliveryAttempts: 100,
   /** Loading a component to see what it exports, when it is saved. */
   describeCpuMs: 4_000,
   describeWallMs: 10_000,
@@ -280,6 +289,8 @@ export const LIMITS = {
   /** Lists. */
   defaultPageSize: 10,
   maxPageSize: 100,
+  /** Props that one page of sources shows, configured ones and definitions; a page with more of them has fewer sources, one at least. */
+  maxPageBytes: 8 * 1024 * 1024,
   /** Smallest interval of a timer. */
   minTimerIntervalSeconds: 1,
   maxTimerIntervalSeconds: 366 * 24 * 3600,
@@ -292,6 +303,8 @@ export const LIMITS = {
   maxApiJsonLists: 100_000,
   maxIdChars: 256,
   maxCursorChars: 512,
+  /** `include` and `exclude`: the fields that an answer is to have. */
+  maxFieldsChars: 2_048,
   /** Request line and headers together; over it: 431. */
   maxHeaderBytes: 32 * 1024,
   /** What is still read and thrown away of a body that was refused, so that its sender gets to read the answer. */

@@ -49,7 +49,7 @@ export const pageParameters = {
     .min(1)
     .max(LIMITS.maxPageSize)
     .default(LIMITS.defaultPageSize)
-    .openapi({ description: 'How many at most.' }),
+    .openapi({ description: 'How many at most; there are fewer where they are large. `end_cursor` leads on.' }),
   after: textParameter(LIMITS.maxCursorChars)
     .optional()
     .openapi({ description: 'A cursor (`page_info.end_cursor`): what follows it.' }),
@@ -59,11 +59,12 @@ export const pageParameters = {
 };
 
 export const fieldParameters = {
-  include: z
-    .string()
+  include: textParameter(LIMITS.maxFieldsChars)
     .optional()
     .openapi({ description: 'Comma-separated fields of `data` to keep; the others are left out.', example: 'id,name' }),
-  exclude: z.string().optional().openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
+  exclude: textParameter(LIMITS.maxFieldsChars)
+    .optional()
+    .openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
 };
 
 export function codeParameter() {

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { RunRecord, SourceRecord } from '@headwater/engine';
+import { LIMITS } from '@headwater/shared';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const sourceSchema = z
@@ -64,6 +65,12 @@ export const runSchema = z
     logs: z.array(
       z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() }),
     ),
+    truncated: z
+      .array(z.literal('logs'))
+      .optional()
+      .openapi({
+        description: `\`logs\` is left out: those of the newer runs in the list have more than ${LIMITS.maxShownLogBytes} bytes with it. A shorter list, or a stream of the log, has it.`,
+      }),
     started_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
     ended_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
   })
@@ -78,6 +85,7 @@ export function presentRun(run: RunRecord): z.output<typeof runSchema> {
     error:
       run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null, limit: run.error.limit ?? null },
     logs: run.logs.map((line) => ({ at_ms: line.atMs, level: line.level, message: line.message })),
+    ...(run.logsAreCut === true ? { truncated: ['logs' as const] } : {}),
     started_at_ms: run.startedAt.getTime(),
     ended_at_ms: run.endedAt.getTime(),
   };

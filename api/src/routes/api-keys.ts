@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
-import { textParameter } from '../parameters/schemas.ts';
+import { pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { apiKeySchema, newApiKeySchema, presentApiKey } from '../resources/account.ts';
-import { mapPage, wholePage } from '../resources/page.ts';
+import { mapPage } from '../resources/page.ts';
 
 const tag = 'API keys';
 
@@ -14,16 +15,11 @@ export function apiKeyEndpoints(): Endpoint[] {
       path: '/v1/api_keys',
       name: 'listApiKeys',
       tag,
-      summary: 'All keys of the account, without the keys themselves',
-      parameters: z.object({}),
+      summary: 'The keys of the account, newest first, revoked ones too, without the keys themselves',
+      parameters: z.object(pageParameters),
       schema: apiKeySchema,
-      handle: async ({ engine, who }) => {
-        const keys = await engine.accounts.listKeys(who);
-        return mapPage(
-          wholePage(keys, (key) => key.id),
-          presentApiKey,
-        );
-      },
+      handle: async ({ engine, who, input }) =>
+        mapPage(await engine.accounts.listKeys(who, pageOf(input)), presentApiKey),
     }),
     itemEndpoint({
       method: 'post',

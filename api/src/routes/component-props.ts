@@ -35,6 +35,7 @@ const configureProp = itemEndpoint({
   method: 'post',
   path: '/v1/components/{id}/configure',
   name: 'configureProp',
+  takesTurn: false,
   tag,
   summary: 'The choices for a prop',
   description:
@@ -66,6 +67,7 @@ const reloadProps = itemEndpoint({
   method: 'post',
   path: '/v1/components/{id}/props',
   name: 'reloadProps',
+  takesTurn: false,
   tag,
   summary: 'The further props that a component has for its values',
   description: `Runs \`additionalProps\`. What it answers replaces what it answered before; the id names it when a source is deployed, for ${LIMITS.dynamicPropsMs / 3_600_000} hours.`,

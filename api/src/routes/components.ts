@@ -30,6 +30,7 @@ const createComponent = itemEndpoint({
   method: 'post',
   path: '/v1/components',
   name: 'createComponent',
+  takesTurn: false,
   tag,
   summary: 'Save a component',
   description:

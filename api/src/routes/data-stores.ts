@@ -100,6 +100,7 @@ const listRecords = listEndpoint({
   name: 'listDataStoreRecords',
   tag,
   summary: 'Records of a data store, by key',
+  description: `\`total_count\` is at most ${LIMITS.maxCountedEvents}; \`record_count\` of the store has them all.`,
   pathId,
   parameters: z.object({
     limit: pageParameters.limit,

@@ -11,6 +11,9 @@ const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const DOCUMENT_EVERY_MS = 50;
 const MAX_DOCUMENT_WAIT_MS = 10_000;
 
+/** Making the figures' text takes the thread some tens of milliseconds, and asks the database. */
+const METRICS_EVERY_MS = 500;
+
 const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
 
 /** Patterns of the paths below, all of them for reading only. */
@@ -40,10 +43,11 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     const ready = await isReady(engine);
     return c.json({ status: ready ? 'ok' : 'unavailable' }, ready ? 200 : 503);
   });
-  at('/metrics', async (c) => {
+  const figures = createShared(METRICS_EVERY_MS, async () => {
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
-    return c.body(`${ofEngine.trimEnd()}\n${ofHttp}`, 200, { 'content-type': METRICS_CONTENT_TYPE });
+    return new TextEncoder().encode(`${ofEngine.trimEnd()}\n${ofHttp}`);
   });
+  at('/metrics', async (c) => c.body(await figures(), 200, { 'content-type': METRICS_CONTENT_TYPE }));
 }
 
 /** Resolves for one after the other, so many milliseconds apart. Throws RATE_LIMITED for one that would wait too long. */
@@ -55,6 +59,33 @@ function createPace(everyMs: number, maxWaitMs: number): () => Promise<void> {
     if (waitMs > maxWaitMs) throw new HeadwaterError('RATE_LIMITED', 'Too many ask for this; try again later');
     nextAtMs = nowMs + waitMs + everyMs;
     if (waitMs > 0) await sleep(waitMs);
+  };
+}
+
+/**
+ * One result for all who wait for it, made after they have asked; the next is not begun before the last is done, nor sooner
+ * than `everyMs` after it was begun.
+ */
+function createShared<T>(everyMs: number, make: () => Promise<T>): () => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let beganAtMs = -everyMs;
+  let next: Promise<T> | undefined;
+
+  async function makeNext(): Promise<T> {
+    await last;
+    const waitMs = beganAtMs + everyMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
+    beganAtMs = performance.now();
+    next = undefined;
+    const made = make();
+    // A failure is for those who asked.
+    last = made.catch(() => undefined);
+    return made;
+  }
+
+  return () => {
+    next ??= makeNext();
+    return next;
   };
 }
 

@@ -73,6 +73,7 @@ const addRegistryComponent = adminEndpoint({
   method: 'post',
   path: '/v1/registry/components',
   name: 'addRegistryComponent',
+  takesTurn: false,
   tag,
   summary: 'Publish a component of any account in the registry',
   description: `${OPERATOR} The account remains the owner of the key.`,

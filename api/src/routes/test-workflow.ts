@@ -16,6 +16,7 @@ const testWorkflow = itemEndpoint({
   method: 'post',
   path: '/v1/workflows/{id}/test',
   name: 'testWorkflow',
+  takesTurn: false,
   tag: 'Workflows',
   summary: 'Run steps of a workflow without an execution',
   description: `Steps run as in an execution, with \`$.context.JIT\` true: requests that they make are made, and what they write to data stores is written. Nothing else stays: no execution, no event, no send, and no client gets an answer; all of that is in the answer here. A delay or suspension is over at once, and a step is neither tried nor run again. ${LIMITS.maxWorkflowTestsPerTenant} tests of an account run at a time.`,

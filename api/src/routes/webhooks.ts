@@ -94,6 +94,7 @@ const listDeliveries = listEndpoint({
   name: 'listDeliveries',
   tag,
   summary: 'Deliveries of a webhook with their attempts, newest first',
+  description: `\`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
   pathId,
   parameters: z.object(pageParameters),
   schema: deliverySchema,

@@ -24,6 +24,7 @@ const createWorkflow = itemEndpoint({
   method: 'post',
   path: '/v1/workflows',
   name: 'createWorkflow',
+  takesTurn: false,
   tag,
   summary: 'Make a workflow',
   description:
@@ -52,6 +53,7 @@ const updateWorkflow = itemEndpoint({
   method: 'put',
   path,
   name: 'updateWorkflow',
+  takesTurn: false,
   tag,
   summary: 'Change a workflow, or stop and start it',
   description:
@@ -74,6 +76,7 @@ const deleteWorkflow = emptyEndpoint({
   method: 'delete',
   path,
   name: 'deleteWorkflow',
+  takesTurn: false,
   tag,
   summary: 'Delete a workflow',
   description:
@@ -88,6 +91,7 @@ const runWorkflow = itemEndpoint({
   method: 'post',
   path: '/v1/workflows/{id}/run',
   name: 'runWorkflow',
+  takesTurn: false,
   tag,
   summary: 'Run a workflow now',
   pathId,
@@ -105,6 +109,7 @@ const deployWorkflow = itemEndpoint({
   method: 'post',
   path: '/v1/workflows/{id}/deploy',
   name: 'deployWorkflow',
+  takesTurn: false,
   tag,
   summary: 'Make a version the current one',
   description: 'One that was saved and waits, or an older one.',

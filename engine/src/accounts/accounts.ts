@@ -5,8 +5,8 @@ import { findApiKey } from '../store/find-api-key.ts';
 import { insertAccount } from '../store/insert-account.ts';
 import { createApiKey } from '../store/create-api-key.ts';
 import { insertApiKey } from '../store/insert-api-key.ts';
-import { listApiKeys } from '../store/list-api-keys.ts';
-import { readPage } from '../store/paging.ts';
+import { inPageOrder, readPage } from '../store/paging.ts';
+import { readApiKeys } from '../store/read-api-keys.ts';
 import { readAccounts } from '../store/read-accounts.ts';
 import { readUser } from '../store/read-user.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
@@ -42,7 +42,10 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
         throw new HeadwaterError('UNAUTHORIZED', 'The user of this API key does not exist any more');
       return { ...user, limits: await options.limits.get(who.accountId) };
     },
-    listKeys: (who) => listApiKeys(sql, who.accountId),
+    async listKeys({ accountId }, request) {
+      const { ids, ...page } = await readPage(sql, { table: 'api_keys', accountId, order: 'created' }, request);
+      return { ...page, items: inPageOrder(ids, await readApiKeys(sql, accountId, ids)) };
+    },
     createKey: (who, name) => createKey(sql, options.room, who, name),
     async revokeKey(who, id) {
       const outcome = await revokeApiKey(sql, who.accountId, id);

@@ -1,4 +1,4 @@
-import { HeadwaterError, notFound } from '@headwater/shared';
+import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Page, Principal } from '../contract.ts';
 import type { DataStores, StoredRecord } from '../contract-data-stores.ts';
@@ -48,7 +48,7 @@ export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Re
           ...query,
           ...(afterKey === undefined ? {} : { after: afterKey }),
         }),
-        countDataStoreRecords(sql, who.accountId, id, prefix),
+        countDataStoreRecords(sql, who.accountId, id, prefix, LIMITS.maxCountedEvents),
       ]);
       return pageOf(rows, total);
     },

@@ -28,8 +28,9 @@ export function throwFields(errors: readonly FieldError[]): void {
 export function findTextFault(text: string | undefined, maxChars: number): string | undefined {
   if (text === undefined) return undefined;
   if (text.length > maxChars) return `must have at most ${maxChars} characters`;
-  // Postgres has no NUL in text.
-  return text.includes('\0') ? 'must not hold the NUL character' : undefined;
+  // Postgres has no NUL in text, and takes no half of a surrogate pair in JSON.
+  if (text.includes('\0')) return 'must not hold the NUL character';
+  return text.isWellFormed() ? undefined : 'must not hold half of a surrogate pair';
 }
 
 function findUrlFault(text: string): string | undefined {

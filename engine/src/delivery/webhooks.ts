@@ -1,4 +1,4 @@
-import { newId, notFound } from '@headwater/shared';
+import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
@@ -60,7 +60,8 @@ export function createWebhooks(options: { db: Database; sealer: Sealer; room: Ac
     async deliveries(who, id, request) {
       await find(who, id);
       const where = db.sql`and webhook_id = ${id}`;
-      const query = { table: 'deliveries', accountId: who.accountId, where, order: 'id' } as const;
+      const what = { table: 'deliveries', accountId: who.accountId, where } as const;
+      const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
     },

@@ -48,7 +48,9 @@ export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes
     .split(',')
     .map((layer) => layer.trim())
     .filter((layer) => layer !== 'identity' && layer !== '');
-  const decoders = layers.map((layer) => DECODERS[layer]).filter((decoder) => decoder !== undefined);
+  const decoders = layers
+    .map((layer) => (Object.hasOwn(DECODERS, layer) ? DECODERS[layer] : undefined))
+    .filter((decoder) => decoder !== undefined);
   if (layers.length === 0 || layers.length > MAX_LAYERS || decoders.length < layers.length)
     return { kind: 'unchanged' };
   let decoded = body;

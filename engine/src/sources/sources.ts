@@ -33,7 +33,9 @@ export function createSources(context: SourcesContext): Sources {
     get: recordById,
     async list(who: Principal, request: PageRequest): Promise<Page<SourceRecord>> {
       const where = db.sql`and deleted_at is null and deployed_at is not null`;
-      const query = { table: 'sources', accountId: who.accountId, where, order: 'created' } as const;
+      const bytes = db.sql`octet_length(configured_props::text) + octet_length(dynamic_props::text)
+        + (select octet_length(c.configurable_props::text) from components c where c.id = component_id)`;
+      const query = { table: 'sources', accountId: who.accountId, where, order: 'created', bytes } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       const rows = await readSourcesById(db.sql, who.accountId, ids);
       return { ...page, items: rows.map((row) => recordOf(opener, row)) };
@@ -65,7 +67,7 @@ export function createSources(context: SourcesContext): Sources {
     },
     async runs(who, id, limit) {
       await find(who, id);
-      return readRuns(db, who.accountId, id, limit);
+      return readRuns(db.sql, who.accountId, id, limit);
     },
   };
 }

@@ -11,11 +11,14 @@ export async function deleteEvents(
   const from = range.start ?? { ms: 0, seq: 0 };
   const to = range.end ?? { ms: Number.MAX_SAFE_INTEGER, seq: 2 ** 31 - 1 };
   await sql.begin(async (tx) => {
-    await tx`
-      update deliveries set status = 'cancelled', leased_by = null
-      where status = 'pending' and account_id = ${accountId} and emitter_id = ${emitterId}
+    const due = tx`
+      status = 'pending' and account_id = ${accountId} and emitter_id = ${emitterId}
+        and webhook_id = any(array(select id from webhooks where account_id = ${accountId}))
         and (indexed_at_ms, seq) >= (${from.ms}::int8, ${from.seq}::int4)
         and (indexed_at_ms, seq) <= (${to.ms}::int8, ${to.seq}::int4)`;
+    // In two, by the webhook: each is found in the index of what is pending. In one, all that is pending of all accounts is read.
+    await tx`update deliveries set status = 'cancelled' where leased_by is null and ${due}`;
+    await tx`update deliveries set status = 'cancelled', leased_by = null where leased_by is not null and ${due}`;
     await tx`
       delete from events
       where account_id = ${accountId} and emitter_id = ${emitterId}

@@ -10,9 +10,7 @@ const load = createRequire(import.meta.url);
  * resolves, and drizzle's are 180 KB: its hundred modules would take longer than the rest of a node's start. Types are
  * imported from the packages by those who need them.
  */
-export const { and, count, desc, eq, getTableColumns, inArray, isNotNull, isNull, or, sql } = load(
-  'drizzle-orm',
-) as typeof orm;
+export const { and, count, desc, eq, getTableColumns, inArray, isNull, or, sql } = load('drizzle-orm') as typeof orm;
 
 export const { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, text, timestamp } = load(
   'drizzle-orm/pg-core',

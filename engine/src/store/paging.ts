@@ -14,6 +14,7 @@ export interface IdPage {
 export interface PageQuery {
   table:
     | 'accounts'
+    | 'api_keys'
     | 'auto_subscriptions'
     | 'components'
     | 'connected_accounts'
@@ -34,11 +35,15 @@ export interface PageQuery {
    * time as well; for tables whose ids are compared byte by byte and whose index ends in them.
    */
   order: 'created' | 'id';
+  /** Where counting stops, for lists of what happens rather than of what was made. Default: nowhere. */
+  maxCounted?: number;
+  /** What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends before it has too many of them. */
+  bytes?: postgres.PendingQuery<postgres.Row[]>;
 }
 
 /**
  * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides an entry. `after` goes on
- * below a cursor, `before` answers what is just above it. `total` counts the whole list.
+ * below a cursor, `before` answers what is just above it. `total` counts the whole list, or up to `maxCounted`.
  * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
  */
 export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
@@ -56,15 +61,37 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
       ${after ? sql`and ${keyOf(sql, query)} < ${valueOf(sql, query, after)}` : sql``}
       ${before ? sql`and ${keyOf(sql, query)} > ${valueOf(sql, query, before)}` : sql``}
       order by ${order} limit ${page.limit}`,
-    sql<{ total: number }[]>`select count(*) as total ${scope}`,
+    sql<{ total: number }[]>`
+      select count(*) as total from (select ${scope} ${query.maxCounted ? sql`limit ${query.maxCounted}` : sql``}) as counted`,
   ]);
-  const shown = isUpward ? rows.toReversed() : [...rows];
+  const fitting =
+    query.bytes === undefined ? rows : rows.slice(0, await countFitting(sql, query.table, query.bytes, rows));
+  const shown = isUpward ? fitting.toReversed() : [...fitting];
   const [first, last] = [shown[0], shown.at(-1)];
   return {
     ids: shown.map((row) => row.id),
     total: counted[0]?.total ?? 0,
     ...(first && last ? { startCursor: encodeCursor(first), endCursor: encodeCursor(last) } : {}),
   };
+}
+
+/** One at least. Looks at one row after the other: measuring those that do not fit would cost as much as showing them. */
+async function countFitting(
+  sql: Sql,
+  table: PageQuery['table'],
+  bytes: NonNullable<PageQuery['bytes']>,
+  rows: readonly Cursor[],
+): Promise<number> {
+  const [row] = await sql<{ fitting: number }[]>`
+    with recursive seen as (
+      select 0 as place, 0::int8 as total
+      union all
+      select place + 1, total + coalesce((select ${bytes} from ${sql(table)} where id = ids[place + 1]), 0)
+      from seen, (select ${rows.map(({ id }) => id)}::text[] as ids) as page
+      where place < cardinality(ids) and total <= ${LIMITS.maxPageBytes}::int8
+    )
+    select count(*) filter (where place > 0 and (place = 1 or total <= ${LIMITS.maxPageBytes}::int8))::int4 as fitting from seen`;
+  return row?.fitting ?? 0;
 }
 
 function ownedBy(sql: Sql, { table, accountId }: PageQuery) {

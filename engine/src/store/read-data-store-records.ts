@@ -70,17 +70,20 @@ export async function listDataStoreRecords(
   return { rows, hasMore: rows.length < (rows[0]?.found ?? 0) };
 }
 
-/** Records that are there now. */
+/** Records that are there now; stops counting at `max`. */
 export async function countDataStoreRecords(
   sql: Sql,
   accountId: string,
   storeId: string,
   prefix: string,
+  max: number,
 ): Promise<number> {
   const [row] = await sql<{ records: number }[]>`
-    select count(*) as records from data_store_records
-    where account_id = ${accountId} and store_id = ${storeId} and key like ${likeStart(prefix)}
-      and (expires_at is null or expires_at > now())`;
+    select count(*) as records from (
+      select from data_store_records
+      where account_id = ${accountId} and store_id = ${storeId} and key like ${likeStart(prefix)}
+        and (expires_at is null or expires_at > now()) limit ${max}
+    ) as counted`;
   return row?.records ?? 0;
 }
 

@@ -1,36 +1,59 @@
-import { and, desc, eq, isNotNull } from './drizzle.ts';
-import type { LogLevel } from '@headwater/shared';
+import { type ExceededLimit, LIMITS, type LogLevel } from '@headwater/shared';
 import type { RunRecord } from '../contract.ts';
-import type { Database } from './database.ts';
-import { runs } from './schema.ts';
+import type { Sql } from './database.ts';
 
-/** A source's newest runs that logged or failed, newest first. */
-export async function readRuns(db: Database, accountId: string, sourceId: string, limit: number): Promise<RunRecord[]> {
-  const rows = await db.orm
-    .select()
-    .from(runs)
-    .where(and(eq(runs.accountId, accountId), eq(runs.sourceId, sourceId), isNotNull(runs.recordedMs)))
-    .orderBy(desc(runs.recordedMs), desc(runs.recordedSeq))
-    .limit(limit);
+interface Row {
+  id: string;
+  kind: string;
+  caused_by: string | null;
+  status: 'ok' | 'error';
+  error_code: string | null;
+  error_message: string | null;
+  error_stack: string | null;
+  error_limit: ExceededLimit | null;
+  /** Null where the lines of the newer runs are enough. */
+  logs: string | null;
+  started_ms: number;
+  ended_ms: number;
+}
+
+/**
+ * A source's newest runs that logged or failed, newest first. Each may have logged megabytes: the newest one has its lines, those
+ * behind it as long as there are not too many.
+ */
+export async function readRuns(sql: Sql, accountId: string, sourceId: string, limit: number): Promise<RunRecord[]> {
+  const newestFirst = sql`recorded_ms desc, recorded_seq desc`;
+  const rows = await sql<Row[]>`
+    with slice as (
+      select * from runs where account_id = ${accountId} and source_id = ${sourceId} and recorded_ms is not null
+      order by ${newestFirst} limit ${limit}
+    ), measured as (
+      select *, sum(octet_length(logs)) over (order by ${newestFirst}) as bytes, row_number() over (order by ${newestFirst}) as place
+      from slice
+    )
+    select id, kind, caused_by, status, error_code, error_message, error_stack, error_limit,
+      case when place = 1 or logs = '[]' or bytes <= ${LIMITS.maxShownLogBytes}::int8 then logs end as logs,
+      (extract(epoch from started_at) * 1000)::float8 as started_ms, (extract(epoch from ended_at) * 1000)::float8 as ended_ms
+    from measured order by ${newestFirst}`;
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind,
-    ...(row.causedBy === null ? {} : { causedBy: row.causedBy }),
+    ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
     status: row.status,
-    ...(row.errorCode === null ? {} : { error: errorOf(row) }),
-    logs: logsOf(row.logs),
-    startedAt: row.startedAt,
-    endedAt: row.endedAt,
+    ...(row.error_code === null ? {} : { error: errorOf(row) }),
+    ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: logsOf(row.logs) }),
+    startedAt: new Date(row.started_ms),
+    endedAt: new Date(row.ended_ms),
   }));
 }
 
-function errorOf(row: typeof runs.$inferSelect): NonNullable<RunRecord['error']> {
-  const { errorCode, errorMessage, errorStack, errorLimit } = row;
+function errorOf(row: Row): NonNullable<RunRecord['error']> {
+  const { error_code: code, error_message: message, error_stack: stack, error_limit: limit } = row;
   return {
-    code: errorCode ?? '',
-    message: errorMessage ?? '',
-    ...(errorStack === null ? {} : { stack: errorStack }),
-    ...(errorLimit === null ? {} : { limit: errorLimit }),
+    code: code ?? '',
+    message: message ?? '',
+    ...(stack === null ? {} : { stack }),
+    ...(limit === null ? {} : { limit }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import type { Sql, Transaction } from './database.ts';
 import { retryLane } from './deliver-lane.ts';
@@ -27,7 +28,8 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
     update deliveries d set
       status = case when d.status = 'cancelled' and r.status <> 'delivered' then d.status else r.status end,
       attempt_count = d.attempt_count + 1,
-      attempts = d.attempts || r.attempt::jsonb,
+      attempts = case when jsonb_array_length(d.attempts) >= ${LIMITS.maxKeptDeliveryAttempts} then d.attempts - 0 else d.attempts end
+        || r.attempt::jsonb,
       next_attempt_at = coalesce(to_timestamp(r.next_ms / 1000.0), d.next_attempt_at),
       leased_by = null
     from unnest(

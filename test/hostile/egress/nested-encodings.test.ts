@@ -1,4 +1,4 @@
-// limits: A body compressed several times over, each layer a bomb of its own.
+// limits: A body compressed several times over, each layer a bomb of its own, and codings named as what every object has.
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { fetchEach, rawServer, response } from '../../support/hostile-egress.ts';
@@ -14,6 +14,10 @@ const server = rawServer((socket, request) => {
   const coding = CODINGS[layers] ?? Array(Number(count)).fill('gzip').join(', ');
   socket.end(response(`content-encoding: ${coding}\r\n`, LAYERS[layers] ?? ONE));
 });
+const named = rawServer((socket, request) => {
+  const [, coding = ''] = /^GET \/(\w+)/.exec(request) ?? [];
+  socket.end(response(`content-encoding: ${coding}\r\n`, Buffer.from('plain')));
+});
 
 it('is given up at the limit, and beyond three layers left as it is', async () => {
   await world.limit({ maxFetchResponseBytes: 1_000_000 });
@@ -24,4 +28,11 @@ it('is given up at the limit, and beyond three layers left as it is', async () =
     code: 'RESOURCE_LIMIT',
     limit: { name: 'maxFetchResponseBytes', value: 1_000_000 },
   });
+});
+
+it('a coding that is a name of Object.prototype is unknown like any other', async () => {
+  const urls = ['constructor', '__proto__'].map((name) => `${named.url}/${name}`);
+  const ran = await fetchEach(world, urls);
+  expect(ran.error).toBeUndefined();
+  expect(ran.reached.map(({ url }) => url)).toEqual(urls);
 });

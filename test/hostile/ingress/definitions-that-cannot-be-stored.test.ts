@@ -1,4 +1,4 @@
-// ingress: Dynamic props, values and keys with NUL characters and halves of surrogate pairs, which Postgres refuses.
+// ingress: Dynamic props, values, keys and channels with NUL characters and halves of surrogate pairs, which Postgres refuses.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 
@@ -26,6 +26,12 @@ it('each is a clear refusal or is stored, and never a failure of the server', as
         });
         expect([text, made.status]).toEqual([text, 422]);
       }
+      const trigger = {
+        source_id: 'dc_any',
+        event_name: JSON.parse(`"${text.replace(String.raw`\0`, String.raw`\u0000`)}"`),
+      };
+      const flow = await attacker.api('POST', '/workflows', { name: 'Odd', triggers: [trigger] });
+      expect([text, flow.status, flow.body.errors[0].path]).toEqual([text, 400, 'triggers.0.event_name']);
       const record = await world.attack(
         `export default { name: 'Writer', version: '1', props: { store: 'data_store' }, async run() {
           await this.store.set('value', '${text}');
