@@ -1,6 +1,6 @@
 /** How many webhooks, sources and workflows listen to each emitter, about: what an event of it weighs in a commit. */
 export interface ListenerCounts {
-  /** Resolves once something is known of it. Never rejects. */
+  /** Resolves once something is known of it, for all who wait in the order of their asking. Never rejects. */
   learn(accountId: string, emitterId: string): Promise<void>;
   /** What was read last; 0 where nothing is known. */
   of(emitterId: string): number;
@@ -12,21 +12,26 @@ const MAX_EMITTERS = 50_000;
 
 export function createListenerCounts(read: (accountId: string, emitterId: string) => Promise<number>): ListenerCounts {
   const known = new Map<string, { count: number; atMs: number }>();
+  const reading = new Map<string, Promise<void>>();
 
   async function refresh(accountId: string, emitterId: string): Promise<void> {
-    const before = known.get(emitterId);
-    // At once: others that ask meanwhile go by what was known before.
-    if (before !== undefined) before.atMs = performance.now();
-    const count = await read(accountId, emitterId).catch(() => before?.count ?? 0);
+    const count = await read(accountId, emitterId).catch(() => known.get(emitterId)?.count ?? 0);
     if (known.size >= MAX_EMITTERS) known.clear();
     known.set(emitterId, { count, atMs: performance.now() });
+    reading.delete(emitterId);
+  }
+
+  function readOnce(accountId: string, emitterId: string): Promise<void> {
+    const current = reading.get(emitterId) ?? refresh(accountId, emitterId);
+    reading.set(emitterId, current);
+    return current;
   }
 
   return {
     async learn(accountId, emitterId) {
       const found = known.get(emitterId);
-      if (found === undefined) await refresh(accountId, emitterId);
-      else if (performance.now() - found.atMs > TRUST_MS) void refresh(accountId, emitterId);
+      if (found === undefined) await readOnce(accountId, emitterId);
+      else if (performance.now() - found.atMs > TRUST_MS) void readOnce(accountId, emitterId);
     },
     of: (emitterId) => known.get(emitterId)?.count ?? 0,
   };
