@@ -113,7 +113,7 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
   };
   return (request: IncomingMessage, response: ServerResponse) => {
     if (cutPipeline(queued, request, response)) return;
-    if (request.headers.host === undefined && request.httpVersion === '1.1')
+    if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response);
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.

@@ -24,9 +24,17 @@ const send = (...args) => channel.write(frame(...args));
 const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11, CONDEMNED = 12, DATA_STORE = 13, STEP_EXPORT = 14, STEP_SEND = 15, STEP_FLOW = 16, STEP_RESPOND = 17;
 const META = JSON.stringify({ emittedAtMs: 1 });
 channel.on('error', () => {});
-channel.once('data', () => {
-  send(READY, 0);
-  channel.once('data', () => attack());
+// Whatever pieces they come in: with a piece of what comes before a run, its node knows of no run yet.
+const START = 1, RUN = 4, DESCRIBE = 5;
+let unread = Buffer.alloc(0);
+channel.on('data', (piece) => {
+  unread = Buffer.concat([unread, piece]);
+  while (unread.length >= 4 && unread.length >= 4 + unread.readUInt32LE(0)) {
+    const kind = unread.readUInt8(4);
+    unread = unread.subarray(4 + unread.readUInt32LE(0));
+    if (kind === START) send(READY, 0);
+    if (kind === RUN || kind === DESCRIBE) attack();
+  }
 });
 `;
 

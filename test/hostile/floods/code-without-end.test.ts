@@ -5,9 +5,9 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-const MAX_BYTES = 2_000_000;
+const MAX_BYTES = 1_000_000;
 let made = 0;
-const filler = () => `'${++made} ${'x'.repeat(300_000)}'`;
+const filler = () => `'${++made} ${'x'.repeat(150_000)}'`;
 const source = () => `export default { name: 'Large', version: '1', filler: ${filler()}, run() {} };`;
 
 it('the account gets the bytes that it may have, the rest is refused by name and leaves nothing', async () => {
@@ -15,7 +15,7 @@ it('the account gets the bytes that it may have, the rest is refused by name and
   await world.limit({ maxCodeBytes: MAX_BYTES });
   const answers = await world.unharmed(() =>
     Promise.all(
-      Array.from({ length: 24 }, (_, n) => {
+      Array.from({ length: 18 }, (_, n) => {
         if (n % 3 === 0) return attacker.api('POST', '/components', { component_code: source() });
         if (n % 3 === 1) return attacker.api('POST', '/sources', { component_code: source() });
         const steps = [{ namespace: 'one', component_code: action(`return ${filler()};`) }];
@@ -40,4 +40,4 @@ it('the account gets the bytes that it may have, the rest is refused by name and
   expect(stored?.bytes).toBeGreaterThan(0);
   expect(stored?.bytes).toBeLessThanOrEqual(MAX_BYTES);
   expect(stored?.unused).toBe(0);
-});
+}, 90_000);
