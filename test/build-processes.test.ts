@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { findBuildPrefix } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
 import { bundleAlone } from '../sandbox-runtime/src/build/build-component.ts';
@@ -38,11 +39,14 @@ test.skipIf(!isLinux)(
 test.skipIf(!isLinux)('bundles the code of another tenant in another process, and leaves none behind', async () => {
   const builder = kit.builder({ bundleMs: 9_000 });
   await builder.build({ tenantId: 'o_one', component });
-  const before = new Set(buildProcesses());
-  await builder.build({ tenantId: 'o_one', component });
-  expect(new Set(buildProcesses())).toEqual(before);
+  // One whose build took seconds, as on a full machine, is not used again.
+  const before = await eventually(async () => {
+    const pids = buildProcesses();
+    await builder.build({ tenantId: 'o_one', component });
+    return isDeepStrictEqual(buildProcesses(), pids) && pids;
+  });
   await builder.build({ tenantId: 'o_two', component });
-  expect(buildProcesses().filter((pid) => !before.has(pid))).toHaveLength(1);
+  expect(buildProcesses().filter((pid) => !before.includes(pid))).toHaveLength(1);
   await builder.stop();
   await kit.builder().stop();
   await eventually(() => buildProcesses().length === 0);
