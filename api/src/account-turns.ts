@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDebts, createPresence, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createDebts, createPresence, LIMITS } from '@headwater/shared';
+import { requestsWait } from './requests-wait.ts';
 
 /**
  * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
@@ -52,7 +53,7 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
       const busy = isBusy();
       const requestWaitMs = busy ? requests.owedMs(accountId, now) - LIMITS.busyBurstMs : 0;
       const waitMs = Math.max(bodyWaitMs, requestWaitMs);
-      if (waitMs > LIMITS.maxRequestWaitMs) throw tooMuch(waitMs);
+      if (waitMs > LIMITS.maxRequestWaitMs) throw requestsWait(waitMs);
       if (busy) requests.add(accountId, 1_000 / options.requestsPerSecond, now);
       addBytes(accountId, bytes ?? 0, now);
       return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
@@ -67,10 +68,4 @@ export function announcedBytes({ headers }: Pick<IncomingMessage, 'headers'>): n
   const length = headers['content-length'];
   if (length !== undefined) return Number(length);
   return headers['transfer-encoding'] === undefined ? 0 : undefined;
-}
-
-function tooMuch(waitMs: number): HeadwaterError {
-  return new HeadwaterError('RATE_LIMITED', 'Requests of this account wait for each other; try again later', {
-    retryAfterSeconds: Math.ceil(waitMs / 1_000),
-  });
 }

@@ -1,5 +1,6 @@
 import { createTenantTurns, endAtPace } from '@headwater/engine';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { LIMITS } from '@headwater/shared';
+import { requestsWait } from './requests-wait.ts';
 
 /**
  * Turns of accounts at the database. All of a node's queries share a few connections, in the order of asking: a hundred lists
@@ -32,7 +33,7 @@ export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitM
       const timer = setTimeout(() => late.abort(), maxWaitMs).unref();
       const end = await turns.take(accountId, late.signal);
       clearTimeout(timer);
-      if (end === undefined) throw tooMany(maxWaitMs);
+      if (end === undefined) throw requestsWait(maxWaitMs);
       let chars = 0;
       try {
         const text = await query();
@@ -43,10 +44,4 @@ export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitM
       }
     },
   };
-}
-
-function tooMany(maxWaitMs: number): HeadwaterError {
-  return new HeadwaterError('RATE_LIMITED', 'Requests of this account wait for each other; try again later', {
-    retryAfterSeconds: Math.ceil(maxWaitMs / 1_000),
-  });
 }

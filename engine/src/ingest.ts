@@ -7,6 +7,7 @@ import { createRequestRate } from './request-rate.ts';
 import type { Dispatcher } from './run/dispatcher.ts';
 import type { AccountBacklogs } from './run/account-backlogs.ts';
 import { newInvocationId } from './run/invocation.ts';
+import { noRoomToAnswer } from './run/no-room-to-answer.ts';
 import { type Batcher, createBatcher } from './store/batcher.ts';
 import type { Sql } from './store/database.ts';
 import { insertInvocations, type NewInvocation } from './store/insert-invocations.ts';
@@ -35,8 +36,6 @@ const MAX_TENANT_CHARS = 256 * 1024;
 /** A client waits for its answer meanwhile: with few clients there is little to share, and the wait is shorter. */
 const MIN_INTERVAL_MS = 4;
 const REQUESTS_PER_MS = 8;
-/** What a client is told to wait that found no room; by then some hundred runs have ended. */
-const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Accepts requests: a row leased by this node while it has room, else one that any node's lane picks up. What arrives
@@ -56,7 +55,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
     const { accountId, sourceId, propName } = route;
     const hasRoom = !waits(route);
-    if (route.customResponse && route.inTurn === undefined && !hasRoom) throw tooManyClients();
+    if (route.customResponse && route.inTurn === undefined && !hasRoom) throw noRoomToAnswer();
     if (route.inTurn !== undefined)
       return backlogs.queue(accountId, event.length, () => options.acceptInTurn(route, event));
     const id = newInvocationId(sourceId);
@@ -109,12 +108,6 @@ function createIntake(sql: Sql): Batcher<NewInvocation, undefined> {
       await insertInvocations(sql, rows);
       return rows.map(() => undefined);
     },
-  });
-}
-
-function tooManyClients(): HeadwaterError {
-  return new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }
 

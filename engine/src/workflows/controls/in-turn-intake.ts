@@ -1,7 +1,7 @@
-import { HeadwaterError } from '@headwater/shared';
 import type { EndpointRoute, RunResponse } from '../../contract.ts';
 import type { Dispatcher } from '../../run/dispatcher.ts';
 import { newInvocationId } from '../../run/invocation.ts';
+import { noRoomToAnswer } from '../../run/no-room-to-answer.ts';
 import { type Batcher, createBatcher } from '../../store/batcher.ts';
 import type { Sql } from '../../store/database.ts';
 import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
@@ -25,7 +25,6 @@ export interface Accepted {
 const MAX_BATCH = 256;
 /** A client waits for its answer meanwhile. */
 const MIN_INTERVAL_MS = 4;
-const RETRY_AFTER_SECONDS = 1;
 
 /** Queues requests to workflows whose settings say when their executions start. Resolves once the request is durable. */
 export function createInTurnIntake(
@@ -59,7 +58,7 @@ export function createInTurnIntake(
       await queue(turn);
       return { invocationId: id };
     }
-    if (clients.count(accountId) >= options.dispatcher.capacity(accountId)) throw tooManyClients();
+    if (clients.count(accountId) >= options.dispatcher.capacity(accountId)) throw noRoomToAnswer();
     // Before it is durable: from then on it may be claimed.
     const response = clients.expect(id, accountId);
     try {
@@ -77,11 +76,5 @@ function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     commit: (rows) => insertInTurn(sql, rows, { startsNext: true }),
-  });
-}
-
-function tooManyClients(): HeadwaterError {
-  return new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

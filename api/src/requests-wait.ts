@@ -1,0 +1,8 @@
+import { HeadwaterError } from '@headwater/shared';
+
+/** What a request is told whose turn has not come in time. */
+export function requestsWait(waitMs: number): HeadwaterError {
+  return new HeadwaterError('RATE_LIMITED', 'Requests of this account wait for each other; try again later', {
+    retryAfterSeconds: Math.ceil(waitMs / 1_000),
+  });
+}
