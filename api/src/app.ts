@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { App, AppOptions } from './app-options.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiEnv } from './environment.ts';
+import { createLine } from './line.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
@@ -43,14 +44,21 @@ export function createApp(options: AppOptions): App {
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
   const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
-  app.onError((thrown, c) => answerProblem(c, thrown, log));
+  const inLine = createLine();
+  app.onError(async (thrown, c) => {
+    await inLine();
+    return answerProblem(c, thrown, log);
+  });
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, options);
-  mountProbes(app, endpoints, options);
+  mountProbes(app, endpoints, options, inLine);
   const allowedMethods = methodFinder(endpoints);
-  app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
+  app.notFound(async (c) => {
+    await inLine();
+    return answerUnknownRoute(c, allowedMethods, log);
+  });
   return app;
 }
 

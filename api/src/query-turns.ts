@@ -1,5 +1,5 @@
-import { createTenantTurns, endAtPace } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import { endAtPace } from '@headwater/engine';
+import { createTenantTurns, LIMITS } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
@@ -27,20 +27,30 @@ const PACE = { smallChars: LIMITS.smallAnswerChars, charsPerSecond: LIMITS.answe
 
 export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitMs }: QueryTurnsOptions): QueryTurns {
   const turns = createTenantTurns(LIMITS.maxQueriesPerTenant);
+  // An account has no more of those that wait here than of turns, so first come, first served is fair.
+  const places = createTenantTurns(LIMITS.maxQueries);
+  async function take(accountId: string, late: AbortSignal) {
+    const end = await turns.take(accountId, late);
+    const leave = end && (await places.take('', late));
+    if (leave === undefined) end?.();
+    return end && leave && { end, leave };
+  }
+
   return {
     async run(accountId, query) {
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), maxWaitMs).unref();
-      const end = await turns.take(accountId, late.signal);
+      const turn = await take(accountId, late.signal);
       clearTimeout(timer);
-      if (end === undefined) throw requestsWait(maxWaitMs);
+      if (turn === undefined) throw requestsWait(maxWaitMs);
       let chars = 0;
       try {
         const text = await query();
         chars = text?.length ?? 0;
         return text;
       } finally {
-        endAtPace(end, hasOthers() ? chars : 0, PACE);
+        turn.leave();
+        endAtPace(turn.end, hasOthers() ? chars : 0, PACE);
       }
     },
   };

@@ -26,12 +26,20 @@ export interface AccountSummary extends AccountRecord {
   createdAt: Date;
 }
 
-/** The limits that hold for an account, the node's defaults, and what was set for the account. */
+/** The limits that hold for an account, the node's defaults, what was set for the account, and what maxHistoryBytes counts. */
 export interface AccountLimitsRecord {
   accountId: string;
   limits: AccountLimits;
   defaults: AccountLimits;
   set: Partial<AccountLimits>;
+  history: AccountHistory;
+}
+
+/** As far as nodes have told of it. */
+export interface AccountHistory {
+  bytes: number;
+  /** What is older was deleted, or is being deleted, because there was more than maxHistoryBytes. Absent: nothing had to be. */
+  keptFrom?: Date;
 }
 
 export interface UserRecord {

@@ -38,14 +38,13 @@ import {
 } from './parts-of-options.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
-import { startAccountBacklogs } from './run/account-backlogs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
+import { startAccountCounts } from './run/start-account-counts.ts';
 import type { Sealer } from './secrets/seal.ts';
 import { assembleSends } from './sends/assemble-sends.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
-import { readBacklogs } from './store/read-backlogs.ts';
 import { readComponentBundle } from './store/read-component-bundle.ts';
 import { countWaitingExecutions } from './store/read-executions.ts';
 import { readLastPositions } from './store/read-stream.ts';
@@ -141,16 +140,18 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql), ...keyOption });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
+  const counts = await startAccountCounts(options, { sql, limits, metrics });
+  const { history } = counts;
   const onAttempt = metrics.attemptEnded;
-  const deliverer = createDeliverer({ db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, log, presence });
+  const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, log, presence };
+  const deliverer = createDeliverer(delivering);
   const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
   const { watches, streams, stopStreams } = assembleStreams(sql, limits, log);
-  const backlogs = await startAccountBacklogs({ read: () => readBacklogs(sql), limitsOf: limits.known, log });
   return {
     sql,
-    backlogs,
+    ...counts,
     sealer,
     limits,
     room,
@@ -207,7 +208,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     starter.stop,
     guestFetch.stop,
     changes.stop,
-    ground.backlogs.stop,
+    ground.stopCounts,
     node.stop,
   ];
   return { ...ground, sends, sendRunner, runs, ingest, changes, stops };

@@ -1,17 +1,18 @@
 /** Calls `work` again and again, `pauseMs` after it has ended. Answers a stop that waits for the call under way. */
 export function every(
-  pauseMs: number,
+  pauseMs: number | (() => number),
   work: () => Promise<void>,
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   let stopped = false;
   let current: Promise<void> = Promise.resolve();
-  let timer = setTimeout(turn, pauseMs);
+  const nextMs = () => (typeof pauseMs === 'number' ? pauseMs : pauseMs());
+  let timer = setTimeout(turn, nextMs());
   function turn(): void {
     current = work()
       .catch(onError)
       .finally(() => {
-        if (!stopped) timer = setTimeout(turn, pauseMs);
+        if (!stopped) timer = setTimeout(turn, nextMs());
       });
   }
   return async () => {

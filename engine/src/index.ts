@@ -75,7 +75,6 @@ export type { DoctorCheck, DoctorOptions, DoctorReport } from './doctor/report.t
 export { runDoctor } from './doctor/run-doctor.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
 export { endAtPace } from './run/end-at-pace.ts';
-export { createTenantTurns } from './run/tenant-turns.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';

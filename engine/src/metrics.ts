@@ -17,6 +17,8 @@ export interface EngineMetrics {
   /** Of executions: how they ended, or that they wait. */
   executionCommitted(status: string): void;
   attemptEnded(outcome: 'delivered' | 'retried' | 'failed', durationMs: number): void;
+  /** So many bytes of history were more than their account may keep. */
+  historyCut(bytes: number): void;
   sendAttempted(kind: string, outcome: 'delivered' | 'retried' | 'failed'): void;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;
@@ -28,7 +30,7 @@ const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 export function createEngineMetrics(): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { runs, executions, limited, events, attempts, sends } = createCounters(registers);
+  const { runs, executions, limited, events, attempts, sends, history } = createCounters(registers);
 
   function gauge(name: string, help: string, read: () => number | Promise<number>): void {
     // prom-client keeps it in the registry and calls collect when the text is read.
@@ -53,6 +55,7 @@ export function createEngineMetrics(): EngineMetrics {
     },
     executionCommitted: (status) => executions.inc({ status }),
     attemptEnded: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1000),
+    historyCut: (bytes) => history.inc(bytes),
     sendAttempted: (kind, outcome) => sends.inc({ kind, outcome }),
     watch({ dispatcher, deliverer, sends: sender, sandbox, streams, waiting }) {
       gauge('headwater_executions_waiting', 'Executions of workflows that wait, on all nodes together.', waiting);
@@ -119,5 +122,10 @@ function createCounters(registers: Registry[]) {
     buckets: ATTEMPT_BUCKETS_SECONDS,
     registers,
   });
-  return { runs, executions, limited, events, attempts, sends };
+  const history = new Counter({
+    name: 'headwater_history_cut_bytes_total',
+    help: 'Bytes of events, records and deliveries that were deleted before their time: their account had more than maxHistoryBytes.',
+    registers,
+  });
+  return { runs, executions, limited, events, attempts, sends, history };
 }

@@ -12,6 +12,7 @@ import type { Principal } from './contract.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import type { GuestFetch } from './egress/guest-fetch.ts';
 import type { EngineOptions } from './engine-options.ts';
+import type { HistoryOptions } from './nodes/history.ts';
 import type { RetentionOptions } from './nodes/retention.ts';
 import type { Sql } from './store/database.ts';
 import { readAccountLimits } from './store/read-account-limits.ts';
@@ -70,4 +71,9 @@ export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): Limit
 export function retentionOf({ limitDefaults, log }: EngineOptions, sql: Sql): RetentionOptions {
   const { eventRetentionDays, keptWorkflowVersions } = accountLimits(limitDefaults ?? {});
   return { sql, defaultDays: eventRetentionDays, defaultVersions: keptWorkflowVersions, nowMs: Date.now, log };
+}
+
+export function historyOf({ limitDefaults, log }: EngineOptions, sql: Sql): Omit<HistoryOptions, 'onCut'> {
+  const { maxHistoryBytes: defaultBytes, eventRetentionDays: defaultDays } = accountLimits(limitDefaults ?? {});
+  return { sql, defaultBytes, defaultDays, nowMs: Date.now, log };
 }

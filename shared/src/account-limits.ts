@@ -134,6 +134,13 @@ export const ACCOUNT_LIMITS = {
     unit: 'bytes',
     of: 'all keys and values of one `$.service.db`, and 64 bytes for each key',
   },
+  maxAllDbBytes: {
+    default: 2_048 * MB,
+    min: 64 * KB,
+    max: MB * MB,
+    unit: 'bytes',
+    of: 'what all `$.service.db` of the account hold, counted in the same way',
+  },
   maxDbReadsPerRun: {
     default: 10_000,
     min: 10,
@@ -249,7 +256,14 @@ export const ACCOUNT_LIMITS = {
     min: 1,
     max: 100_000_000,
     unit: 'count',
-    of: 'deliveries that wait for an attempt; with more of them events are stored and not delivered',
+    of: 'deliveries that wait for an attempt, half of them to one webhook; with more of them events are stored and not delivered',
+  },
+  maxWaitingBytes: {
+    default: 2048 * MB,
+    min: 64 * KB,
+    max: 1024 * 1024 * MB,
+    unit: 'bytes',
+    of: 'executions that wait (suspended, delayed, to be run or tried again), with their events and steps, and 1 KB for each; one that would wait beyond it has failed',
   },
   maxEventHops: {
     default: 10,
@@ -271,6 +285,13 @@ export const ACCOUNT_LIMITS = {
     max: 3_650,
     unit: 'days',
     of: 'the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit',
+  },
+  maxHistoryBytes: {
+    default: 20_480 * MB,
+    min: MB,
+    max: 100 * MB * MB,
+    unit: 'bytes',
+    of: 'events, records of runs and executions, sends and deliveries that are kept, together, as text, and 256 bytes for each; the oldest are deleted first',
   },
   keptWorkflowVersions: {
     default: 20,

@@ -15,6 +15,7 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: { status: 405, title: 'This resource does not have that method' },
   CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
+  UNSUPPORTED_ENCODING: { status: 415, title: 'The request body is encoded in a way that is not read here' },
   HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },
   AUTH_FAILED: { status: 422, title: 'A connected account cannot be used' },
   RATE_LIMITED: { status: 429, title: 'Too many requests' },

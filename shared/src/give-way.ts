@@ -6,17 +6,26 @@ const TURN_MS = 2;
 /** Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end of a turn each time. */
 const REST_MS = 4;
 
+/** What has to rest does so one after the other: hundreds who rested at the same time would go on at the same time. */
+let resting: Promise<void> = Promise.resolve();
+let restedAtMs = 0;
+
 /**
  * For work of many steps that waits for nothing: called between them, it leaves the thread to others when that was busy for a
- * while. Work of one request can be thousands of steps, and promises alone never let go of the thread.
+ * while. Work of one request can be thousands of steps, and promises alone never let go of the thread. `begunAtMs`: 0 for work that is
+ * long in any case, and waits before it begins.
  */
-export function createGiveWay(): () => Promise<void> {
-  let restedAtMs = busyMs();
+export function createGiveWay(begunAtMs = busyMs()): () => Promise<void> {
   return async () => {
-    if (busyMs() - restedAtMs < TURN_MS) return;
-    await sleep(REST_MS);
-    restedAtMs = busyMs();
+    if (busyMs() - Math.max(begunAtMs, restedAtMs) < TURN_MS) return;
+    resting = resting.then(rest);
+    await resting;
   };
+}
+
+async function rest(): Promise<void> {
+  await sleep(REST_MS);
+  restedAtMs = busyMs();
 }
 
 /** Of this thread since its start, without what it waited for. */

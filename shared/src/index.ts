@@ -21,6 +21,8 @@ export {
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { createGiveWay } from './give-way.ts';
+export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
+export { createTenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';
 export type {
   ComponentDescription,

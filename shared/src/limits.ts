@@ -17,8 +17,12 @@ export const LIMITS = {
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,
-  /** Requests of one account to the REST API that one node asks its database for at a time; more of them wait, as long. */
+  /**
+   * Requests to the REST API that one node asks its database for at a time, of one account and of all; more of them wait, as long. It has
+   * ten connections.
+   */
   maxQueriesPerTenant: 2,
+  maxQueries: 5,
   /** A larger answer keeps its turn for as long as the rest of it takes at this pace, where others are here (othersPresentMs). */
   smallAnswerChars: 256 * 1024,
   answerCharsPerSecond: 8 * 1024 * 1024,
@@ -74,6 +78,12 @@ export const LIMITS = {
   maxSecretPropsBytes: 64 * 1024,
   /** What a value of `$.service.db` counts for maxDbBytes and maxRunOutputBytes beside its bytes and those of its key. */
   dbEntryOverheadBytes: 64,
+  /** What each row of an account's history counts for maxHistoryBytes beside its texts: a million tiny events are no small history. */
+  historyRowBytes: 256,
+  /** What an execution that waits counts for maxWaitingBytes beside its texts. */
+  waitingOverheadBytes: 1024,
+  /** History is counted by the time of its writing, and cut, in parts so long. */
+  historyPartMs: 60_000,
   /** A key of `$.service.db`. */
   maxDbKeyBytes: 1024,
   /** A key of a data store. */

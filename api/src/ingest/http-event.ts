@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { parse as parsePairs } from 'node:querystring';
-import { LIMITS } from '@headwater/shared';
+import { isLongJson, isShortJson, LIMITS } from '@headwater/shared';
 import { bodyText } from './body-text.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import { countUpTo, multipartJson } from './multipart.ts';
@@ -66,7 +66,7 @@ function bodyJson(
 ): string | Promise<string> {
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'application/json' || mediaType.endsWith('+json') || mediaType === 'text/json') {
-    return validJson(raw) ?? rawJson;
+    return jsonOr(raw, rawJson);
   }
   if (mediaType === 'application/x-www-form-urlencoded') {
     return countUpTo(raw, '&', LIMITS.maxFormFields) < LIMITS.maxFormFields ? pairsJson(raw) : rawJson;
@@ -76,13 +76,13 @@ function bodyJson(
   return rawJson;
 }
 
-/** The text itself, where it is JSON; without the byte order mark that some senders put before it. */
-function validJson(raw: string): string | undefined {
+/**
+ * The text itself, where it is JSON; without the byte order mark that some senders put before it. A sender's mistake is the
+ * component's to handle: it gets the string.
+ */
+function jsonOr(raw: string, rawJson: string): string | Promise<string> {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return undefined; // a sender's mistake is the component's to handle: it gets the string
-  }
+  const isShort = isShortJson(text);
+  if (isShort === undefined) return isLongJson(text).then((isJson) => (isJson ? text : rawJson));
+  return isShort ? text : rawJson;
 }

@@ -39,19 +39,18 @@ type Problems = Record<string, { description: string; content: Record<string, { 
 export function registerProblems(registry: Registry): (endpoint: Endpoint) => Problems {
   registry.register('Problem', problemSchema);
   return (endpoint) => {
-    const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'INTERNAL', 'UNAVAILABLE'];
+    const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'];
     if (endpoint.access === 'admin') codes.push('FORBIDDEN');
     if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
-    if (endpoint.tag === 'Streams') codes.push('RATE_LIMITED');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));
     return Object.fromEntries(codes.map((code) => [ERRORS[code].status, describeProblem(ERRORS[code].title)]));
   };
 }
 
-/** What is changed may name other resources; a large body waits for its turn. */
+/** What is changed may name other resources. */
 function codesOfChanges({ tag }: Endpoint): ErrorCode[] {
-  const codes: ErrorCode[] = ['NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'CONFLICT', 'RATE_LIMITED'];
+  const codes: ErrorCode[] = ['NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_ENCODING', 'CONFLICT'];
   if (tag === 'Sources' || tag === 'Workflows') codes.push('HOOK_FAILED');
   if (tag === 'Components' || tag === 'Registry') codes.push('FORBIDDEN', 'COMPONENT_ERROR');
   return codes;

@@ -1,6 +1,6 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
-/** The body as text; PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. */
+/** The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. */
 export async function readBodyText(request: Request, maxBytes: number = LIMITS.maxApiBodyBytes): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return '';
@@ -11,6 +11,11 @@ export async function readBodyText(request: Request, maxBytes: number = LIMITS.m
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
     text += decoder.decode(chunk, { stream: true });
+  }
+  // Read all the same, so that the next request can come over the same connection.
+  const coding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (coding !== 'identity') {
+    throw new HeadwaterError('UNSUPPORTED_ENCODING', 'The request body has a content-encoding; send it without one');
   }
   return text + decoder.decode();
 }

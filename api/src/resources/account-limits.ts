@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { AccountLimitsRecord } from '@headwater/engine';
 import { ACCOUNT_LIMITS } from '@headwater/shared';
+import { epochSeconds, secondsField } from './time.ts';
 
 const entries = Object.entries(ACCOUNT_LIMITS);
 
@@ -11,15 +12,28 @@ const allLimits = z.object(
 );
 const someLimits = z.object(Object.fromEntries(entries.map(([name]) => [name, z.int().optional()])));
 
+const historySchema = z
+  .object({
+    bytes: z.int().openapi({ description: 'What `maxHistoryBytes` counts, as of some seconds ago.' }),
+    kept_from: secondsField(
+      'What is older was deleted because there was more than `maxHistoryBytes`; null where nothing had to be.',
+    ).nullable(),
+  })
+  .openapi({ description: 'Events, records of runs and executions, sends and deliveries that the account has.' });
+
 export const accountLimitsSchema = z
   .object({
     account_id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
     limits: allLimits.openapi({ description: 'What holds.' }),
     defaults: allLimits.openapi({ description: 'What holds where nothing is set for the account.' }),
     set: someLimits.openapi({ description: 'What the operator has set for this account.' }),
+    history: historySchema,
   })
   .openapi('AccountLimits');
 
 export function presentAccountLimits(record: AccountLimitsRecord): z.output<typeof accountLimitsSchema> {
-  return { account_id: record.accountId, limits: record.limits, defaults: record.defaults, set: record.set };
+  const { accountId, limits, defaults, set, history } = record;
+  const { bytes, keptFrom } = history;
+  const keptFromSeconds = keptFrom === undefined ? null : epochSeconds(keptFrom);
+  return { account_id: accountId, limits, defaults, set, history: { bytes, kept_from: keptFromSeconds } };
 }

@@ -3,6 +3,7 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
+import type { Line } from '../line.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -11,7 +12,7 @@ const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const DOCUMENT_EVERY_MS = 50;
 const MAX_DOCUMENT_WAIT_MS = 10_000;
 
-/** Making the figures' text takes the thread some tens of milliseconds, and asks the database. */
+/** Making the figures' text takes the thread some milliseconds, and asks the database. */
 const METRICS_EVERY_MS = 500;
 
 const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
@@ -22,7 +23,7 @@ export function probeMethods(): [pattern: string, methods: string[]][] {
 }
 
 /** What says about the server itself, without a key. */
-export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions): void {
+export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions, inLine: Line): void {
   const { engine, metrics, publicUrl } = options;
   const at = (path: (typeof PATHS)[number], handle: (c: ApiContext) => Response | Promise<Response>) =>
     app.get(path, (c) => {
@@ -41,13 +42,19 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
   at('/healthz', async (c) => {
     if (options.isStopping?.() === true) return c.json({ status: 'stopping' }, 503);
     const ready = await isReady(engine);
+    await inLine();
     return c.json({ status: ready ? 'ok' : 'unavailable' }, ready ? 200 : 503);
   });
   const figures = createShared(METRICS_EVERY_MS, async () => {
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
     return new TextEncoder().encode(`${ofEngine.trimEnd()}\n${ofHttp}`);
   });
-  at('/metrics', async (c) => c.body(await figures(), 200, { 'content-type': METRICS_CONTENT_TYPE }));
+  at('/metrics', async (c) => {
+    const text = await figures();
+    // All who asked meanwhile have it at once.
+    await inLine();
+    return c.body(text, 200, { 'content-type': METRICS_CONTENT_TYPE });
+  });
 }
 
 /** Resolves for one after the other, so many milliseconds apart. Throws RATE_LIMITED for one that would wait too long. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { ERRORS, HeadwaterError, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
@@ -66,12 +66,8 @@ async function resumeData(c: ApiContext): Promise<string> {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);
   }
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(text); // whoever resumes decides what is sent
-  }
+  // Whoever resumes decides what is sent.
+  return (await isJson(text)) ? text : JSON.stringify(text);
 }
 
 export function registerWaitUrls(registry: App['openAPIRegistry']): void {
@@ -90,7 +86,12 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
       description: `The \`resume_url\` of a step. The body, or without one the query, becomes \`$resume_data\` among the step's exports: JSON where it is JSON, else text; at most ${LIMITS.maxHttpBodyBytes} bytes.`,
       security: [],
       request: { params },
-      responses: { ...answers, 413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`) },
+      responses: {
+        ...answers,
+        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
+        415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title),
+        429: describeProblem(ERRORS.RATE_LIMITED.title),
+      },
     });
     registry.registerPath({
       method,

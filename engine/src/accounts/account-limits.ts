@@ -9,15 +9,17 @@ import {
 import type { AccountLimitsRecord, Accounts } from '../contract.ts';
 import { changeAccountLimits } from '../store/change-account-limits.ts';
 import type { Sql } from '../store/database.ts';
+import { readAccountHistory } from '../store/read-account-history.ts';
 import { readAccountLimits } from '../store/read-account-limits.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Reads and sets the limits of accounts; see Accounts. */
 export function createAccountLimits(sql: Sql, cache: LimitsCache): Pick<Accounts, 'limits' | 'setLimits'> {
-  const recordOf = (accountId: string, set: Partial<AccountLimits> | undefined): AccountLimitsRecord => {
+  async function recordOf(accountId: string, set: Partial<AccountLimits> | undefined): Promise<AccountLimitsRecord> {
     if (set === undefined) throw notFound('account', accountId);
-    return { accountId, limits: accountLimits(cache.defaults, set), defaults: cache.defaults, set };
-  };
+    const history = await readAccountHistory(sql, accountId);
+    return { accountId, limits: accountLimits(cache.defaults, set), defaults: cache.defaults, set, history };
+  }
   return {
     limits: async (accountId) => recordOf(accountId, await readAccountLimits(sql, accountId)),
     async setLimits(accountId, change) {

@@ -1,5 +1,4 @@
-import type { AccountLimits } from '@headwater/shared';
-import { createTenantTurns } from '../run/tenant-turns.ts';
+import { createTenantTurns, type AccountLimits } from '@headwater/shared';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Where objects of accounts are made that are counted for a limit. */

@@ -1,7 +1,8 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Accounts, Principal } from '../contract.ts';
 import type { Database, Sql } from '../store/database.ts';
-import { findApiKey } from '../store/find-api-key.ts';
+import { createBatcher } from '../store/batcher.ts';
+import { findApiKeys } from '../store/find-api-keys.ts';
 import { insertAccount } from '../store/insert-account.ts';
 import { createApiKey } from '../store/create-api-key.ts';
 import { insertApiKey } from '../store/insert-api-key.ts';
@@ -20,6 +21,12 @@ import { validateAccount, validateEmail, validateKeyName } from './validate-acco
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;
+/**
+ * Keys that are not in memory are looked up together, one query at a time: however many made-up keys come in, they take one
+ * connection.
+ */
+const MAX_LOOKUPS = 256;
+const LOOKUP_INTERVAL_MS = 2;
 
 /**
  * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within five seconds on others
@@ -29,12 +36,17 @@ const MAX_KEY_CHARS = 256;
 export function createAccounts(options: { db: Database; limits: LimitsCache; room: AccountRoom }): Accounts {
   const { sql } = options.db;
   const cache = createKeyCache();
+  const lookups = createBatcher({
+    maxBatch: MAX_LOOKUPS,
+    minIntervalMs: LOOKUP_INTERVAL_MS,
+    commit: (hashes: readonly Buffer[]) => findApiKeys(sql, hashes),
+  });
   return {
     create: (input) => createAccount(sql, input),
     async authenticate(apiKey) {
       if (apiKey.length > MAX_KEY_CHARS) return undefined;
       const hash = hashApiKey(apiKey);
-      return cache.find(hash.toString('base64'), () => findApiKey(sql, hash));
+      return cache.find(hash.toString('base64'), () => lookups.add(hash));
     },
     async me(who) {
       const user = await readUser(sql, who.accountId, who.userId);

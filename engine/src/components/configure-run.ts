@@ -8,7 +8,7 @@ import type {
   RunRequest,
   Sandbox,
 } from '@headwater/sandbox-runtime';
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
@@ -17,7 +17,6 @@ import { endAtPace } from '../run/end-at-pace.ts';
 import { outcomeWithoutSecrets } from '../run/redact-run.ts';
 import { resolveApps } from '../run/resolve-apps.ts';
 import { runLimits } from '../run/run-limits.ts';
-import { createTenantTurns } from '../run/tenant-turns.ts';
 import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../sources/run-props.ts';
 

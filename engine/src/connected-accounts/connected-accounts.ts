@@ -19,6 +19,7 @@ import {
 import { addConnectedAccount } from './add-connected-account.ts';
 import { checkAccount } from './check-account.ts';
 import { finishOAuth } from './finish-oauth.ts';
+import { createStrangersTurns } from '../strangers.ts';
 import { resolveAccount } from './resolve-auth.ts';
 import { type OAuthOptions, startOAuth } from './start-oauth.ts';
 import { authOf } from './stored-credentials.ts';
@@ -31,6 +32,7 @@ export function createConnectedAccounts(
   options: OAuthOptions,
 ): ConnectedAccounts {
   const { sql, forget } = context;
+  const inTurn = createStrangersTurns();
   const find = async (who: Principal, id: string) => recordOf(await requireAccount(sql, who.accountId, id));
   return {
     create: async (who, input) => find(who, await createWithKeys(context, who, input)),
@@ -69,7 +71,7 @@ export function createConnectedAccounts(
     },
     startOAuth: (who, input) => startOAuth(context, options, who, input),
     async finishOAuth(callback) {
-      const outcome = await finishOAuth(context, options, callback);
+      const outcome = await finishOAuth(context, options, callback, inTurn);
       if (outcome.ok) forget(outcome.account.id);
       return outcome;
     },

@@ -4,6 +4,7 @@ import { findApp } from '../apps/apps.ts';
 import type { OAuthCallback, OAuthOutcome } from '../contract-apps.ts';
 import { type OAuthStateRow, takeOAuthState } from '../store/oauth-states.ts';
 import { replaceCredentials } from '../store/put-connected-account.ts';
+import type { StrangersTurns } from '../strangers.ts';
 import { addConnectedAccount } from './add-connected-account.ts';
 import { type AccountContext, clientOf, recordOf, requireAccount, sealCredentials } from './account-context.ts';
 import { askUserinfo } from './ask-userinfo.ts';
@@ -35,9 +36,11 @@ export async function finishOAuth(
   context: AccountContext,
   options: OAuthOptions,
   callback: OAuthCallback,
+  inTurn: StrangersTurns,
 ): Promise<OAuthOutcome> {
   const { state: stateText = '' } = callback;
-  const state = STATE.test(stateText) ? await takeOAuthState(context.sql, hashState(stateText)) : undefined;
+  const take = () => takeOAuthState(context.sql, hashState(stateText));
+  const state = STATE.test(stateText) ? await inTurn(take) : undefined;
   if (state === undefined) {
     return { ok: false, message: 'This link is not known, was used already, or is too old. Begin again.' };
   }

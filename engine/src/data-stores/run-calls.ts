@@ -1,5 +1,5 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
-import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql } from '../store/database.ts';
 import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
 import { listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
@@ -8,7 +8,6 @@ import { setDataStoreRecord } from '../store/set-data-store-record.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
 import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
-import { createTenantTurns } from '../run/tenant-turns.ts';
 
 /** A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the database. */
 const PACE = { smallChars: LIMITS.smallDataStoreValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };

@@ -9,6 +9,7 @@ import { addJobs } from '../store/add-jobs.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
+import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { readWebhookAccount } from '../store/read-webhook-account.ts';
 import { releaseDeliveries } from '../store/release-deliveries.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
@@ -32,6 +33,8 @@ export interface DelivererOptions {
   /** Called once for every attempt that was made. `durationMs`: from signing to the last byte that was read. */
   onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
   limits?: Partial<DelivererLimits>;
+  /** Default: attempts are not counted. */
+  history?: HistoryCount;
   /** As in SenderOptions. */
   presence?: Presence;
 }
@@ -187,6 +190,7 @@ class NodeDeliverer implements Deliverer {
       const { status, attempt } = end.result;
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
       await this.#recorder.record(end.result);
+      this.#options.history?.add(delivery.accountId, attemptBytes(attempt));
     }
     this.#held.remove(delivery);
   }

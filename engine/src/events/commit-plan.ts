@@ -4,7 +4,7 @@ import { DEFAULT_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from './channels.ts';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
 import { type EventPosition, nextPosition } from './event-id.ts';
 import type { EventRow, InvocationRow } from './event-rows.ts';
-import { type DbSize, fitDbWrites } from './fit-db-writes.ts';
+import { type DbRoom, type DbSize, fitDbWrites } from './fit-db-writes.ts';
 import { type HeardBy, indexListeners, type Listener } from './listeners.ts';
 import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from './missed.ts';
 import { orderEvents } from './order-events.ts';
@@ -30,6 +30,8 @@ export interface RunCommit {
   dbWrites: ReadonlyMap<string, string>;
   /** What the store may take with them. Default: no limit. Values that do not fit are not stored. */
   maxDbBytes?: number;
+  /** What those of all sources of the account may take. Default: no limit. */
+  maxAllDbBytes?: number;
   /** How long a chain of events may be that sources hear. Default: no limit. */
   maxEventHops?: number;
   /** The record of a run whose values did not all fit, which ends as failed. Called for a run that had not failed. */
@@ -70,6 +72,16 @@ export interface CommitPlan extends Led {
   states: Map<string, EmitterState>;
   /** What is left of the runs, which were decided in this order. */
   runs: Map<RunCommit, PlannedRun>;
+  /** By account, what its stores have grown by, or less than nothing. */
+  dbGrowth: Map<string, number>;
+}
+
+/** What accounts have room for. */
+export interface PlanRoom {
+  /** Default: there is room for everything. */
+  roomFor?: RoomFor | undefined;
+  /** What all `$.service.db` of an account hold before. Default: nothing. */
+  dbBytesOf?: ((accountId: string) => number) | undefined;
 }
 
 interface PlannedRun {
@@ -89,7 +101,7 @@ export function planCommit(
   states: ReadonlyMap<string, EmitterState>,
   listeners: readonly Listener[],
   nowMs: number,
-  roomFor: RoomFor = () => undefined,
+  { roomFor = () => undefined, dbBytesOf = () => 0 }: PlanRoom = {},
 ): CommitPlan {
   const hears = indexListeners(listeners);
   const plan: CommitPlan = {
@@ -100,6 +112,7 @@ export function planCommit(
     missed: [],
     states: new Map(),
     runs: new Map(),
+    dbGrowth: new Map(),
   };
   const missed = collectMissed();
   const sizes = new Map<string, DbSize>();
@@ -109,7 +122,9 @@ export function planCommit(
     if (state === undefined) continue;
     const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
     sizes.set(run.sourceId, size);
-    const fitted = fitDbWrites(run.dbWrites, size, run.maxDbBytes ?? Number.POSITIVE_INFINITY);
+    const growth = plan.dbGrowth.get(run.accountId) ?? 0;
+    const fitted = fitDbWrites(run.dbWrites, size, dbRoomOf(run, dbBytesOf(run.accountId) + growth));
+    if (fitted.growth !== 0) plan.dbGrowth.set(run.accountId, growth + fitted.growth);
     const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs });
     const { record, exceeded, recordedAt, last, dedupe } = emitted;
     plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt });
@@ -122,6 +137,11 @@ export function planCommit(
   placeMissed(plan, missed, states, nowMs);
   for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);
   return plan;
+}
+
+function dbRoomOf({ maxDbBytes, maxAllDbBytes }: RunCommit, allBytes: number): DbRoom {
+  const noLimit = Number.POSITIVE_INFINITY;
+  return { maxDbBytes: maxDbBytes ?? noLimit, maxAllDbBytes: maxAllDbBytes ?? noLimit, allBytes };
 }
 
 /** Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up. */

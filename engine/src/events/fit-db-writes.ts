@@ -7,8 +7,17 @@ export interface DbSize {
   byKey: Map<string, number>;
 }
 
+/** Limits of the account, and what all of its stores hold before. */
+export interface DbRoom {
+  maxDbBytes: number;
+  maxAllDbBytes: number;
+  allBytes: number;
+}
+
 export interface FittedDbWrites {
   kept: Map<string, string>;
+  /** What the store has grown by; negative where it is smaller now. */
+  growth: number;
   exceeded: ExceededLimit | undefined;
 }
 
@@ -19,23 +28,31 @@ function dbEntryBytes(key: string, valueJson: string): number {
 }
 
 /**
- * The values that a run may store, in the order in which it set them. One that would make the store larger than
- * `maxBytes` is left out; those that make nothing larger always fit, so that a full store can shrink. `size` becomes that
+ * The values that a run may store, in the order in which it set them. One that would make the store, or all stores of the account, larger
+ * than they may be is left out; those that make nothing larger always fit, so that a full store can shrink. `size` becomes that
  * of the store with them.
  */
-export function fitDbWrites(writes: ReadonlyMap<string, string>, size: DbSize, maxBytes: number): FittedDbWrites {
+export function fitDbWrites(writes: ReadonlyMap<string, string>, size: DbSize, room: DbRoom): FittedDbWrites {
   const kept = new Map<string, string>();
-  let used = 0;
+  const before = size.bytes;
+  let exceeded: ExceededLimit | undefined;
   for (const [key, valueJson] of writes) {
     const entryBytes = dbEntryBytes(key, valueJson);
     const growth = entryBytes - (size.byKey.get(key) ?? 0);
-    if (growth > 0 && size.bytes + growth > maxBytes) {
-      used = Math.max(used, size.bytes + growth);
+    const over =
+      growth > 0 ? limitOver(room, size.bytes + growth, room.allBytes + size.bytes - before + growth) : undefined;
+    if (over !== undefined) {
+      if (exceeded === undefined || (over.name === exceeded.name && over.used > exceeded.used)) exceeded = over;
       continue;
     }
     size.bytes += growth;
     size.byKey.set(key, entryBytes);
     kept.set(key, valueJson);
   }
-  return { kept, exceeded: used === 0 ? undefined : { name: 'maxDbBytes', value: maxBytes, used } };
+  return { kept, growth: size.bytes - before, exceeded };
+}
+
+function limitOver({ maxDbBytes, maxAllDbBytes }: DbRoom, bytes: number, allBytes: number): ExceededLimit | undefined {
+  if (bytes > maxDbBytes) return { name: 'maxDbBytes', value: maxDbBytes, used: bytes };
+  return allBytes > maxAllDbBytes ? { name: 'maxAllDbBytes', value: maxAllDbBytes, used: allBytes } : undefined;
 }

@@ -14,6 +14,8 @@ export interface WebhookListener extends Subscribed {
   url: string;
   sealedSecret: string;
   format: 'raw' | 'envelope';
+  /** So much waits for it already that it gets no more. */
+  isFull?: boolean;
 }
 
 /** A subscription of an active source or workflow. */
@@ -36,6 +38,7 @@ export interface Heard {
   webhooks: WebhookListener[];
   sources: SourceListener[];
   paused: PausedListener[];
+  full: WebhookListener[];
 }
 
 /** Who hears what one account's emitter puts on a channel. */
@@ -67,13 +70,13 @@ function hearersOf(
 ): Heard {
   const own = byEmitter.get(`${accountId} ${emitterId}`) ?? [];
   const all = byEmitter.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'}`) ?? [];
-  const webhooks = new Map<string, WebhookListener>();
+  const [webhooks, full] = [new Map<string, WebhookListener>(), new Map<string, WebhookListener>()];
   const sources = new Map<string, SourceListener>();
   const paused = new Map<string, PausedListener>();
   for (const listener of [...own, ...all]) {
     if (listener.channel !== channel) continue;
     if (listener.kind === 'webhook') {
-      webhooks.set(listener.webhookId, listener);
+      (listener.isFull === true ? full : webhooks).set(listener.webhookId, listener);
       continue;
     }
     const listenerId = listener.kind === 'source' ? listener.sourceId : listener.listenerId;
@@ -81,5 +84,10 @@ function hearersOf(
     if (listener.kind === 'source') sources.set(listenerId, listener);
     else paused.set(listenerId, listener);
   }
-  return { webhooks: [...webhooks.values()], sources: [...sources.values()], paused: [...paused.values()] };
+  return {
+    webhooks: [...webhooks.values()],
+    sources: [...sources.values()],
+    paused: [...paused.values()],
+    full: [...full.values()],
+  };
 }

@@ -75,7 +75,7 @@ export function addListeners(
 ): void {
   const heard = new Map<string, Heard>();
   for (const [channel, ofChannel] of Map.groupBy(events, (event) => event.channel)) {
-    const { webhooks, sources, paused } = hears({ ...run, channel });
+    const { webhooks, sources, paused, full } = hears({ ...run, channel });
     const range = {
       first: ofChannel[0] as EventRow,
       toSeq: ofChannel.at(-1)?.position.seq ?? 0,
@@ -84,12 +84,13 @@ export function addListeners(
     // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
     const isTooFar = run.hops > run.maxHops + (channel === ERRORS_CHANNEL ? 1 : 0);
     for (const { listenerId } of paused) missed.paused(range, listenerId);
-    if (isFull) for (const { webhookId } of webhooks) missed.backlogFull(range, webhookId, run.traceId);
+    for (const { webhookId } of isFull ? [...webhooks, ...full] : full)
+      missed.backlogFull(range, webhookId, run.traceId);
     for (const { sourceId } of sources) {
       if (isTooFar) missed.tooManyHops(range, sourceId, run.traceId);
       else if (isFull) missed.backlogFull(range, sourceId, run.traceId);
     }
-    heard.set(channel, { webhooks: isFull ? [] : webhooks, sources: isFull || isTooFar ? [] : sources, paused });
+    heard.set(channel, { webhooks: isFull ? [] : webhooks, sources: isFull || isTooFar ? [] : sources, paused, full });
   }
   lead(led, run, events, heard);
 }

@@ -33,33 +33,44 @@ export interface RetentionOptions {
 /** Emitters (and webhooks) that one turn looks at, and rows of each kind that it deletes. */
 const TURN_EMITTERS = 200;
 const TURN_ROWS = 1_000;
+/** Once there is nothing left to delete. */
 const PAUSE_MS = 10_000;
-/** Turns one after the other where each finds as much as it may delete. */
-const MAX_TURNS = 40;
+/** Turns one after the other with the same emitters: what one account writes as fast as it can keeps none from the others' turn. */
+const MAX_STAY = 10;
+/** So many times as long as a turn took that found nothing to delete is the pause before the next ones are looked at. */
+const LOOKING_PAUSES = 10;
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
  * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs and
- * executions emitter by emitter, what is left of deleted ones, deliveries webhook by webhook, versions of workflows that nothing uses. Answers a stop that waits for the turn under way.
+ * executions emitter by emitter, what is left of deleted ones, deliveries webhook by webhook, versions of workflows that nothing uses.
+ * Where there is much to delete it takes half of one connection's time. Answers a stop that waits for the turn under way.
  */
 export function startRetention(options: RetentionOptions): () => Promise<void> {
   const turn = createRetention(options);
-  let isStopping = false;
-  const stop = every(
-    PAUSE_MS,
+  let pauseMs = PAUSE_MS;
+  return every(
+    () => pauseMs,
     async () => {
-      for (let turns = 0; turns < MAX_TURNS && !isStopping; turns++) if (!(await turn())) return;
+      pauseMs = PAUSE_MS;
+      const startMs = performance.now();
+      pauseMs = pauseAfter(await turn(), performance.now() - startMs);
     },
     (err) => options.log.error({ err }, 'deleting what has expired failed'),
   );
-  return () => {
-    isStopping = true;
-    return stop();
-  };
 }
 
-/** Answers one turn; each goes on where the one before ended. True: there was more than one turn deletes. */
-export function createRetention(options: Omit<RetentionOptions, 'log'>): () => Promise<boolean> {
+/** How long to wait after a turn that took so long. */
+export function pauseAfter(left: Left, tookMs: number): number {
+  if (left === 'nothing') return PAUSE_MS;
+  return left === 'much' ? tookMs : Math.min(PAUSE_MS, tookMs * LOOKING_PAUSES);
+}
+
+/** What is left after a turn: `much`: more than one turn deletes; `more`: others were not looked at yet; `nothing`: all were. */
+type Left = 'much' | 'more' | 'nothing';
+
+/** Answers one turn; each goes on where the one before ended. */
+export function createRetention(options: Omit<RetentionOptions, 'log'>): () => Promise<Left> {
   const { sql, defaultDays, nowMs } = options;
   const emitters = createRound((after) => readEmittersKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
   const webhooks = createRound((after) => readWebhooksKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
@@ -67,7 +78,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
   const isFull = (count: number) => count >= TURN_ROWS;
 
   return async () => {
-    const busyEmitters = await emitters(async (kept) => {
+    const leftOfEmitters = await emitters(async (kept) => {
       const expiries = expiriesOf(kept, nowMs());
       const events = await deleteExpiredEvents(sql, expiries, TURN_ROWS);
       const runs = await deleteExpiredRuns(sql, expiries, TURN_ROWS);
@@ -79,36 +90,56 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const isShorter = (await deleteEmptiedEmitters(sql, ids)) > 0;
       return isShorter || [events, runs, sends, executions, missed].some(isFull);
     });
-    const busyWebhooks = await webhooks(async (kept) =>
+    const leftOfWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),
     );
     // After their executions: what is left of those is why a version is kept.
-    if (busyEmitters) return true;
-    const busyWorkflows = await workflows(async (kept) => {
+    const leftOfWorkflows = await workflows(async (kept) => {
       const expiries = versionExpiries(kept, nowMs());
       await markUnusedVersions(sql, expiries, { nowMs: nowMs(), limit: TURN_ROWS });
       return isFull(await deleteUnusedVersions(sql, expiries, TURN_ROWS));
     });
-    return busyWebhooks || busyWorkflows;
+    const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];
+    return (['much', 'more'] as const).find((left) => all.includes(left)) ?? 'nothing';
   };
 }
 
-/** Goes round a list of ids, some at a time; those with which `work` was not through are its again. */
+/**
+ * Goes round a list of ids, some at a time; those with which `work` was not through are its again, for some turns. It begins with another
+ * of them each time: what it may delete in one turn is deleted of the first ones.
+ */
 function createRound<T extends KeptDays>(read: (after: string) => Promise<T[]>) {
   let after = '';
-  return async (work: (kept: readonly T[]) => Promise<boolean>): Promise<boolean> => {
+  let stays = 0;
+  /** Some were left with more to delete: in this round, and in the one before. */
+  let isBehind = false;
+  let wasBehind = false;
+  return async (work: (kept: readonly T[]) => Promise<boolean>): Promise<Left> => {
     const kept = await read(after);
-    const isBusy = await work(kept);
-    if (!isBusy) after = kept.length < TURN_EMITTERS ? '' : (kept.at(-1)?.id ?? '');
-    return isBusy;
+    const isBusy = await work(fromAnywhere(kept));
+    if (isBusy && ++stays < MAX_STAY) return 'much';
+    stays = 0;
+    isBehind ||= isBusy;
+    const isMuch = isBehind || wasBehind;
+    const isLast = kept.length < TURN_EMITTERS;
+    after = isLast ? '' : (kept.at(-1)?.id ?? '');
+    if (isLast) [wasBehind, isBehind] = [isBehind, false];
+    return isMuch ? 'much' : isLast ? 'nothing' : 'more';
   };
+}
+
+function fromAnywhere<T>(items: readonly T[]): T[] {
+  const at = Math.floor(Math.random() * items.length);
+  return [...items.slice(at), ...items.slice(0, at)];
 }
 
 /** Notes of what was missed: also where everything else is kept for ever. */
 function missedExpiries(kept: readonly KeptDays[], nowMs: number): Expiry[] {
   const most = LIMITS.missedEventDays;
-  const days = kept.map(({ id, days: all }) => ({ id, days: all > 0 ? Math.min(all, most) : most }));
-  return expiriesOf(days, nowMs);
+  return expiriesOf(
+    kept.map((one) => ({ ...one, days: one.days > 0 ? Math.min(one.days, most) : most })),
+    nowMs,
+  );
 }
 
 function versionExpiries(kept: readonly (KeptDays & { versions: number })[], nowMs: number): VersionExpiry[] {
@@ -116,7 +147,12 @@ function versionExpiries(kept: readonly (KeptDays & { versions: number })[], now
   return expiriesOf(kept, nowMs).map((expiry) => ({ ...expiry, keptVersions: versions.get(expiry.id) ?? 1 }));
 }
 
+/** By their days, or because their account has more than it may keep: whichever is later. */
 function expiriesOf(kept: readonly KeptDays[], nowMs: number): Expiry[] {
-  const limited = kept.filter(({ days }) => days > 0);
-  return limited.map(({ id, days }) => ({ id, beforeMs: Math.floor(nowMs - days * DAY_MS) }));
+  return kept
+    .map(({ id, days, keptFromMs }) => ({
+      id,
+      beforeMs: Math.max(days > 0 ? Math.floor(nowMs - days * DAY_MS) : 0, keptFromMs),
+    }))
+    .filter(({ beforeMs }) => beforeMs > 0);
 }

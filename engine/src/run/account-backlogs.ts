@@ -2,11 +2,13 @@ import { type AccountLimits, type ExceededLimit, HeadwaterError } from '@headwat
 import { type Queued, sumOf } from '../events/queued.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
+import type { Backlogs } from '../store/read-backlogs.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
+import { seldom } from './seldom.ts';
 
 export interface AccountBacklogsOptions {
   /** What of each account waits in the database for any node. */
-  read: () => Promise<ReadonlyMap<string, Queued>>;
+  read: () => Promise<Backlogs>;
   /** Undefined where they are not in memory: nothing is over them then. */
   limitsOf: (accountId: string) => AccountLimits | undefined;
   log: Log;
@@ -16,6 +18,8 @@ export interface AccountBacklogsOptions {
 export interface AccountBacklogs {
   /** The limit that the account would be over with so much more. */
   exceeded(accountId: string, more: Queued): ExceededLimit | undefined;
+  /** A webhook that is down must not take all that its account may have waiting from its other webhooks. */
+  isFull(accountId: string, webhookId: string): boolean;
   /** Throws RATE_LIMITED where not one more invocation has room. */
   admit(accountId: string): void;
   /** Does `work`, which queues one more invocation with an event of so many characters. Throws as `admit`, before. */
@@ -26,21 +30,14 @@ export interface AccountBacklogs {
 }
 
 const READ_EVERY_MS = 5_000;
-/** To count a long backlog takes time of the database: at most this share of it. */
-const READ_SHARE = 0.05;
+/** Of maxQueuedDeliveries, for one webhook. */
+const WEBHOOK_SHARE = 0.5;
 const RETRY_AFTER_SECONDS = 10;
 
 /** Resolves when it has been counted once. */
 export async function startAccountBacklogs(options: AccountBacklogsOptions): Promise<AccountBacklogs> {
   const counts = createBacklogCounts(options.read);
-  let nextReadMs = 0;
-
-  async function read(): Promise<void> {
-    const startMs = performance.now();
-    if (startMs < nextReadMs) return;
-    await counts.refresh();
-    nextReadMs = performance.now() + (performance.now() - startMs) / READ_SHARE;
-  }
+  const read = seldom(counts.refresh);
 
   function exceeded(accountId: string, more: Queued): ExceededLimit | undefined {
     const limits = options.limitsOf(accountId);
@@ -65,6 +62,10 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
   const onError = (err: unknown) => options.log.warn({ err }, 'what waits for each account could not be counted');
   return {
     exceeded,
+    isFull(accountId, webhookId) {
+      const most = options.limitsOf(accountId)?.maxQueuedDeliveries ?? Number.POSITIVE_INFINITY;
+      return counts.ofWebhook(webhookId) >= most * WEBHOOK_SHARE;
+    },
     admit: (accountId) => check(accountId, { invocations: 1, chars: 0, deliveries: 0 }),
     async queue(accountId, chars, work) {
       const more = { invocations: 1, chars, deliveries: 0 };

@@ -16,10 +16,12 @@ import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemb
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
 import { countListeners } from '../store/count-listeners.ts';
+import type { HistoryCount } from '../store/history-bytes.ts';
 import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
+import type { AccountSums } from './account-sums.ts';
 import { createBundles } from './bundles.ts';
 import { createDbOverlay } from './db-overlay.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
@@ -40,13 +42,16 @@ export interface RunParts {
   deliverer: Deliverer;
   presence: Presence;
   opener: PropOpener;
-  sealer: Pick<Sealer, 'seal' | 'mac'>;
+  sealer: Pick<Sealer, 'seal' | 'open' | 'mac'>;
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   publicUrl: string;
   resolveAuth: AuthCache['resolve'];
   metrics: EngineMetrics;
   watches: Pick<Watches, 'committed'>;
   backlogs: AccountBacklogs;
+  dbSizes: AccountSums;
+  waiting: AccountSums;
+  history: HistoryCount;
   log: Log;
 }
 
@@ -78,6 +83,8 @@ export function assembleRuns(parts: RunParts): Runs {
     },
     listeners: createListenerCounts((accountId, emitterId) => countListeners(sql, accountId, emitterId)),
     backlogs: parts.backlogs,
+    dbSizes: parts.dbSizes,
+    history: parts.history,
     nowMs,
     log,
   };

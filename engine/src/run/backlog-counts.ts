@@ -1,11 +1,12 @@
+import type { Backlogs } from '../store/read-backlogs.ts';
+import { createEstimates } from './estimates.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 
-/**
- * What waits in the database of each account, as far as this node knows: what was counted last, and what this node has queued since. What
- * other nodes have queued since is missing.
- */
+/** What waits in the database of each account: see Estimates. */
 export interface BacklogCounts {
   of(accountId: string): Queued;
+  /** Deliveries to the webhook, as counted last. */
+  ofWebhook(webhookId: string): number;
   /** So much was queued. */
   add(accountId: string, more: Queued): void;
   /** Counts it while `work` is under way, and afterwards where it has succeeded. */
@@ -14,42 +15,35 @@ export interface BacklogCounts {
   refresh(): Promise<void>;
 }
 
-export function createBacklogCounts(readAll: () => Promise<ReadonlyMap<string, Queued>>): BacklogCounts {
-  let counted: ReadonlyMap<string, Queued> = new Map();
-  let since = new Map<string, Queued>();
+export function createBacklogCounts(readAll: () => Promise<Backlogs>): BacklogCounts {
+  let ofWebhook: Backlogs['ofWebhook'] = new Map();
   const inFlight = new Map<string, Queued>();
-
-  const add = (accountId: string, more: Queued) => change(since, accountId, more);
+  const queued = createEstimates<Queued>({
+    async read() {
+      const all = await readAll();
+      ({ ofWebhook } = all);
+      return all.ofAccount;
+    },
+    nothing: NOTHING_QUEUED,
+    sum: sumOf,
+  });
 
   return {
-    of: (accountId) =>
-      [counted, since, inFlight].reduce(
-        (sum, part) => sumOf(sum, part.get(accountId) ?? NOTHING_QUEUED),
-        NOTHING_QUEUED,
-      ),
-    add,
+    of: (accountId) => sumOf(queued.of(accountId), inFlight.get(accountId) ?? NOTHING_QUEUED),
+    ofWebhook: (webhookId) => ofWebhook.get(webhookId) ?? 0,
+    add: queued.add,
     async during(accountId, more, work) {
       change(inFlight, accountId, more);
       try {
         const done = await work();
-        add(accountId, more);
+        queued.add(accountId, more);
         return done;
       } finally {
         const { invocations, chars, deliveries } = more;
         change(inFlight, accountId, { invocations: -invocations, chars: -chars, deliveries: -deliveries });
       }
     },
-    async refresh() {
-      // Before the read: what is queued from now on may or may not be in it, and counts twice rather than never.
-      const before = since;
-      since = new Map();
-      try {
-        counted = await readAll();
-      } catch (error) {
-        for (const [accountId, more] of before) add(accountId, more);
-        throw error;
-      }
-    },
+    refresh: queued.refresh,
   };
 }
 

@@ -20,6 +20,8 @@ export interface RunCommitterOptions {
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   listeners: ListenerCounts;
   backlogs: CommitOptions['backlogs'];
+  dbSizes?: CommitOptions['dbSizes'];
+  history?: CommitOptions['history'];
   nowMs: () => number;
   /** Default MIN_INTERVAL_MS. */
   minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
@@ -62,6 +64,8 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
         deliveryCapacity: options.deliverer.capacity,
         runCapacity: options.dispatcher().capacity,
         backlogs: options.backlogs,
+        dbSizes: options.dbSizes,
+        history: options.history,
         nowMs: options.nowMs,
       }),
   });

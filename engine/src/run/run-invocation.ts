@@ -209,6 +209,7 @@ function commitOf(
     emits: part.emits,
     dbWrites: part.dbWrites,
     maxDbBytes: task.limits.account.maxDbBytes,
+    maxAllDbBytes: task.limits.account.maxAllDbBytes,
     maxEventHops: task.limits.account.maxEventHops,
     ...end,
   };

@@ -9,6 +9,7 @@ import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
+import type { HistoryCount } from '../store/history-bytes.ts';
 import { createMailer, type MailOptions } from './mailer.ts';
 import { createSendRunner, type SendRunner } from './send-runner.ts';
 import { createSends } from './sends.ts';
@@ -22,6 +23,7 @@ export interface SendParts {
   retryPolicy: RetryPolicy;
   limits: Pick<LimitsCache, 'get'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
+  history?: HistoryCount;
   presence: Presence;
 }
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { type Read, readObject } from './read-payload.ts';
+import { type Read, readPayload } from './read-payload.ts';
 
 export interface EmailMessage {
   subject: string;
@@ -11,18 +11,21 @@ export interface EmailMessage {
 const SUBJECT = /^[^\p{Cc}\u2028\u2029]*$/u;
 
 /** The e-mail that a payload of `$.send.email` asks for: `subject`, and `text` or `html` or both. Strings alone: the mail library reads files for objects. */
-export function readEmail(json: string): Read<EmailMessage> {
-  const read = readObject(json);
+export async function readEmail(json: string): Promise<Read<EmailMessage>> {
+  const read = await readPayload(json, { parsed: ['subject'], raw: ['text', 'html'] });
   if (!read.ok) return read;
-  const { subject, text, html } = read.value;
+  const { subject } = read.value;
   if (typeof subject !== 'string' || subject.trim() === '') return wrong('subject must be a string, and not empty');
   if (subject.length > LIMITS.maxEmailSubjectChars) {
     return wrong(`subject must have at most ${LIMITS.maxEmailSubjectChars} characters`);
   }
   if (!SUBJECT.test(subject)) return wrong('subject must not hold line breaks or control characters');
-  if (text === undefined && html === undefined) return wrong('text or html must be given');
-  if (text !== undefined && typeof text !== 'string') return wrong('text must be a string');
-  if (html !== undefined && typeof html !== 'string') return wrong('html must be a string');
+  const texts = [read.value.text, read.value.html];
+  if (texts.every((one) => one === undefined)) return wrong('text or html must be given');
+  for (const [name, one] of Object.entries({ text: read.value.text, html: read.value.html })) {
+    if (one !== undefined && !one.startsWith('"')) return wrong(`${name} must be a string`);
+  }
+  const [text, html] = texts.map((one) => (one === undefined ? one : (JSON.parse(one) as string)));
   const bytes = Buffer.byteLength(subject) + Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '');
   if (bytes > LIMITS.maxEmailBytes) return wrong(`The e-mail is larger than ${LIMITS.maxEmailBytes} bytes`);
   return {

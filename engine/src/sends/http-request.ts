@@ -1,22 +1,26 @@
 import type { FetchRequest } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import { isObject, type Read, readObject } from './read-payload.ts';
+import { isObject, type Read, readPayload } from './read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
+/** Of the JSON of what becomes a form. */
+const MAX_FORM_CHARS = 256 * 1024;
 
 /**
  * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or POST with data), `params`,
  * `headers`, `data` (a string as it is, everything else as JSON, or as a form where the content type says so), `auth`.
  * Other names are passed over. What may be in a URL or header is for prepareRequest to judge.
  */
-export function readHttpRequest(json: string): Read<FetchRequest> {
-  const read = readObject(json);
+export async function readHttpRequest(json: string): Promise<Read<FetchRequest>> {
+  const read = await readPayload(json, { parsed: ['url', 'method', 'params', 'headers', 'auth'], raw: ['data'] });
   if (!read.ok) return read;
   const { url, method, params, headers, data, auth } = read.value;
   const problem = findProblem(read.value);
   if (problem !== undefined) return { ok: false, message: problem };
   const given = pairsOf(headers).filter(([name]) => auth === undefined || name.toLowerCase() !== 'authorization');
   const contentType = given.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  if (isForm(contentType) && data !== undefined && data.length > MAX_FORM_CHARS && !data.startsWith('"'))
+    return { ok: false, message: `data is longer than ${MAX_FORM_CHARS} characters as JSON, too long for a form` };
   const body = bodyOf(data, contentType);
   const sent = [...given, ...basicAuth(auth)];
   if (body !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
@@ -44,7 +48,7 @@ export function hostOf(json: string): string | undefined {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined;
 }
 
-function findProblem({ url, method, params, headers, auth }: Record<string, unknown>): string | undefined {
+function findProblem({ url, method, params, headers, auth }: Partial<Record<string, unknown>>): string | undefined {
   if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url))
     return 'url must be an http or https URL';
   if (method !== undefined && typeof method !== 'string') return 'method must be a string';
@@ -70,13 +74,15 @@ function basicAuth(auth: unknown): [string, string][] {
   return [['authorization', `Basic ${Buffer.from(`${String(username)}:${String(password)}`).toString('base64')}`]];
 }
 
-function bodyOf(data: unknown, contentType: string | undefined): { text: string; type: string } | undefined {
-  if (data === undefined || data === null) return undefined;
-  if (typeof data === 'string') return { text: data, type: FORM };
-  if (contentType?.toLowerCase().startsWith(FORM) && isObject(data)) {
-    return { text: new URLSearchParams(queryOf(data)).toString(), type: FORM };
-  }
-  return { text: JSON.stringify(data), type: 'application/json' };
+const isForm = (contentType: string | undefined) => contentType?.toLowerCase().startsWith(FORM) === true;
+
+/** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
+function bodyOf(data: string | undefined, contentType: string | undefined): { text: string; type: string } | undefined {
+  if (data === undefined || data === 'null') return undefined;
+  if (data.startsWith('"')) return { text: JSON.parse(data) as string, type: FORM };
+  const form: unknown = isForm(contentType) ? JSON.parse(data) : undefined;
+  if (isObject(form)) return { text: new URLSearchParams(queryOf(form)).toString(), type: FORM };
+  return { text: data, type: 'application/json' };
 }
 
 function withParams(url: string, params: unknown): string {

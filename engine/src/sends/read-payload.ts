@@ -1,14 +1,30 @@
+import { readMembers } from '@headwater/shared';
+
 export type Read<T> = { ok: true; value: T } | { ok: false; message: string };
 
-/** What came out of the sandbox: the guest has checked it, and the guest may have been replaced. */
-export function readObject(json: string): Read<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isObject(value)) return { ok: true, value };
-  } catch {
-    // Said below, as for JSON of another kind.
+/** What is read of a payload at once, besides the one member that may be large: parsing takes time, whatever the bytes. */
+const MAX_PARSED_CHARS = 256 * 1024;
+
+/**
+ * Members of what was given to `$.send`; those of `raw` as JSON text. It came out of the sandbox: the guest has checked it, and the
+ * guest may have been replaced.
+ */
+export async function readPayload<N extends string, R extends string>(
+  json: string,
+  { parsed, raw }: { parsed: readonly N[]; raw: readonly R[] },
+): Promise<Read<Partial<Record<N, unknown>> & Partial<Record<R, string>>>> {
+  const members: Partial<Record<string, string>> | undefined = await readMembers(json, [...parsed, ...raw]);
+  if (members === undefined) return { ok: false, message: 'What was given to $.send is not an object' };
+  const small = parsed.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]] as const]));
+  if (small.reduce((sum, [, text]) => sum + text.length, 0) > MAX_PARSED_CHARS) {
+    return {
+      ok: false,
+      message: `${parsed.join(', ')} are longer than ${MAX_PARSED_CHARS} characters together, as JSON`,
+    };
   }
-  return { ok: false, message: 'What was given to $.send is not an object' };
+  const values = small.map(([name, text]) => [name, JSON.parse(text) as unknown] as const);
+  const texts = raw.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]] as const]));
+  return { ok: true, value: Object.fromEntries([...values, ...texts]) as Record<N, unknown> & Record<R, string> };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

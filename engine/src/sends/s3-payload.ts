@@ -1,5 +1,5 @@
-import { LIMITS } from '@headwater/shared';
-import { readObject, type Read } from './read-payload.ts';
+import { LIMITS, readMembers } from '@headwater/shared';
+import type { Read } from './read-payload.ts';
 
 export interface S3Target {
   bucket: string;
@@ -11,15 +11,21 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /** Printable, and no backslash: names that every server and tool takes as they are. */
 const PREFIX = /^[^\p{C}\\]*$/u;
 
-/** Where a payload of `$.send.s3` goes. */
+/** Each character of them as an escape. */
+const MAX_HEAD_CHARS = 6 * (LIMITS.maxS3PrefixChars + 64) + 64;
+/** As the guest writes it. */
+const HEAD = /^\{"bucket":("(?:[^"\\]|\\.)*"),"(?:prefix":("(?:[^"\\]|\\.)*"),")?payload":/;
+
+/** Where a payload of `$.send.s3` goes. The rest of it, which may take half a second, is not read. */
 export function readS3Target(json: string): Read<S3Target> {
-  const read = readObject(json);
-  if (!read.ok) return read;
-  const { bucket, prefix = '' } = read.value;
-  if (typeof bucket !== 'string' || !BUCKET.test(bucket) || bucket.includes('..')) {
+  const [, bucketJson, prefixJson = '""'] = HEAD.exec(json.slice(0, MAX_HEAD_CHARS)) ?? [];
+  if (bucketJson === undefined)
+    return { ok: false, message: 'bucket must be the name of a bucket, and prefix a string' };
+  const [bucket, prefix] = [JSON.parse(bucketJson) as string, JSON.parse(prefixJson) as string];
+  if (!BUCKET.test(bucket) || bucket.includes('..')) {
     return { ok: false, message: 'bucket must be the name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"' };
   }
-  if (typeof prefix !== 'string' || prefix.length > LIMITS.maxS3PrefixChars || !PREFIX.test(prefix)) {
+  if (prefix.length > LIMITS.maxS3PrefixChars || !PREFIX.test(prefix)) {
     return { ok: false, message: `prefix must be a string of at most ${LIMITS.maxS3PrefixChars} printable characters` };
   }
   const trimmed = prefix.replace(/^\/+|\/+$/g, '');
@@ -30,9 +36,8 @@ export function readS3Target(json: string): Read<S3Target> {
 }
 
 /** The line that a payload of `$.send.s3` becomes: its `payload` as JSON. */
-export function s3LineOf(json: string): string {
-  const read = readObject(json);
-  return JSON.stringify((read.ok ? read.value['payload'] : undefined) ?? null);
+export async function s3LineOf(json: string): Promise<string> {
+  return (await readMembers(json, ['payload']))?.payload ?? 'null';
 }
 
 /** `PREFIX/YYYY/MM/DD/HH/YYYY-MM-DD-HH-MM-SS-ID.gz`, in UTC. */

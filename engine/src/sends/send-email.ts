@@ -15,7 +15,7 @@ export async function sendEmail(
   id: string,
   json: string,
 ): Promise<SendOutcome> {
-  const read = readEmail(json);
+  const read = await readEmail(json);
   if (!read.ok) return final(read.message);
   const to = mailer.isConfigured ? await readAccountEmail(sql, account.id) : '';
   if (to === undefined) return final(NO_ADDRESS);

@@ -19,7 +19,7 @@ export async function sendRequest(
   json: string,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const read = readHttpRequest(json);
+  const read = await readHttpRequest(json);
   if (!read.ok) return final(read.message);
   const tenant: FetchTenant = { id: account.id, limits: { ...account.limits, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
   const prepared = prepareRequest(read.value, tenant.limits);

@@ -6,6 +6,7 @@ import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-
 import { type AttemptEnd, createSender, type Sender } from '../outgoing/sender.ts';
 import { addJobs } from '../store/add-jobs.ts';
 import { claimSends, claimUpload } from '../store/claim-sends.ts';
+import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { recordSendAttempts, type SendResult } from '../store/record-send-attempts.ts';
 import { postponeSends, releaseSends } from '../store/release-sends.ts';
 import { sendLane } from '../store/send-lane.ts';
@@ -18,6 +19,8 @@ export interface SendRunnerOptions extends SendContext {
   onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
   /** Default: that of LIMITS. */
   drainMs?: number;
+  /** Default: attempts are not counted. */
+  history?: HistoryCount;
   /** As in SenderOptions. */
   presence: Presence;
 }
@@ -140,9 +143,12 @@ class NodeSends implements SendRunner {
 
   async #settle(send: DueSend, end: AttemptEnd<SendResult>): Promise<void> {
     if (end.kind === 'made') {
-      const { status } = end.result;
+      const { status, attempt } = end.result;
       this.#options.onAttempt?.(send.kind, status === 'pending' ? 'retried' : status);
       await this.#recorder.record(end.result);
+      // Each row of an upload has it.
+      const rows = send.kind === 's3' ? send.contents.length : 1;
+      this.#options.history?.add(send.accountId, rows * attemptBytes(attempt));
     }
     this.#held.remove(send);
   }

@@ -45,7 +45,8 @@ export async function sendUpload(
     secretAccessKey: sealer.open(account.id, secretAccessKey),
     ...(endpoint === null ? {} : { endpoint }),
   };
-  const lines = upload.payloads.map((payload) => `${s3LineOf(payload)}\n`);
+  const lines: string[] = [];
+  for (const payload of upload.payloads) lines.push(`${await s3LineOf(payload)}\n`);
   const object = { bucket: upload.bucket, key: upload.objectKey, body: await compress(lines.join('')) };
   const limits = {
     ...account.limits,

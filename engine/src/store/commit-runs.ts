@@ -6,11 +6,13 @@ import type { Listener } from '../events/listeners.ts';
 import type { RoomFor } from '../events/plan-listeners.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
+import type { AccountSums } from '../run/account-sums.ts';
 import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import type { Sql } from './database.ts';
+import { countCommit, type HistoryCount } from './history-bytes.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
 
@@ -21,7 +23,11 @@ export interface CommitOptions {
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
-  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'add'> | undefined;
+  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'add'> | undefined;
+  /** What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit on it. */
+  dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
+  /** Default: it is not counted. */
+  history?: HistoryCount | undefined;
   nowMs: () => number;
 }
 
@@ -57,7 +63,9 @@ export async function commitRuns(
   try {
     const read = await lockAndRead(connection, runs);
     const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
-    const plan = planCommit(alive, read.states, read.listeners, options.nowMs(), roomIn(options.backlogs));
+    const listeners = read.listeners.map((listener) => withFull(listener, options.backlogs));
+    const room = { roomFor: roomIn(options.backlogs), dbBytesOf: options.dbSizes?.of };
+    const plan = planCommit(alive, read.states, listeners, options.nowMs(), room);
     const held: HeldRows = {
       deliveries: chooseDeliveries(plan.deliveries, options.deliveryCapacity),
       invocations: chooseInvocations(plan.invocations, options.runCapacity),
@@ -65,6 +73,8 @@ export async function commitRuns(
     };
     await writeCommit(connection, plan, held);
     for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
+    for (const [accountId, bytes] of plan.dbGrowth) options.dbSizes?.add(accountId, bytes);
+    if (options.history !== undefined) countCommit(plan, options.history);
     return summarize(runs, plan, held);
   } catch (error) {
     // The connection may be the very thing that failed; the error that matters is the first.
@@ -73,6 +83,11 @@ export async function commitRuns(
   } finally {
     connection.release();
   }
+}
+
+function withFull(listener: Listener, backlogs: CommitOptions['backlogs']): Listener {
+  if (listener.kind !== 'webhook' || backlogs?.isFull(listener.accountId, listener.webhookId) !== true) return listener;
+  return { ...listener, isFull: true };
 }
 
 /** What one commit queues counts for the next run in it. */

@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { idFloor } from '@headwater/shared';
 import type { Sql } from './database.ts';
 
 /** What of one source or webhook is too old. */
@@ -47,7 +47,7 @@ export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], l
   const rows = await sql`
     delete from runs r using (
       select old.id from unnest(
-        ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => newId('invocation', ms))}::text[]
+        ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('invocation', ms))}::text[]
       ) as x(id, before_ms, before_id) cross join lateral (
         select id from runs
         where source_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
@@ -65,7 +65,7 @@ export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expir
     with gone as (
       delete from executions x using (
         select old.id from unnest(
-          ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => newId('execution', ms))}::text[]
+          ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('execution', ms))}::text[]
         ) as x(id, before_ms, before_id) cross join lateral (
           select id from executions
           where workflow_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
@@ -85,7 +85,7 @@ export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], 
   const { ids, beforeMs } = columnsOf(expiries);
   const rows = await sql`
     delete from sends s using (
-      select old.id from unnest(${ids}::text[], ${beforeMs.map((ms) => newId('send', ms))}::text[]) as x(id, before_id)
+      select old.id from unnest(${ids}::text[], ${beforeMs.map((ms) => idFloor('send', ms))}::text[]) as x(id, before_id)
       cross join lateral (
         select id from sends where workflow_id = x.id and id < x.before_id and status <> 'pending'
         order by id limit ${limit} for update skip locked
@@ -101,7 +101,7 @@ export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expir
   const rows = await sql`
     delete from deliveries d using (
       select old.* from unnest(
-        ${ids}::text[], ${beforeMs.map((ms) => newId('delivery', ms))}::text[]
+        ${ids}::text[], ${beforeMs.map((ms) => idFloor('delivery', ms))}::text[]
       ) as x(id, before_id) cross join lateral (
         select webhook_id, id from deliveries
         where webhook_id = x.id and id < x.before_id and status <> 'pending'

@@ -14,12 +14,16 @@ interface Recorded {
  * Runs that logged or failed. Of those that an event started there is a row in any case, without a place among the records:
  * without it a trace could not tell that the event was heard.
  */
-export function insertRunRecords(connection: Sql, { runs }: CommitPlan) {
-  const rows = [...runs].flatMap(([run, { record, recordedAt }]) => {
+export function insertRunRecords(connection: Sql, plan: CommitPlan) {
+  const rows = recordsOf(plan);
+  return rows.length === 0 ? undefined : insertRows(connection, rows);
+}
+
+export function recordsOf({ runs }: CommitPlan): Recorded[] {
+  return [...runs].flatMap(([run, { record, recordedAt }]) => {
     const row = run.execution === undefined ? (record ?? quietRecord(run)) : undefined;
     return row === undefined ? [] : [{ run, record: row, at: recordedAt }];
   });
-  return rows.length === 0 ? undefined : insertRows(connection, rows);
 }
 
 /** Executions of workflows have rows of their own. */

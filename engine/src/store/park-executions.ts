@@ -66,18 +66,18 @@ async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<J
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));
   const rows = await tx<{ execution_id: string; wake_at_ms: number }[]>`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, failures, token, wake_at,
-      context)
-    select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context
+      context, bytes)
+    select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context, bytes
     from unnest(
       ${waiting.map(({ commit }) => commit.key.id)}::text[], ${waiting.map(({ commit }) => commit.key.accountId)}::text[],
       ${waiting.map(({ commit }) => commit.key.workflowId)}::text[], ${of((wait) => wait.kind)}::text[],
       ${of((wait) => wait.position)}::int4[], ${of((wait) => wait.runs)}::int4[], ${of((wait) => wait.failures)}::int4[],
       ${of((wait) => wait.token)}::text[], ${of((wait) => wait.wakeAtMs)}::float8[],
-      ${of((wait) => wait.context ?? null)}::text[]
-    ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context)
+      ${of((wait) => wait.context ?? null)}::text[], ${of((wait) => wait.bytes)}::int8[]
+    ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context, bytes)
     on conflict (execution_id) do update set kind = excluded.kind, position = excluded.position, runs = excluded.runs,
-      failures = excluded.failures, token = excluded.token, context = excluded.context, created_at = now(),
-      wake_at = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
+      failures = excluded.failures, token = excluded.token, context = excluded.context, bytes = excluded.bytes,
+      created_at = now(), wake_at = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
         then least(now(), excluded.wake_at) else excluded.wake_at end,
       resume_data = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
         then w.resume_data end

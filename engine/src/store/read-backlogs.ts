@@ -1,17 +1,26 @@
-import type { Queued } from '../events/queued.ts';
+import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import type { Sql } from './database.ts';
 
-/** What of each account no node holds. Postgres knows the length of a long event without reading it. */
-export async function readBacklogs(sql: Sql): Promise<Map<string, Queued>> {
-  const rows = await sql<(Queued & { account_id: string })[]>`
-    select account_id, sum(invocations)::int8 as invocations, sum(chars)::int8 as chars, sum(deliveries)::int8 as deliveries
-    from (
-      select account_id, count(*) as invocations, sum(octet_length(event)) as chars, 0 as deliveries
-      from invocations where leased_by is null group by account_id
-      union all
-      select account_id, 0, 0, count(*) from deliveries
-      where status = 'pending' and leased_by is null group by account_id
-    ) as waiting
-    group by account_id`;
-  return new Map(rows.map(({ account_id: accountId, ...queued }) => [accountId, queued]));
+/** What no node holds. */
+export interface Backlogs {
+  ofAccount: ReadonlyMap<string, Queued>;
+  /** Deliveries. */
+  ofWebhook: ReadonlyMap<string, number>;
+}
+
+/** Postgres knows the length of a long event without reading it. */
+export async function readBacklogs(sql: Sql): Promise<Backlogs> {
+  const rows = await sql<(Queued & { account_id: string; webhook_id: string | null })[]>`
+    select account_id, null as webhook_id, count(*) as invocations, sum(octet_length(event))::int8 as chars, 0 as deliveries
+    from invocations where leased_by is null group by account_id
+    union all
+    select account_id, webhook_id, 0, 0, count(*) from deliveries
+    where status = 'pending' and leased_by is null group by account_id, webhook_id`;
+  const ofAccount = new Map<string, Queued>();
+  const ofWebhook = new Map<string, number>();
+  for (const { account_id: accountId, webhook_id: webhookId, ...queued } of rows) {
+    ofAccount.set(accountId, sumOf(ofAccount.get(accountId) ?? NOTHING_QUEUED, queued));
+    if (webhookId !== null) ofWebhook.set(webhookId, queued.deliveries);
+  }
+  return { ofAccount, ofWebhook };
 }

@@ -25,6 +25,8 @@ export interface ExecutionProgress {
   steps: ProgressStep[];
   /** The step that is to be run again. */
   again?: { position: number } & StepRun;
+  /** As what waits it counts so much for maxWaitingBytes, until that is written. */
+  waitedBytes?: number;
 }
 
 interface ExecutionRow {
@@ -41,6 +43,7 @@ interface WaitRow {
   failures: number;
   context: string | null;
   resume_data: string | null;
+  bytes: number;
 }
 
 const startOf = ({ status, started_at_ms: ms }: ExecutionRow) => (status === 'queued' ? undefined : ms);
@@ -55,7 +58,7 @@ export async function readExecutionProgress(sql: Sql, id: string): Promise<Execu
       select status, deployment_id, context, replay_of, floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
       from executions where id = ${id}`,
     sql<WaitRow[]>`
-      select position, runs, failures, context, resume_data from execution_waits
+      select position, runs, failures, context, resume_data, bytes from execution_waits
       where execution_id = ${id} and kind in ('rerun', 'retry')`,
   ]);
   const [first] = steps;
@@ -68,7 +71,7 @@ export async function readExecutionProgress(sql: Sql, id: string): Promise<Execu
     ...(startedAtMs === undefined ? {} : { startedAtMs }),
     ...(execution === undefined ? {} : { context: execution.context }),
     ...(typeof execution?.replay_of === 'string' ? { replayOf: execution.replay_of } : {}),
-    ...(wait === undefined ? {} : { again: againOf(wait) }),
+    ...(wait === undefined ? {} : { again: againOf(wait), waitedBytes: wait.bytes }),
   };
 }
 

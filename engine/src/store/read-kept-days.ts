@@ -4,6 +4,8 @@ import type { Sql } from './database.ts';
 export interface KeptDays {
   id: string;
   days: number;
+  /** What is older goes in any case: the account has more than maxHistoryBytes. 0: nothing has to. */
+  keptFromMs: number;
 }
 
 interface Turn {
@@ -17,18 +19,19 @@ interface Turn {
 /** Sources and workflows in the order of their ids, deleted ones included: what they emitted is still there. */
 export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
   return sql<KeptDays[]>`
-    select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days
-    from emitters s join accounts a on a.id = s.account_id
+    select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
+      coalesce(h.kept_from_ms, 0) as "keptFromMs"
+    from emitters s join accounts a on a.id = s.account_id left join account_histories h on h.account_id = a.id
     where s.id > ${after} order by s.id limit ${limit}`;
 }
 
-/** Workflows in the order of their ids, with the number of versions that are kept in any case. */
+/** Workflows in the order of their ids, with the number of versions that are kept in any case. Versions go by their days alone. */
 export async function readWorkflowsKept(
   sql: Sql,
   { after, limit, defaultDays, defaultVersions }: Turn & { defaultVersions: number },
 ): Promise<(KeptDays & { versions: number })[]> {
   return sql<(KeptDays & { versions: number })[]>`
-    select w.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
+    select w.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days, 0 as "keptFromMs",
       coalesce((a.limits ->> 'keptWorkflowVersions')::int4, ${defaultVersions}::int4) as versions
     from emitters w join accounts a on a.id = w.account_id
     where w.kind = 'workflow' and w.deleted_at is null and w.id > ${after} order by w.id limit ${limit}`;
@@ -48,7 +51,9 @@ export async function readWebhooksKeptDays(sql: Sql, { after, limit, defaultDays
         where d.webhook_id > found.webhook_id order by d.webhook_id limit 1
       ) as next
     )
-    select f.webhook_id as id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days
+    select f.webhook_id as id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
+      coalesce(h.kept_from_ms, 0) as "keptFromMs"
     from (select * from found limit ${limit}) as f join accounts a on a.id = f.account_id
+      left join account_histories h on h.account_id = a.id
     order by f.webhook_id`;
 }

@@ -4,7 +4,8 @@ import type { Sql } from './database.ts';
  * Where one sealed text is stored: a webhook's secret, a connected account's credentials, a flow's request (`prop` is ''), a prop
  * of a source, one of a step of a version of a workflow (`prop` is its place, from 0, a dot and the prop), an environment variable
  * (`id` is its account, `prop` its name), the secret of an S3 server (`id` is its account), what an execution sends, the same in the row
- * of its step (`id` is the execution and the step's place, `prop` counts from 1), or the secret of an
+ * of its step (`id` is the execution and the step's place, `prop` counts from 1), what the next run of a step is to be given (`id` is
+ * its execution), or the secret of an
  * app's OAuth client, for whose owner `prop` stands.
  */
 export interface SealedValue {
@@ -18,6 +19,7 @@ export interface SealedValue {
     | 'send'
     | 'source'
     | 'step'
+    | 'wait'
     | 'webhook';
   id: string;
   prop: string;
@@ -55,6 +57,8 @@ const sealedValues = (sql: Sql) => sql`
   select 'step', x.execution_id || '/' || x.position, found.place::text, x.account_id, found.texts[1]
   from execution_steps x, regexp_matches(x.sends, '"sealed":"([^"]+)"', 'g') with ordinality as found(texts, place)
   where position('"sealed":"' in x.sends) > 0
+  union all
+  select 'wait', w.execution_id, '', w.account_id, w.context from execution_waits w where starts_with(w.context, 'v')
   union all
   select 'oauth-state', encode(f.state_hash, 'hex'), '', f.account_id, f.request from oauth_states f`;
 

@@ -60,6 +60,10 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
         where account_id = ${value.accountId} and execution_id = ${executionId} and position = ${Number(position)}
           and position(${value.sealed} in sends) > 0`;
     }
+    case 'wait':
+      return tx`
+        update execution_waits set context = ${sealed}
+        where account_id = ${value.accountId} and execution_id = ${value.id} and context = ${value.sealed}`;
     case 'source':
       return tx`
         update sources set configured_props = jsonb_set(configured_props, array[${value.prop}::text, '$sealed'],

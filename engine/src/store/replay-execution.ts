@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { InvocationKind } from '../run/invocation.ts';
 import { addRunLanes, placeOf } from './insert-invocations.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -47,30 +48,32 @@ export interface Replay {
 
 /**
  * One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again.
- * False: its version is not there any more.
+ * Answers what the steps count for maxHistoryBytes; undefined: its version is not there any more.
  */
-export async function insertReplay(sql: Sql, replay: Replay): Promise<boolean> {
+export async function insertReplay(sql: Sql, replay: Replay): Promise<number | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
   return sql.begin(async (tx) => {
-    if (!(await holdVersion(tx, deploymentId))) return false;
+    if (!(await holdVersion(tx, deploymentId))) return undefined;
     await tx`
       insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, trace_id, replay_of,
         started_at)
       values (${id}, ${accountId}, ${workflowId}, ${deploymentId}, ${kind}, 'queued', ${event}, ${context}, ${id}, ${of},
         now())`;
-    await tx`
+    const steps = await tx<{ bytes: number }[]>`
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports,
         logs, error, started_at, ended_at)
       select ${id}, position, account_id, ${deploymentId}, namespace,
         case when status = 'continued' then status else 'done' end, runs, value, exports, logs, error, started_at, ended_at
-      from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}`;
+      from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}
+      returning ${LIMITS.historyRowBytes}::int4 + coalesce(octet_length(value), 0) + octet_length(exports) + octet_length(logs)
+        + coalesce(octet_length(error), 0) as bytes`;
     // With attempts of 1: whoever takes it looks for what it has completed.
     await tx`
       insert into invocations (id, account_id, source_id, kind, event, attempts, place)
       select r.*, 1, ${placeOf(tx)}
       from (values (${id}, ${accountId}, ${workflowId}, ${kind}, ${event})) as r(id, account_id, source_id, kind, event)`;
     await addRunLanes(tx, [workflowId]);
-    return true;
+    return steps.reduce((sum, { bytes }) => sum + bytes, 0);
   });
 }
 

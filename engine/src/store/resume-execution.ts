@@ -14,21 +14,22 @@ interface Resumption extends BroughtToken {
   data: string;
 }
 
-/** `changed`: it began to wait meanwhile. */
-type Outcome = 'resumed' | 'refused' | 'changed';
+/** Whose execution was resumed. `changed`: it began to wait meanwhile. */
+type Outcome = { accountId: string } | 'refused' | 'changed';
 
 const MAX_TRIES = 3;
 
 /**
- * Wakes an execution that waits for this token. Where its step still runs, what is brought is kept until it waits. False: it
- * waits for nothing, for something else, or was resumed before.
+ * Wakes an execution that waits for this token. Where its step still runs, what is brought is kept until it waits. Answers whose
+ * it is; undefined: it waits for nothing, for something else, or was resumed before.
  */
-export async function resumeExecution(sql: Sql, resumption: Resumption): Promise<boolean> {
+export async function resumeExecution(sql: Sql, resumption: Resumption): Promise<string | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const outcome = await sql.begin((tx) => tryToResume(tx, resumption));
-    if (outcome !== 'changed') return outcome === 'resumed';
+    if (outcome === 'refused') return undefined;
+    if (outcome !== 'changed') return outcome.accountId;
   }
-  return false;
+  return undefined;
 }
 
 /** The invocation is not locked where it waits or is queued: a claim would pass it over. */
@@ -44,7 +45,7 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
       and resume_data is null`;
   if (resumed.count === 0) return 'refused';
   await addJobs(tx, [wakeJob(id, Date.now())]);
-  return 'resumed';
+  return { accountId: now.accountId };
 }
 
 /** The account whose execution waits for the token, or runs the step that the token stands for. */
@@ -95,6 +96,6 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
     on conflict (execution_id) do update set position = excluded.position, runs = excluded.runs, token = excluded.token,
       wake_at = excluded.wake_at, resume_data = excluded.resume_data
     where w.kind = 'early' and w.token <> excluded.token`;
-  if (kept.count > 0) return 'resumed';
+  if (kept.count > 0) return { accountId: now.accountId };
   return (await readProgress(tx, resumption))?.parked === true ? 'changed' : 'refused';
 }

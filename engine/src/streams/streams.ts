@@ -1,4 +1,4 @@
-import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { EventRecord, LogLineRecord, Principal } from '../contract.ts';
 import type { EventStreamRequest, Stream, Streams } from '../contract-streams.ts';
@@ -7,7 +7,6 @@ import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../events/lo
 import { readNewestLines } from '../events/read-newest-lines.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
-import { createTenantTurns } from '../run/tenant-turns.ts';
 import type { Sql } from '../store/database.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { type LogSlice, readLoggedRuns } from '../store/read-logs.ts';

@@ -4,7 +4,7 @@ import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts'
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import type { ComponentBundle, DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
-import { StackMapper } from './map-stack.ts';
+import { placeOf } from './map-stack.ts';
 import type { ProcessClient } from './run-client.ts';
 
 /** The limits of the platform for a component that is only loaded, which stand in for the account's. */
@@ -78,7 +78,7 @@ export class DescribeClient implements ProcessClient {
     const fault: RunFault = outcome.ok
       ? { code: 'INTERNAL', message: 'The component could not be read' }
       : outcome.fault;
-    const place = fault.stack === undefined ? undefined : new StackMapper(this.#bundle.sourceMap).place(fault.stack);
+    const place = fault.stack === undefined ? undefined : placeOf(this.#bundle.sourceMap, fault.stack);
     // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
     const { limit } = fault;
     const said = limit === undefined ? fault.message : describeLimit(limit, DESCRIBE_NAMES[limit.name]);

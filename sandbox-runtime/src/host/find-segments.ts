@@ -1,3 +1,5 @@
+import { createGiveWay } from '@headwater/shared';
+
 /** A place in generated code, both 0-based. */
 export interface GeneratedPlace {
   line: number;
@@ -13,6 +15,8 @@ export interface Segment {
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(String.fromCharCode(code)));
+/** Half a millisecond. */
+const STEPS_AT_ONCE = 5_000;
 const COMMA = 44;
 const SEMICOLON = 59;
 
@@ -22,11 +26,41 @@ const SEMICOLON = 59;
  * and a component that throws in every run would hold its node for as long each time.
  */
 export function findSegments(mappings: string, places: readonly GeneratedPlace[]): (Segment | undefined)[] {
+  const search = searchSegments(mappings, places);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, in turns with others. */
+export async function findSegmentsInTurns(
+  mappings: string,
+  places: readonly GeneratedPlace[],
+): Promise<(Segment | undefined)[]> {
+  const giveWay = createGiveWay();
+  const search = searchSegments(mappings, places);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done === true) return value;
+    await giveWay();
+  }
+}
+
+/** Stops after every so many segments. */
+function* searchSegments(
+  mappings: string,
+  places: readonly GeneratedPlace[],
+): Generator<undefined, (Segment | undefined)[], undefined> {
   const found: (Segment | undefined)[] = places.map(() => undefined);
   const waiting = [...places.entries()].sort(([, a], [, b]) => compare(a, b));
   const reader = new SegmentReader(mappings);
+  let steps = 0;
   for (const [index, place] of waiting) {
-    while (reader.hasNext && compare(reader.next, place) <= 0) reader.advance();
+    while (reader.hasNext && compare(reader.next, place) <= 0) {
+      reader.advance();
+      if (++steps % STEPS_AT_ONCE === 0) yield;
+    }
     found[index] = reader.current;
   }
   return found;

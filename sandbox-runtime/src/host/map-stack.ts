@@ -1,4 +1,5 @@
-import { findSegments, type GeneratedPlace } from './find-segments.ts';
+import { createTenantTurns } from '@headwater/shared';
+import { findSegments, findSegmentsInTurns, type GeneratedPlace, type Segment } from './find-segments.ts';
 
 const MAX_LINES = 30;
 const MAX_LINE_CHARS = 1_000;
@@ -22,76 +23,102 @@ interface Mapping {
   mappings: string;
 }
 
-/** The author's frames of a stack, each led back to the file as it was saved. Frames of anything else are left out. */
-export class StackMapper {
-  readonly #sourceMap: string;
-
-  /** A map that cannot be read maps nothing: the message of an error is worth more than its place. */
-  constructor(sourceMap: string) {
-    this.#sourceMap = sourceMap;
-  }
-
-  /** Undefined when no frame is the author's. */
-  map(stack: string): string | undefined {
-    const frames = this.#frames(stack).map(({ name, place }) => {
-      const at = `${place.file}:${place.line}:${place.column + 1}`;
-      return name === '' ? `    at ${at}` : `    at ${name} (${at})`;
-    });
-    return frames.length === 0 ? undefined : frames.join('\n');
-  }
-
-  /** Where the topmost frame of the author is. */
-  place(stack: string): SourcePlace | undefined {
-    return this.#frames(stack)[0]?.place;
-  }
-
-  #frames(stack: string): Frame[] {
-    const lines = stack.split('\n', MAX_LINES).filter((line) => line.length <= MAX_LINE_CHARS);
-    const matches = lines.map((line) => FRAME.exec(line)).filter((match) => match !== null);
-    const places = matches.map(
-      ([, , line, column]): GeneratedPlace => ({ line: Number(line) - 1, column: Number(column) - 1 }),
-    );
-    return this.#places(places).flatMap((place, index) =>
-      place === undefined ? [] : [{ name: matches[index]?.[1] ?? '', place }],
-    );
-  }
-
-  #places(places: readonly GeneratedPlace[]): (SourcePlace | undefined)[] {
-    const map = places.length === 0 ? undefined : readMap(this.#sourceMap);
-    if (map === undefined) return [];
-    return findSegments(map.mappings, places).map((segment) => {
-      // A segment without a source is code of a package.
-      const file = segment?.source === undefined ? undefined : map.sources[segment.source];
-      return segment === undefined || file === undefined
-        ? undefined
-        : { file, line: segment.line + 1, column: segment.column };
-    });
-  }
+/** Where the topmost frame of the author is; undefined where no frame is the author's. */
+export function placeOf(sourceMap: string, stack: string): SourcePlace | undefined {
+  const calls = callsIn(stack);
+  const map = calls.length === 0 ? undefined : readMap(sourceMap);
+  return (
+    map &&
+    framesOf(
+      map,
+      calls,
+      findSegments(
+        map.mappings,
+        calls.map(({ at }) => at),
+      ),
+    )[0]?.place
+  );
 }
 
-export type MapStack = (bundle: { sourceMap: string }, stack: string) => string | undefined;
+/**
+ * The author's frames of a stack, each led back to the file as it was saved, as text; undefined where there is none. Frames of anything
+ * else are left out.
+ */
+export type MapStack = (tenantId: string, bundle: { sourceMap: string }, stack: string) => Promise<string | undefined>;
 
 /**
- * Maps stacks of bundles, and keeps the last of each: what fails again and again fails in one place, and to look that up in a
- * large bundle takes some ten milliseconds of the node's thread.
+ * Maps stacks of bundles, and keeps the last of each: what fails again and again fails in one place. To look that up in a megabyte of
+ * code takes the node's thread tens of milliseconds: it is done in turns with others, one at a time for each tenant.
  */
 export function createStackMaps(): MapStack {
   const last = new WeakMap<object, { stack: string; mapped: string | undefined }>();
-  return (bundle, stack) => {
-    const known = last.get(bundle);
-    if (known?.stack === stack) return known.mapped;
-    const mapped = new StackMapper(bundle.sourceMap).map(stack);
-    last.set(bundle, { stack, mapped });
-    return mapped;
+  const turns = createTenantTurns(1);
+  return async (tenantId, bundle, stack) => {
+    const calls = callsIn(stack);
+    if (calls.length === 0) return undefined;
+    // Every run has an end: nothing calls it off.
+    const end = await turns.take(tenantId, new AbortController().signal);
+    try {
+      const known = last.get(bundle);
+      if (known?.stack === stack) return known.mapped;
+      const map = readMap(bundle.sourceMap);
+      const mapped =
+        map &&
+        textOf(
+          framesOf(
+            map,
+            calls,
+            await findSegmentsInTurns(
+              map.mappings,
+              calls.map(({ at }) => at),
+            ),
+          ),
+        );
+      last.set(bundle, { stack, mapped });
+      return mapped;
+    } finally {
+      end?.();
+    }
   };
 }
 
+interface Call {
+  name: string;
+  at: GeneratedPlace;
+}
+
+function callsIn(stack: string): Call[] {
+  const lines = stack.split('\n', MAX_LINES).filter((line) => line.length <= MAX_LINE_CHARS);
+  return lines.flatMap((line) => {
+    const [, name = '', row, column] = FRAME.exec(line) ?? [];
+    return row === undefined ? [] : [{ name, at: { line: Number(row) - 1, column: Number(column) - 1 } }];
+  });
+}
+
+function framesOf(map: Mapping, calls: readonly Call[], segments: readonly (Segment | undefined)[]): Frame[] {
+  return calls.flatMap(({ name }, index) => {
+    const segment = segments[index];
+    // A segment without a source is code of a package.
+    const file = segment?.source === undefined ? undefined : map.sources[segment.source];
+    if (segment === undefined || file === undefined) return [];
+    return [{ name, place: { file, line: segment.line + 1, column: segment.column } }];
+  });
+}
+
+function textOf(frames: readonly Frame[]): string | undefined {
+  const lines = frames.map(({ name, place }) => {
+    const at = `${place.file}:${place.line}:${place.column + 1}`;
+    return name === '' ? `    at ${at}` : `    at ${name} (${at})`;
+  });
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+/** A map that cannot be read maps nothing: the message of an error is worth more than its place. */
 function readMap(sourceMap: string): Mapping | undefined {
   try {
     const { sources, mappings } = JSON.parse(sourceMap) as Partial<Mapping>;
     return Array.isArray(sources) && typeof mappings === 'string' ? { sources, mappings } : undefined;
   } catch {
-    // See the constructor.
     return undefined;
   }
 }

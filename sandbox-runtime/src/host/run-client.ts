@@ -6,7 +6,6 @@ import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
 import { judgeAnswer } from './judge-answer.ts';
-import type { MapStack } from './map-stack.ts';
 import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
@@ -32,14 +31,12 @@ export class RunClient implements ProcessClient {
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
   readonly #stores: RunStores;
-  readonly #mapStack: MapStack;
   readonly #step: StepOutputs;
   #readCount = 0;
   #over = false;
 
-  constructor(request: RunRequest, host: RunHost, mapStack: MapStack, resolve: (outcome: RunOutcome) => void) {
+  constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
     this.#request = request;
-    this.#mapStack = mapStack;
     this.#limits = request.limits.account;
     this.#budget = new RunBudget(this.#limits);
     this.#host = host;
@@ -163,20 +160,11 @@ export class RunClient implements ProcessClient {
   }
 
   #finish(outcome: ReportedOutcome): void {
-    const ended = outcome.ok ? this.#answered(outcome) : this.#failed(outcome);
+    const ended = outcome.ok ? this.#answered(outcome) : { ...outcome };
     this.#over = true;
     this.#stores.abort();
     if (!this.#step.hasUnread) return this.#resolve(ended);
     void this.#step.readRest().then((isJson) => this.#resolve(isJson ? ended : unreadable(ended)));
-  }
-
-  #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
-    const { fault } = outcome;
-    const stack = fault.stack === undefined ? undefined : this.#mapStack(this.#request.bundle, fault.stack);
-    const mapped: RunFault = { code: fault.code, message: fault.message };
-    if (fault.limit !== undefined) mapped.limit = fault.limit;
-    if (stack !== undefined) mapped.stack = `${fault.message}\n${stack}`;
-    return { ...outcome, fault: mapped };
   }
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {

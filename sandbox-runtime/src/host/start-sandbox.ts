@@ -119,9 +119,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, host: RunHost): Promise<RunOutcome> {
+async function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, host: RunHost): Promise<RunOutcome> {
+  const outcome = await runInProcess(pool, request, host);
+  if (outcome.ok || outcome.fault.stack === undefined) return outcome;
+  const { stack: raw, ...fault } = outcome.fault;
+  const stack = await mapStack(request.tenantId, request.bundle, raw);
+  return { ...outcome, fault: { ...fault, ...(stack === undefined ? {} : { stack: `${fault.message}\n${stack}` }) } };
+}
+
+/** The stack of a fault is as the guest says it. */
+function runInProcess(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<RunOutcome> {
   return new Promise((resolve) => {
-    const client = new RunClient(request, host, mapStack, resolve);
+    const client = new RunClient(request, host, resolve);
     const { tenantId, alone, bundle, limits } = request;
     const order = orderOf(request);
     const start = (process: SandboxProcess): void => {

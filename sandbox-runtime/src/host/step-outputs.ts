@@ -1,9 +1,8 @@
-import type { ExceededLimit } from '@headwater/shared';
+import { type ExceededLimit, isLongJson, isShortJson } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { RunBudget } from '../protocol/run-budget.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
-import { isLongJson, isShortJson } from './json-check.ts';
 
 export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' }>;
 

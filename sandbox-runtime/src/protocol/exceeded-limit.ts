@@ -41,6 +41,7 @@ const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
   maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),
   maxDbValueBytes: wording('RESOURCE_LIMIT', 'A value for $.service.db has # of JSON', ' bytes'),
   maxDbBytes: wording('RESOURCE_LIMIT', 'The keys and values of $.service.db have #', ' bytes'),
+  maxAllDbBytes: wording('RESOURCE_LIMIT', 'The keys and values of all $.service.db of the account have #', ' bytes'),
   maxEventHops: wording('RESOURCE_LIMIT', 'The run emitted the event # of a chain of sources that hear each other'),
   maxDbReadsPerRun: wording('RESOURCE_LIMIT', 'The run read # values of $.service.db'),
   maxDataStoreCallsPerRun: wording('RESOURCE_LIMIT', 'The run made # calls on data stores'),

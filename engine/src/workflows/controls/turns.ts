@@ -1,7 +1,7 @@
+import { createTenantTurns } from '@headwater/shared';
 import type { Log } from '../../log.ts';
 import type { Dispatcher } from '../../run/dispatcher.ts';
 import type { HeldInvocation } from '../../run/invocation.ts';
-import { createTenantTurns } from '../../run/tenant-turns.ts';
 import { addJobs } from '../../store/add-jobs.ts';
 import { claimExecutions, laterTurn } from '../../store/claim-executions.ts';
 import type { Sql } from '../../store/database.ts';

@@ -1,8 +1,7 @@
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Principal } from '../../contract-base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
-import { createTenantTurns } from '../../run/tenant-turns.ts';
 import type { Sql } from '../../store/database.ts';
 import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';

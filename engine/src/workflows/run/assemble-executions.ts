@@ -1,8 +1,10 @@
+import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
 import type { EngineMetrics } from '../../metrics.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { PropOpener } from '../../sources/run-props.ts';
 import type { Sql } from '../../store/database.ts';
+import type { HistoryCount } from '../../store/history-bytes.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { RunCommitter } from '../../run/run-committer.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
@@ -25,10 +27,12 @@ export interface ExecutionParts {
 }
 
 interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' | 'limits' | 'publicUrl'> {
-  sealer: Pick<Sealer, 'seal' | 'mac'>;
+  sealer: Pick<Sealer, 'seal' | 'open' | 'mac'>;
   sql: Sql;
   opener: PropOpener;
   metrics: Pick<EngineMetrics, 'executionCommitted'>;
+  waiting: Pick<AccountSums, 'of' | 'add'>;
+  history: HistoryCount;
   log: Log;
 }
 
@@ -38,9 +42,9 @@ export function assembleExecutions(
   context: RunContext,
   { committer, release }: { committer: RunCommitter; release: DispatcherOptions['release'] },
 ): ExecutionParts {
-  const { sql, log } = parts;
+  const { sql, history, log } = parts;
   const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
-  const steps = createExecutionCommitter({ sql, log });
+  const steps = createExecutionCommitter({ sql, history, log });
   const stepContext = {
     sandbox: context.sandbox,
     fetch: context.fetch,
@@ -59,6 +63,7 @@ export function assembleExecutions(
     release,
     readProgress: (id) => readExecutionProgress(sql, id),
     committer: steps,
+    waiting: parts.waiting,
     log,
     onCommitted: parts.metrics.executionCommitted,
     commitRun: committer.commit,
@@ -68,7 +73,7 @@ export function assembleExecutions(
     runtimes,
     stepContext,
     run,
-    actions: createExecutionActions({ sql, tokens, runtimes }),
+    actions: createExecutionActions({ sql, tokens, runtimes, history }),
     async drain() {
       await steps.drain();
       await committer.drain();

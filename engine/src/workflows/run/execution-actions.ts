@@ -4,8 +4,10 @@ import { cancelExecution, type CancelledInvocation } from '../../store/cancel-ex
 import type { Sql } from '../../store/database.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
+import { type HistoryCount, historyRowBytes } from '../../store/history-bytes.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
 import { readOpenFor, resumeExecution } from '../../store/resume-execution.ts';
+import { createStrangersTurns } from '../../strangers.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
@@ -17,13 +19,19 @@ export interface ExecutionActionsOptions {
   sql: Sql;
   tokens: Pick<WaitTokens, 'read'>;
   runtimes: WorkflowRuntimes;
+  history: HistoryCount;
 }
 
 /** What is done to executions from outside. */
 export function createExecutionActions(options: ExecutionActionsOptions): ExecutionActions {
-  const { sql, tokens } = options;
-  const cancel = (execution: { id: string; accountId?: string }) =>
-    cancelExecution(sql, execution, (invocation) => describeCancelled(options, invocation));
+  const { sql, tokens, history } = options;
+  const inTurn = createStrangersTurns();
+  const cancel = (execution: { id: string; accountId?: string }) => cancelCounted(options, execution);
+  async function waitingFor(id: string, token: string): Promise<string | undefined> {
+    const read = tokens.read(id, token);
+    return read && inTurn(() => readOpenFor(sql, { id, token, ...read }));
+  }
+
   return {
     replay: (who, id, request) => replay(options, who.accountId, id, request),
     async cancel({ accountId }, id) {
@@ -32,24 +40,37 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
       if (ended === undefined) throw notFound('execution', id);
       throw new HeadwaterError('CONFLICT', `Execution ${id} has ended; there is nothing to cancel`);
     },
-    async waitingFor(id, token) {
-      const read = tokens.read(id, token);
-      return read && readOpenFor(sql, { id, token, ...read });
-    },
+    waitingFor,
     async resume(id, token, data) {
       const read = tokens.read(id, token);
-      return read !== undefined && resumeExecution(sql, { id, token, data, ...read });
+      const accountId = read && (await resumeExecution(sql, { id, token, data, ...read }));
+      // It becomes an export of the step that waits.
+      if (accountId !== undefined) history.add(accountId, Buffer.byteLength(data));
+      return accountId !== undefined;
     },
     async cancelByToken(id, token) {
-      const read = tokens.read(id, token);
-      if (read === undefined || (await readOpenFor(sql, { id, token, ...read })) === undefined) return false;
-      return cancel({ id });
+      return (await waitingFor(id, token)) !== undefined && cancel({ id });
     },
   };
 }
 
+async function cancelCounted(
+  options: ExecutionActionsOptions,
+  execution: { id: string; accountId?: string },
+): Promise<boolean> {
+  let described: { accountId: string; bytes: number } | undefined;
+  const isCancelled = await cancelExecution(options.sql, execution, async (invocation) => {
+    const description = await describeCancelled(options, invocation);
+    const bytes = historyRowBytes(invocation.event, description.context);
+    described = { accountId: invocation.accountId, bytes };
+    return description;
+  });
+  if (isCancelled && described !== undefined) options.history.add(described.accountId, described.bytes);
+  return isCancelled;
+}
+
 async function replay(
-  { sql, runtimes }: ExecutionActionsOptions,
+  { sql, runtimes, history }: ExecutionActionsOptions,
   accountId: string,
   id: string,
   { from = 'start', deployment: version = 'original' }: Parameters<Executions['replay']>[2],
@@ -69,7 +90,8 @@ async function replay(
   if (deployment === undefined) throw versionIsGone(id, deploymentId);
   const executionId = newId('execution');
   const { workflowId, kind, event } = original;
-  const isThere = await insertReplay(sql, {
+  const context = replayContext(workflow, deployment, original, executionId);
+  const stepBytes = await insertReplay(sql, {
     id: executionId,
     of: id,
     accountId,
@@ -77,10 +99,11 @@ async function replay(
     deploymentId,
     kind,
     event,
-    context: replayContext(workflow, deployment, original, executionId),
+    context,
     completed: from === 'failed' ? completedSteps(original, deployment) : 0,
   });
-  if (!isThere) throw versionIsGone(id, deploymentId);
+  if (stepBytes === undefined) throw versionIsGone(id, deploymentId);
+  history.add(accountId, historyRowBytes(event, context) + stepBytes);
   return { executionId };
 }
 

@@ -3,8 +3,15 @@ import type { Log } from '../../log.ts';
 import { createBatcher, isDataError } from '../../store/batcher.ts';
 import { commitExecutions } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
+import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
 import type { ExecutionCommit } from './execution-rows.ts';
+
+export interface ExecutionCommitterOptions {
+  sql: Sql;
+  history: HistoryCount;
+  log: Log;
+}
 
 export interface ExecutionCommitter {
   /**
@@ -30,7 +37,7 @@ const MAX_TRIES = 9;
 const FIRST_PAUSE_MS = 100;
 
 /** Group commit of all executions of the node. */
-export function createExecutionCommitter({ sql, log }: { sql: Sql; log: Log }): ExecutionCommitter {
+export function createExecutionCommitter({ sql, history, log }: ExecutionCommitterOptions): ExecutionCommitter {
   const batcherOf = (write: (sql: Sql, commits: readonly ExecutionCommit[]) => Promise<Set<string>>) =>
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
@@ -44,6 +51,7 @@ export function createExecutionCommitter({ sql, log }: { sql: Sql; log: Log }): 
       },
       async commit(commits) {
         const ours = await write(sql, commits);
+        for (const one of commits) if (ours.has(one.key.id)) history.add(one.key.accountId, executionBytes(one));
         return commits.map(({ key }) => ours.has(key.id));
       },
     });

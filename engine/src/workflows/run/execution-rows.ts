@@ -42,6 +42,8 @@ export interface ExecutionStart {
   causedBy: string | undefined;
   traceId: string;
   startedAtMs: number;
+  /** It has a row already: it has waited, or replays another. */
+  isStored?: true;
 }
 
 export interface ExecutionEnd {
@@ -60,7 +62,9 @@ export interface ExecutionWait {
   failures: number;
   token: string;
   wakeAtMs: number;
-  /** JSON text: what `$.flow.rerun` was given for the next run. */
+  /** What the execution has in the database, as it counts for maxWaitingBytes. */
+  bytes: number;
+  /** What `$.flow.rerun` was given for the next run, sealed. */
   context?: string;
 }
 

@@ -1,10 +1,12 @@
 import { LIMITS } from '@headwater/shared';
 import { type HeldInvocation, leaseOf } from '../../run/invocation.ts';
+import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { createClientAnswer, noAnswer } from './client-answer.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { createExecution, type ExecutionParts } from './execution.ts';
 import { createPartCommits } from './part-commits.ts';
+import { openContext } from './sealed-context.ts';
 import { runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
@@ -44,11 +46,20 @@ async function readParts(
   invocation: HeldInvocation,
 ): Promise<FoundParts> {
   // Only then can there be any; see HeldInvocation.attempts.
-  const progress = invocation.attempts > 1 ? await options.readProgress(invocation.id) : { steps: [] };
+  const progress = invocation.attempts > 1 ? await readProgress(options, invocation) : { steps: [] };
   const deploymentId = progress.deploymentId ?? workflow.deploymentId;
   const deployment = await options.runtimes.deployments.get(deploymentId);
   const account = await options.limits.get(workflow.accountId);
   return { workflow, deploymentId, deployment, invocation, progress, account, nowMs: options.nowMs() };
+}
+
+async function readProgress(
+  options: ExecutionRunnerOptions,
+  { id, accountId }: HeldInvocation,
+): Promise<ExecutionProgress> {
+  const { again, ...progress } = await options.readProgress(id);
+  if (again?.context === undefined) return again === undefined ? progress : { ...progress, again };
+  return { ...progress, again: { ...again, context: openContext(options.sealer, accountId, again.context) } };
 }
 
 /** Versions are kept while they are used. Should one be gone all the same: given back, its execution would come to nothing for ever. */

@@ -25,6 +25,8 @@ export interface Execution {
   sends: StoredSend[];
   logs: string[];
   usedBytes: number;
+  /** As what waits it counts so much for maxWaitingBytes, until something is written. */
+  waitedBytes: number;
 }
 
 export interface ExecutionParts {
@@ -54,6 +56,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     again: again?.position === from ? { ...again, runs: again.runs + 1 } : undefined,
     sends,
     logs: completed.map(({ logs }) => logs),
+    waitedBytes: progress.waitedBytes ?? 0,
     usedBytes: completed.reduce((bytes, step) => bytes + bytesOfStep(step), bytesOfSends(sends)),
   };
 }
@@ -73,6 +76,7 @@ function startOf({ workflow, deployment, invocation, progress, nowMs }: Executio
     causedBy: cause?.event,
     traceId: traceIdOf(invocation),
     startedAtMs: progress.startedAtMs ?? nowMs,
+    ...(progress.context === undefined ? {} : { isStored: true }),
   };
 }
 

@@ -1,10 +1,12 @@
 import { limitFault } from '@headwater/sandbox-runtime';
+import type { ExceededLimit } from '@headwater/shared';
 import type { Execution } from './execution.ts';
-import type { ExecutionCommit, ExecutionEnd, ExecutionWait, StepRow } from './execution-rows.ts';
+import type { ExecutionCommit, ExecutionEnd, ExecutionWait, StepRow, StoredSend } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { bringsNothing, type ExecutionFault, runCommitOf } from './final-commit.ts';
 import type { StepRun } from './run-steps.ts';
 import { createUnstoredSteps } from './unstored-steps.ts';
+import { createWaitingBytes } from './waiting-bytes.ts';
 
 /** What an execution writes while this node holds it. False: the lease was lost, and nothing was written. */
 export interface PartCommits {
@@ -12,7 +14,8 @@ export interface PartCommits {
   store(row: StepRow): boolean;
   /** Resolves when every step so far is durable. */
   stored(): Promise<boolean>;
-  park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token'>): Promise<boolean>;
+  /** Where it may not wait, nothing is written, and its end may be. */
+  park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token' | 'bytes'>): Promise<boolean | ExceededLimit>;
   /** Everything that the execution brings, and its end. `error`: what it turned out to have failed with when it was written. */
   finish(last: StepRow | undefined, end: FinalOutcome): Promise<{ committed: boolean; error?: string }>;
   /** Steps that are not durable are left out of the end. */
@@ -30,6 +33,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
   const sends = [...execution.sends];
   const logs = [...execution.logs];
   let endsWait = execution.again !== undefined;
+  const waiting = createWaitingBytes(options.waiting, execution);
   let next = { position: execution.from, run: execution.again ?? { runs: 1, failures: 0 } };
 
   function commitOf(steps: readonly StepRow[]): ExecutionCommit {
@@ -40,6 +44,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     commit: (rows) => options.committer.commit(commitOf(rows)),
     onStored(rows) {
       endsWait = false;
+      waiting.set(0);
       for (const row of rows) {
         sends.push(...row.sends);
         logs.push(row.logs);
@@ -49,28 +54,32 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
   });
 
   return {
-    store: unstored.add,
+    store(row) {
+      waiting.add(row);
+      return unstored.add(row);
+    },
     stored: unstored.store,
     async park(last, wait) {
-      const token = options.tokens.make(key.id, last);
+      const bytes = waiting.with(last);
+      const exceeded = waiting.exceededBy(bytes);
+      if (exceeded !== undefined) return exceeded;
+      const place = { position: last.position, token: options.tokens.make(key.id, last), bytes };
       const steps = [...(await unstored.take()), last];
-      const commit = { ...commitOf(steps), wait: { ...wait, position: last.position, token } };
-      const isParked = await options.committer.park(commit);
-      if (isParked) options.onCommitted('waiting');
-      return isParked;
+      if (!(await options.committer.park({ ...commitOf(steps), wait: { ...wait, ...place } }))) return false;
+      waiting.set(bytes);
+      options.onCommitted('waiting');
+      return true;
     },
     async finish(last, { failure, ...outcome }) {
       const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
-      const all = {
-        sends: [...sends, ...steps.flatMap((step) => step.sends)],
-        logs: [...logs, ...steps.map((step) => step.logs)],
-      };
-      const final = { execution: commit, invocation, ...all, failure, maxEventHops: account.maxEventHops };
+      const brought = { ...outputOf(sends, logs, steps), failure, maxEventHops: account.maxEventHops };
+      const final = { execution: commit, invocation, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
         : await options.commitRun(runCommitOf(final));
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
+      if (committed) waiting.set(0);
       if (committed) options.onCommitted(exceeded === undefined ? outcome.status : 'failed');
       return { committed, ...(error === undefined ? {} : { error }) };
     },
@@ -80,5 +89,13 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
       logs.length = 0;
     },
     next: () => next,
+  };
+}
+
+/** With that of the last steps. */
+function outputOf(sends: readonly StoredSend[], logs: readonly string[], steps: readonly StepRow[]) {
+  return {
+    sends: [...sends, ...steps.flatMap((step) => step.sends)],
+    logs: [...logs, ...steps.map((step) => step.logs)],
   };
 }

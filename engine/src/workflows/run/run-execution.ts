@@ -1,4 +1,5 @@
-import { LIMITS } from '@headwater/shared';
+import { limitFault } from '@headwater/sandbox-runtime';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import { isDataError } from '../../store/batcher.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
@@ -7,6 +8,7 @@ import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';
 import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
+import { sealContext } from './sealed-context.ts';
 import { stepErrorJson } from './step-error.ts';
 
 export interface Turn {
@@ -103,7 +105,7 @@ async function settle(part: Part, end: StepsEnd): Promise<void> {
       return park(part, end.last, { kind: end.why, runs: end.last.runs, failures: 0 }, end.ms);
     case 'again': {
       const { runs, failures } = end.run;
-      return park(part, end.last, { kind: 'rerun', runs, failures, ...contextOf(end) }, end.ms);
+      return park(part, end.last, { kind: 'rerun', runs, failures, ...contextOf(part, end) }, end.ms);
     }
     case 'failed':
       return fail(part, end);
@@ -122,13 +124,25 @@ async function finish({ commits, client }: Part, last: StepRow | undefined, outc
 }
 
 async function park(
-  { options, execution, commits, client }: Part,
+  part: Part,
   last: StepRow,
-  wait: Omit<ExecutionWait, 'position' | 'token' | 'wakeAtMs'>,
+  wait: Omit<ExecutionWait, 'position' | 'token' | 'wakeAtMs' | 'bytes'>,
   ms: number,
 ): Promise<void> {
-  if (await commits.park(last, { ...wait, wakeAtMs: options.nowMs() + ms })) client.waits(execution.key.id);
-  else client.leaves(LOST);
+  const { options, execution, commits, client } = part;
+  const parked = await commits.park(last, { ...wait, wakeAtMs: options.nowMs() + ms });
+  if (parked === true) client.waits(execution.key.id);
+  else if (parked === false) client.leaves(LOST);
+  else return failOver(part, last, parked);
+}
+
+/** It has no room to wait. A step that had failed, and was to be tried again, keeps its own reason. */
+async function failOver(part: Part, last: StepRow, limit: ExceededLimit): Promise<void> {
+  const step = part.execution.deployment.steps[last.position];
+  const fault = limitFault(limit);
+  const error = last.error ?? (step === undefined ? JSON.stringify(fault) : stepErrorJson(fault, step));
+  const failure = { fault, ...(step === undefined ? {} : { step }) };
+  return finish(part, { ...last, status: 'failed', error }, { status: 'failed', error, failure });
 }
 
 /** The step is tried again as often as it, or the settings, say. */
@@ -138,11 +152,13 @@ async function fail(part: Part, { last, fault, step, redactor, run }: Failed): P
     const failure = { fault, step, redactor };
     return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure });
   }
-  const wait = { kind: 'retry' as const, runs: run.runs, failures, ...contextOf(run) };
+  const wait = { kind: 'retry' as const, runs: run.runs, failures, ...contextOf(part, run) };
   return park(part, last, wait, retryPauseMs(failures));
 }
 
-const contextOf = ({ context }: { context?: string | undefined }) => (context === undefined ? {} : { context });
+function contextOf({ options, execution }: Part, { context }: { context?: string | undefined }): { context?: string } {
+  return context === undefined ? {} : { context: sealContext(options.sealer, execution.key.accountId, context) };
+}
 
 /** The next step fails, and nothing of it is kept. */
 function failNext(

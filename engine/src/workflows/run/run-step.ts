@@ -18,7 +18,7 @@ import { createStepOutputs, type StepOutput, type StepOutputs } from './step-out
 export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
   /** Values of environment variables; those that are not set are left out. */
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
-  sealer: Pick<Sealer, 'seal'>;
+  sealer: Pick<Sealer, 'seal' | 'open'>;
 }
 
 export interface StepTask {

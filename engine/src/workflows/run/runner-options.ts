@@ -1,6 +1,7 @@
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { RunCommit } from '../../events/commit-plan.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
+import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
 import type { CommittedRun } from '../../store/commit-runs.ts';
 import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
@@ -17,6 +18,8 @@ export interface ExecutionRunnerOptions extends StepContext {
   release: DispatcherOptions['release'];
   readProgress: (executionId: string) => Promise<ExecutionProgress>;
   committer: ExecutionCommitter;
+  /** What executions that wait have, by account. */
+  waiting: Pick<AccountSums, 'of' | 'add'>;
   /** Of ends that bring events, sends, log lines or an error. */
   commitRun: (run: RunCommit) => Promise<CommittedRun>;
   /** How an execution ended, or that it waits. */

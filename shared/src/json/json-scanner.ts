@@ -14,31 +14,30 @@ const FIRST_PRINTED = 0x20;
 const WORDS = ['true', 'false', 'null'];
 /** Longer strings are read by JSON.parse, which is faster and makes one string of one. */
 const MAX_HAND_CHARS = 1_000;
-const NONE = -1;
+/** Where there is no value. */
+export const NONE = -1;
 
-/** Tells whether a text is JSON, piece by piece. By hand and with a list of what is open: recursion would overflow the stack. */
+/** Finds where a JSON value ends, piece by piece. By hand and with a list of what is open: recursion would overflow the stack. */
 export class JsonScanner {
   readonly #text: string;
   readonly #open: number[] = [];
   /** Where a value begins. */
   #at: number;
 
-  constructor(text: string) {
+  constructor(text: string, from = 0) {
     this.#text = text;
-    this.#at = skipSpace(text, 0);
+    this.#at = skipSpace(text, from);
   }
 
-  /** Reads some `chars` on, and a string to its end. Undefined while there is more to read. */
-  read(chars: number): boolean | undefined {
-    const text = this.#text;
+  /** Reads some `chars` on, and a string to its end. Answers where the value ends, or NONE; undefined while there is more to read. */
+  read(chars: number): number | undefined {
     const stop = this.#at + chars;
     while (this.#at < stop) {
       const end = this.#beginValue(this.#at);
-      if (end === NONE) return false;
+      if (end === NONE) return NONE;
       if (end === undefined) continue;
       const next = this.#endValue(end);
-      if (next === NONE) return false;
-      if (this.#open.length === 0) return skipSpace(text, next) === text.length;
+      if (next === NONE || this.#open.length === 0) return next;
       this.#at = next;
     }
     return undefined;
@@ -77,7 +76,8 @@ export class JsonScanner {
   }
 }
 
-function afterName(text: string, start: number): number {
+/** Where the value of the member begins whose name does at `start`. */
+export function afterName(text: string, start: number): number {
   const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : NONE;
   const colon = end === NONE ? NONE : skipSpace(text, end);
   return colon !== NONE && text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : NONE;
@@ -90,7 +90,7 @@ function scalarEnd(text: string, start: number, code: number): number {
   return word === undefined ? NONE : start + word.length;
 }
 
-function stringEnd(text: string, start: number): number {
+export function stringEnd(text: string, start: number): number {
   const stop = Math.min(text.length, start + MAX_HAND_CHARS);
   for (let at = start + 1; at < stop; at++) {
     const code = text.charCodeAt(at);
@@ -141,7 +141,7 @@ function digitsEnd(text: string, start: number): number {
 
 const isDigit = (code: number) => code >= ZERO && code <= ZERO + 9;
 
-function skipSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at++;
   return at;

@@ -1,0 +1,43 @@
+/**
+ * What each account has of something, as far as this node knows: what was counted last, and what this node has added since. What
+ * other nodes have added since is missing.
+ */
+export interface Estimates<T> {
+  of(accountId: string): T;
+  /** It has so much more, or less. */
+  add(accountId: string, more: T): void;
+  /** Counts anew. */
+  refresh(): Promise<void>;
+}
+
+export interface EstimatesOptions<T> {
+  /** Counts all of it. */
+  read: () => Promise<ReadonlyMap<string, T>>;
+  nothing: T;
+  sum: (a: T, b: T) => T;
+}
+
+export function createEstimates<T>({ read, nothing, sum }: EstimatesOptions<T>): Estimates<T> {
+  let counted: ReadonlyMap<string, T> = new Map();
+  let since = new Map<string, T>();
+
+  function add(accountId: string, more: T): void {
+    since.set(accountId, sum(since.get(accountId) ?? nothing, more));
+  }
+
+  return {
+    of: (accountId) => sum(counted.get(accountId) ?? nothing, since.get(accountId) ?? nothing),
+    add,
+    async refresh() {
+      // Before the read: what is added from now on may or may not be in it, and counts twice rather than never.
+      const before = since;
+      since = new Map();
+      try {
+        counted = await read();
+      } catch (error) {
+        for (const [accountId, more] of before) add(accountId, more);
+        throw error;
+      }
+    },
+  };
+}

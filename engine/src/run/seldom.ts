@@ -1,0 +1,13 @@
+/** To count long lists takes time of the database: at most this share of it. */
+const SHARE = 0.05;
+
+/** What does `work`, or nothing where that would take more than its share of the time. */
+export function seldom(work: () => Promise<void>): () => Promise<void> {
+  let nextMs = 0;
+  return async () => {
+    const startMs = performance.now();
+    if (startMs < nextMs) return;
+    await work();
+    nextMs = performance.now() + (performance.now() - startMs) / SHARE;
+  };
+}

@@ -1,0 +1,71 @@
+import { LIMITS } from '@headwater/shared';
+import type { AttemptRecord } from '../contract.ts';
+import type { CommitPlan } from '../events/commit-plan.ts';
+import type { EventRow, FanOut } from '../events/event-rows.ts';
+import type { ExecutionCommit } from '../workflows/run/execution-rows.ts';
+import { recordsOf } from './insert-run-records.ts';
+
+/** Where what was written of an account's history is counted. */
+export interface HistoryCount {
+  add(accountId: string, bytes: number): void;
+}
+
+/** Of an attempt, beside what was answered: its time, its status, the names of its fields. */
+const ATTEMPT_BYTES = 96;
+
+/** What a row with these texts counts for maxHistoryBytes. */
+export function historyRowBytes(...texts: readonly (string | null | undefined)[]): number {
+  return LIMITS.historyRowBytes + textBytes(...texts);
+}
+
+function textBytes(...texts: readonly (string | null | undefined)[]): number {
+  let bytes = 0;
+  for (const text of texts) if (typeof text === 'string' && text !== '') bytes += Buffer.byteLength(text);
+  return bytes;
+}
+
+/** What a commit adds to the history of each account. Invocations are none: they go with their runs. */
+export function countCommit(plan: CommitPlan, history: HistoryCount): void {
+  const sums = new Map<string, number>();
+  const add = (accountId: string, bytes: number) => sums.set(accountId, (sums.get(accountId) ?? 0) + bytes);
+  for (const event of plan.events) add(event.accountId, eventBytes(event));
+  for (const { event } of plan.deliveries) add(event.accountId, LIMITS.historyRowBytes);
+  for (const fanOut of plan.fanOuts) add(ownerOf(fanOut), deliveriesOf(fanOut) * LIMITS.historyRowBytes);
+  for (const missed of plan.missed) add(missed.accountId, historyRowBytes(missed.channel, ...missed.emitIds));
+  for (const { run, record } of recordsOf(plan)) {
+    const { logs, errorMessage, errorStack } = record;
+    add(run.accountId, historyRowBytes(logs, errorMessage, errorStack));
+  }
+  for (const { accountId, execution, sends = [] } of plan.runs.keys()) {
+    if (execution !== undefined) add(accountId, executionBytes(execution));
+    for (const { payload, sealed } of sends) add(accountId, historyRowBytes(payload, sealed));
+  }
+  for (const [accountId, bytes] of sums) history.add(accountId, bytes);
+}
+
+/** Of the steps, and of the execution's row where it is written for the first time. Steps that are run again count again. */
+export function executionBytes({ steps, start, end, wait }: ExecutionCommit): number {
+  let bytes = 0;
+  for (const { value, exports, logs, error, sends } of steps) {
+    bytes += historyRowBytes(value, exports, logs, error);
+    for (const { payload, sealed } of sends) bytes += textBytes(payload, sealed);
+  }
+  const isFirst = start.isStored !== true && (end !== undefined || wait !== undefined);
+  if (isFirst) bytes += historyRowBytes(start.event, start.context);
+  return bytes + textBytes(end?.error, end?.reason);
+}
+
+/** What is kept of one attempt. */
+export function attemptBytes({ response, error }: AttemptRecord): number {
+  return ATTEMPT_BYTES + textBytes(response, error);
+}
+
+function eventBytes({ data, channel, emitId, summary }: EventRow): number {
+  return historyRowBytes(data, channel, emitId, summary);
+}
+
+const ownerOf = ({ events }: FanOut) => events[0]?.event.accountId ?? '';
+
+function deliveriesOf({ events, webhookIds }: FanOut): number {
+  return events.reduce((sum, { event }) => sum + (webhookIds.get(event.channel)?.length ?? 0), 0);
+}

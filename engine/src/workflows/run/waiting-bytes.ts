@@ -1,0 +1,45 @@
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
+import type { AccountSums } from '../../run/account-sums.ts';
+import type { Execution } from './execution.ts';
+import type { StepRow } from './execution-rows.ts';
+import { bytesOfSends } from './run-steps.ts';
+
+/** What one execution counts for maxWaitingBytes, about: characters of its event, which is in two rows, its context and its steps. */
+export interface WaitingBytes {
+  /** It has one more step. */
+  add(row: StepRow): void;
+  /** What it would wait with after this step. */
+  with(last: StepRow): number;
+  /** The limit that its account would be over. */
+  exceededBy(bytes: number): ExceededLimit | undefined;
+  /** It waits with so much now; 0: not any more. */
+  set(bytes: number): void;
+}
+
+export function createWaitingBytes(
+  waiting: Pick<AccountSums, 'of' | 'add'>,
+  { key, start, account, usedBytes: before, waitedBytes }: Execution,
+): WaitingBytes {
+  let usedBytes = before;
+  let counted = waitedBytes;
+  return {
+    add(row) {
+      usedBytes += bytesOfStep(row);
+    },
+    with: (last) =>
+      LIMITS.waitingOverheadBytes + 2 * start.event.length + start.context.length + usedBytes + bytesOfStep(last),
+    exceededBy(bytes) {
+      const { maxWaitingBytes: value } = account;
+      const used = waiting.of(key.accountId) + bytes - counted;
+      return used > value ? { name: 'maxWaitingBytes', value, used } : undefined;
+    },
+    set(bytes) {
+      waiting.add(key.accountId, bytes - counted);
+      counted = bytes;
+    },
+  };
+}
+
+function bytesOfStep({ exports, value = '', logs, sends }: StepRow): number {
+  return exports.length + value.length + logs.length + bytesOfSends(sends);
+}
