@@ -1,19 +1,50 @@
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { plainReporter } from './test/support/plain-reporter.ts';
 
 const HOSTILE = ['test/hostile/**/*.test.ts'];
+/** They look at the process that they run in, its children or its turns, or run code of packages in it. */
+const ALONE = [
+  'test/build-packages.test.ts',
+  'test/build-processes.test.ts',
+  'test/process-starter.test.ts',
+  'test/sandbox-layers.test.ts',
+  'test/sandbox-processes.test.ts',
+  'test/sandbox-steps-large.test.ts',
+];
 
 // All processes of a run, servers too, keep here what Node made of the same files.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/headwater-compiled');
 
+// Tests make and remove hundreds of databases and folders, which costs a disk's file system several times what it costs memory.
+const MEMORY_FOLDER = '/dev/shm';
+const MEMORY_FOLDER_BYTES = 4 * 2 ** 30;
+if (process.env['TMPDIR'] === undefined && hasRoom(MEMORY_FOLDER)) process.env['TMPDIR'] = MEMORY_FOLDER;
+
+/** Some tests run programs from there, which containers may forbid. */
+function hasRoom(folder: string): boolean {
+  const mount =
+    existsSync(folder) &&
+    readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .find((one) => one.includes(` ${folder} `));
+  if (typeof mount !== 'string' || mount.includes('noexec')) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > MEMORY_FOLDER_BYTES;
+}
+
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Not how long anything may take: machines differ by a factor of four.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     teardownTimeout: 30_000,
     reporters: ['default', plainReporter()],
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // Loaded by Node as where they run, and not transformed once more for tests: that would take three times as long in each process.
     server: {
       deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
@@ -24,12 +55,23 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'alone',
+          include: ALONE,
+          globalSetup: ['test/support/global-setup.ts'],
+          isolate: true,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'main',
           include: ['test/**/*.test.ts'],
-          exclude: HOSTILE,
+          exclude: [...HOSTILE, ...ALONE],
           globalSetup: ['test/support/global-setup.ts'],
-          // Each file in a process of its own: isolates, signals and child processes must not meet those of another file.
-          isolate: true,
+          // One process after another for each file would take more time than most of the tests in it; a file that leaves
+          // something behind in the one it shares fails.
+          isolate: false,
+          setupFiles: ['test/support/shared-process.ts'],
         },
       },
       {
@@ -38,6 +80,7 @@ export default defineConfig({
           name: 'hostile',
           include: HOSTILE,
           globalSetup: ['test/support/global-setup.ts', 'test/support/hostile-setup.ts'],
+          setupFiles: ['test/support/hostile-ready.ts'],
           // More than a hundred small files against one server: what they run in is only its client, and can be shared.
           isolate: false,
           sequence: { groupOrder: 1 },

@@ -114,32 +114,68 @@ test('events that nobody can hear are stored, the run fails with the limit, and 
   ]);
 });
 
+async function webhookAt(url: string, emitterId: string): Promise<string> {
+  const { data } = await hw.api('POST', '/webhooks', { url });
+  await hw.api('POST', '/subscriptions', { emitter_id: emitterId, listener_id: data.id });
+  return data.id;
+}
+
+const untilRetried = (count: number) =>
+  eventually(async () => {
+    const rows =
+      await hw.sql`select from deliveries where status = 'pending' and leased_by is null and attempt_count > 0`;
+    return rows.length === count;
+  });
+
 test('deliveries that would wait beyond the limit are not made, and are made again once there is room', async () => {
   const receiver = await startReceiver();
   await receiver.stop();
   const source = await hw.deploy(component('this.$emit(event.body);'));
-  const webhook = await hw.api('POST', '/webhooks', { url: receiver.url });
-  await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.data.id });
-  const deliveries = () => hw.sql`select from deliveries where webhook_id = ${webhook.data.id}`;
+  const webhooks = 40;
+  for (let n = 0; n < webhooks; n++) await webhookAt(receiver.url, source.id);
+  const deliveries = () => hw.sql`select from deliveries`;
   await post(source.endpoint, '1');
-  const isRetried = () => hw.sql`
-    select from deliveries where webhook_id = ${webhook.data.id} and leased_by is null and attempt_count > 0`;
-  await eventually(async () => (await isRetried()).length === 1);
-  await hw.limit({ maxQueuedDeliveries: 1 });
+  await untilRetried(webhooks);
+  // None of them has its share.
+  await hw.limit({ maxQueuedDeliveries: webhooks });
   // Once it was counted.
   let sent = 1;
   await eventually(
     async () => {
       await post(source.endpoint, String(++sent));
       await hw.untilEvents(source.id, sent);
-      return (await deliveries()).length < sent;
+      return (await deliveries()).length < webhooks * sent;
     },
     { timeoutMs: 20_000, everyMs: 500 },
   );
   const [run] = (await hw.api('GET', `/sources/${source.id}/runs`)).data;
-  expect(run.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'maxQueuedDeliveries', value: 1 } });
+  expect(run.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'maxQueuedDeliveries', value: webhooks } });
   const before = (await deliveries()).length;
   await hw.limit({ maxQueuedDeliveries: null });
   await post(source.endpoint, 'null');
-  await eventually(async () => (await deliveries()).length === before + 1);
+  await eventually(async () => (await deliveries()).length === before + webhooks);
+});
+
+test('a webhook that is down takes half of what may wait, and the others get their deliveries', async () => {
+  const [gone, there] = [await startReceiver(), await startReceiver()];
+  await gone.stop();
+  const source = await hw.deploy(component('this.$emit(event.body);'));
+  const down = await webhookAt(gone.url, source.id);
+  await webhookAt(there.url, source.id);
+  let sent = 20;
+  for (let n = 0; n < sent; n++) await post(source.endpoint);
+  await untilRetried(sent);
+  await hw.limit({ maxQueuedDeliveries: 2 * sent });
+  const toDown = () => hw.sql`select from deliveries where webhook_id = ${down}`;
+  await eventually(
+    async () => {
+      await post(source.endpoint);
+      sent++;
+      await eventually(() => there.requests.length === sent);
+      return (await toDown()).length < sent;
+    },
+    { timeoutMs: 20_000, everyMs: 500 },
+  );
+  expect((await hw.api('GET', `/sources/${source.id}/runs`)).data).toEqual([]);
+  await there.stop();
 });

@@ -19,12 +19,13 @@ test('the operator sets limits of an account, sees what holds and why, and takes
     limits: { ...defaults, runCpuMs: 500, memoryMb: 64 },
     defaults,
     set: { runCpuMs: 500, memoryMb: 64 },
+    history: { bytes: 0, kept_from: null },
   };
   expect(set).toMatchObject({ status: 200, data: expected });
   expect((await hw.admin('GET', limitsPath())).data).toEqual(expected);
   expect((await hw.api('GET', '/users/me/limits')).data).toEqual(expected);
   const taken = await hw.admin('PUT', limitsPath(), { runCpuMs: null, memoryMb: null });
-  expect(taken.data).toEqual({ account_id: hw.accountId, limits: defaults, defaults, set: {} });
+  expect(taken.data).toEqual({ ...expected, limits: defaults, set: {} });
 });
 
 test('everything wrong is told at once, each with its bounds, and nothing is set', async () => {

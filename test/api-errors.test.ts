@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { HeadwaterError, LIMITS } from '../shared/src/index.ts';
 import {
@@ -85,6 +86,16 @@ test('a body over the limit is a 413, announced or in chunks', async () => {
   });
   const chunked = await server.call('/v1/components', { method: 'POST', body, duplex: 'half' });
   expect(chunked.status).toBe(413);
+});
+
+test('a compressed body is a 415 that says so, not JSON that is broken', async () => {
+  const body = gzipSync(JSON.stringify({ component_code: 'x' }));
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const response = await server.call('/v1/components', { method: 'POST', body, headers });
+  expect(response.status).toBe(415);
+  expect(await readProblem(response)).toMatchObject({ detail: expect.stringContaining('content-encoding') });
+  const plain = { ...postJson({ component_code: 'x' }), headers: { 'content-encoding': 'identity' } };
+  expect((await server.call('/v1/components', plain)).status).toBe(200);
 });
 
 test('what the engine refuses keeps its code, message and lines', async () => {

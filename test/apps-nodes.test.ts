@@ -136,4 +136,4 @@ it('replacing the encryption key covers accounts, clients and flows under way', 
   expect(await tokenFrom(first(), id)).not.toBe(before);
   const page = await fetch(first().url + callback.pathname + callback.search);
   expect(await page.text()).toContain('is connected');
-}, 60_000);
+});

@@ -77,7 +77,7 @@ describe('npm run compat', () => {
     expect(second.stdout).toBe(first.stdout);
   });
 
-  it('runs what was saved against a mock of its API where it is told to', { timeout: 60_000 }, async () => {
+  it('runs what was saved against a mock of its API where it is told to', async () => {
     const { code, stdout } = await compat(folder.path, ...running(), '--run', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

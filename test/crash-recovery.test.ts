@@ -138,7 +138,7 @@ describe('a run whose sandbox process dies', () => {
       expect.stringMatching(/SANDBOX_CRASHED|MEMORY_LIMIT|CPU_LIMIT/),
     ]);
     await server.stop();
-  }, 90_000);
+  });
 });
 
 describe('SIGTERM', () => {

@@ -77,7 +77,7 @@ test('props: data_store: delete, clear, entries and a time to live', async () =>
     false,
     ['b', 'gone'],
   ]);
-  await expect.poll(() => call(source, [['keys']]), { timeout: 5_000 }).toEqual([['b']]);
+  await expect.poll(() => call(source, [['keys']])).toEqual([['b']]);
   expect(await call(source, [['clear'], ['keys']])).toEqual([null, []]);
 });
 

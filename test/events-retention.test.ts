@@ -58,7 +58,7 @@ async function deliveries(webhookId: string, ages: readonly number[], status = '
 async function clean(defaultDays = 30): Promise<number> {
   const turn = createRetention({ sql: database.db.sql, defaultDays, defaultVersions: 20, nowMs: () => NOW_MS });
   let turns = 1;
-  while (await turn()) turns++;
+  while ((await turn()) !== 'nothing') turns++;
   await turn();
   return turns;
 }

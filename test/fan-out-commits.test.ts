@@ -158,6 +158,7 @@ test('events without room are stored, nobody hears them, a note says who did not
       asked.push([account, more]);
       return limit;
     },
+    isFull: () => false,
     add: () => undefined,
   };
   const { committed } = await commit(numbers(3), { backlogs });
@@ -173,12 +174,30 @@ test('events without room are stored, nobody hears them, a note says who did not
   );
 });
 
+test('a webhook for which too much waits gets no more, a note says so, and the others and the run go on', async () => {
+  const [full, open] = await webhooks(2);
+  const backlogs = {
+    exceeded: () => undefined,
+    isFull: (account: string, id: string) => account === accountId && id === full,
+    add: () => undefined,
+  };
+  const { committed } = await commit(numbers(2), { backlogs });
+  expect(committed).toMatchObject({ events: 2 });
+  expect(committed?.exceeded).toBeUndefined();
+  const heard = await database.db.sql`select webhook_id from deliveries where emitter_id = ${emitterId}`;
+  expect(heard).toEqual([{ webhook_id: open }, { webhook_id: open }]);
+  expect(
+    await database.db.sql`select listener_id, reason, missed from missed_events where emitter_id = ${emitterId}`,
+  ).toEqual([{ listener_id: full, reason: 'backlog_full', missed: 2 }]);
+});
+
 test('what one commit queues counts for the next run in it, and what waits is told', async () => {
   await webhooks(1);
   const added: unknown[] = [];
   const asked: number[] = [];
   const backlogs = {
     exceeded: (_: string, more: { deliveries: number }) => void asked.push(more.deliveries),
+    isFull: () => false,
     add: (account: string, more: unknown) => void added.push([account, more]),
   };
   const runs = [2, 3].map(

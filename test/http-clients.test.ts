@@ -29,7 +29,7 @@ let server: ClientServer;
 
 beforeAll(async () => {
   [headwater, server] = await Promise.all([startHeadwater(), startClientServer()]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await headwater.stop();

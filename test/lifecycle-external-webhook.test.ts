@@ -221,7 +221,7 @@ describe('kill -9 of the node', () => {
     expect((await second.api('GET', '/users/me/sources')).body.data).toEqual([]);
     expect([service.calls, registered()]).toEqual([['POST /hooks', 'DELETE /hooks/hook1'], []]);
     await second.stop();
-  }, 60_000);
+  });
 
   it('between the hooks of an update: the source is registered again with what is stored, and its owner can see why', async () => {
     const first = await startServer({ databaseUrl: test.url });
@@ -250,5 +250,5 @@ describe('kill -9 of the node', () => {
     expect(registered().filter(({ target }) => target === moved)).toEqual([]);
     expect((await second.api('DELETE', path)).status).toBe(204);
     await second.stop();
-  }, 60_000);
+  });
 });

@@ -19,5 +19,4 @@ test.runIf(mayRaise).each([true, false])(
     expect(nice).toBe(ownSession ? -5 : before);
     expect(niceOf(process.pid)).toBe(before);
   },
-  60_000,
 );

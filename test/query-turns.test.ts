@@ -29,6 +29,26 @@ test('two requests of an account are under way, the third begins when one ends, 
   expect(await Promise.all(asked)).toEqual(['first', null, null, null]);
 });
 
+test('of many accounts as many are under way as leave connections for events, and each has its turn', async () => {
+  const turns = createQueryTurns({ hasOthers: () => true });
+  const { ends, query } = held();
+  const asked = Array.from({ length: 20 }, (_, nth) => turns.run(`o_${nth % 4}`, query));
+  const other = turns.run('o_9', async () => 'other');
+  await aWhile();
+  expect(ends).toHaveLength(LIMITS.maxQueries);
+  // Behind the turns of those that came before, not behind all that they have asked for.
+  for (let n = 0; n < 8; n++) {
+    ends[n]?.(null);
+    await aWhile();
+  }
+  expect(await other).toBe('other');
+  for (let n = 8; n < asked.length; n++) {
+    ends[n]?.(null);
+    await aWhile();
+  }
+  await Promise.all(asked);
+});
+
 test('one that fails gives its turn back, and one whose turn does not come in time is told so', async () => {
   const turns = createQueryTurns({ hasOthers: () => false, maxWaitMs: 50 });
   for (let n = 0; n < 5; n++) {

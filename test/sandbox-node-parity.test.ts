@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
 
 /*
@@ -85,6 +85,10 @@ const sandbox = sandboxForFile();
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
   ...parameters: string[]
 ) => (load: (name: string) => unknown) => Promise<unknown>;
+
+// An isolate knows nothing of where this machine keeps temporary files.
+beforeAll(() => void vi.stubEnv('TMPDIR', undefined));
+afterAll(() => void vi.unstubAllEnvs());
 
 async function inNode(snippet: string): Promise<unknown> {
   const load = (name: string): unknown => process.getBuiltinModule(`node:${name}` as 'node:fs');

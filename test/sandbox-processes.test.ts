@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
@@ -17,6 +17,7 @@ async function start(options: Parameters<typeof startSandbox>[0] = {}): Promise<
   return sandbox;
 }
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
 });
 
@@ -58,7 +59,7 @@ test('they end even when they can no longer notice it', async () => {
 });
 
 test('a process has no environment and cannot be given one by the parent', async () => {
-  process.env['HEADWATER_TEST_SECRET'] = 'do not leak';
+  vi.stubEnv('HEADWATER_TEST_SECRET', 'do not leak');
   const sandbox = await start();
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
   for (const child of childProcesses()) expect(child.environment).toBe('');
@@ -125,7 +126,7 @@ test('a process that stops answering while nothing is due is killed by its heart
     fault: { code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' },
   });
   expect(outcome.wallMs).toBeLessThan(9_000);
-}, 15_000);
+});
 
 test('a run alone has a process of its own that ends after it', async () => {
   const sandbox = await start({ blankProcesses: 0 });

@@ -68,7 +68,7 @@ beforeAll(async () => {
   });
   sql = await connect();
   secrets = await useEverything();
-}, 120_000);
+});
 afterAll(async () => {
   await sql.end();
   await server.stop();

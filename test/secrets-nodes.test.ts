@@ -13,7 +13,7 @@ let nodes: TestServer[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   nodes = await Promise.all([1, 2].map(() => startServer({ databaseUrl: database.url })));
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
   await database.drop();

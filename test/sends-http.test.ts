@@ -1,7 +1,10 @@
-import { hostOf } from '../engine/src/sends/http-request.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hostOf, readHttpRequest } from '../engine/src/sends/http-request.ts';
+import { s3LineOf } from '../engine/src/sends/s3-payload.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../engine/src/contract.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
+import { longestTurnMs } from './support/longest-turn.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
 
 let world: SendWorld;
@@ -174,4 +177,26 @@ test('the host of a request is read without the rest of it', () => {
   expect(hostOf(JSON.stringify({ url: 'https://a.example:8443/x?"', data: [1] }))).toBe('a.example:8443');
   expect(hostOf('{"url":"https://a.example/","data":[[],[')).toBe('a.example');
   for (const none of ['{}', '{"url":1}', '{"url":"no"}']) expect(hostOf(none)).toBeUndefined();
+});
+
+test('megabytes of tiny values are handed on as they are, and no values are made of them', async () => {
+  const url = 'https://example.com';
+  const data = `[${'[],'.repeat(1_000_000)}1]`;
+  const parsedMs = await longestTurnMs(async () => {
+    JSON.parse(data);
+    await sleep(5);
+  });
+  const longestMs = await longestTurnMs(async () => {
+    const read = await readHttpRequest(`{"url":"${url}","data":${data},"headers":{"x":"1"}}`);
+    expect(read.ok && Buffer.from(read.value.body ?? '').toString() === data).toBe(true);
+    expect((await s3LineOf(`{"bucket":"b","payload":${data}}`)) === data).toBe(true);
+  });
+  expect(longestMs).toBeLessThan(parsedMs);
+  const isForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (const [json, message] of [
+    [`{"url":"${url}","params":{"a":${data}}}`, /params, headers, auth are longer than 262144/],
+    [`{"url":"${url}","headers":${JSON.stringify(isForm)},"data":${data}}`, /too long for a form/],
+  ] as const) {
+    expect(await readHttpRequest(json)).toEqual({ ok: false, message: expect.stringMatching(message) });
+  }
 });

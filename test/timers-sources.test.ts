@@ -151,4 +151,4 @@ it('after a downtime in which ticks were missed there is one at once, and then t
   )[0] as { due_ms: number };
   expect((nextMs - dueMs) % 2_000).toBe(0);
   await server.api('DELETE', `/sources/${source.id}`);
-}, 60_000);
+});

@@ -65,13 +65,13 @@ test('what must compile compiles, and what must not does not: test/types, and th
     ]),
   );
   expect(await compile(files)).toBe('');
-}, 60_000);
+});
 
 test('the compiler reads the files: a wrong one is reported with its line', async () => {
   const code = `import { defineSource } from '@headwater/types';
     defineSource({ name: 'A', version: '1', props: { n: { type: 'integer' } }, run() { this.n.trim(); } });`;
   expect(await compile({ 'wrong.ts': code })).toMatch(/wrong\.ts\(2,\d+\): error TS2339: Property 'trim'/);
-}, 60_000);
+});
 
 test('a TypeScript component that imports @headwater/types is saved and runs', async () => {
   const [first] = examples();

@@ -200,7 +200,7 @@ const isSame = (a: readonly string[], b: readonly string[]) =>
 
 const moves = fc.array(move, { minLength: 5, maxLength: 40 });
 
-it('whatever two nodes do, no more run than may, in order, and nothing is lost', { timeout: 120_000 }, async () => {
+it('whatever two nodes do, no more run than may, in order, and nothing is lost', async () => {
   const concurrency = fc.constantFrom(1, 1, 2, 3);
   await fc.assert(
     fc.asyncProperty(concurrency, moves, async (n, all) => {
@@ -210,7 +210,7 @@ it('whatever two nodes do, no more run than may, in order, and nothing is lost',
   );
 });
 
-it('whatever two nodes do, no more begin in a window than may', { timeout: 120_000 }, async () => {
+it('whatever two nodes do, no more begin in a window than may', async () => {
   const limit = fc.integer({ min: 0, max: 8 });
   await fc.assert(
     fc.asyncProperty(limit, moves, async (n, all) => {

@@ -89,7 +89,7 @@ test('a replay, and what was cancelled before it began, name it too', async () =
   expect(await cancelledOf(paused.id as string)).toBe(paused.triggers[1].id);
 });
 
-test('another node that takes over what a crash has left knows it', { timeout: 60_000 }, async () => {
+test('another node that takes over what a crash has left knows it', async () => {
   const database = await createTestDatabase();
   const receiver = await startReceiver();
   receiver.answer = { delayMs: 60_000 };

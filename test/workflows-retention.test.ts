@@ -48,7 +48,7 @@ test('executions and their steps are kept as long as the account keeps its event
   await execution(short, mine, 6);
   await execution(short, gone, 6);
   const turn = createRetention({ sql: sql(), defaultDays: 30, defaultVersions: 20, nowMs: () => NOW_MS });
-  expect(await turn()).toBe(false);
+  expect(await turn()).toBe('nothing');
   const ids = async (rows: PromiseLike<{ id: string }[]>) => (await rows).map(({ id }) => id).toSorted();
   const left = [kept, waiting, other].toSorted();
   expect(await ids(sql()<{ id: string }[]>`select id from executions`)).toEqual(left);

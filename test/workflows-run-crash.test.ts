@@ -41,7 +41,7 @@ const asking = (namespace: string): StepSource => ({
 const asked = (namespace: string) =>
   receiver.requests.filter(({ url }) => url.startsWith(`/${namespace}/`)).map(({ url }) => url);
 
-describe('kill -9 of a node', { timeout: 60_000 }, () => {
+describe('kill -9 of a node', () => {
   it('in the middle of executions repeats no step that was completed, and brings what they sent once', async () => {
     const first = await start();
     receiver.answer = ({ url }) => (url.startsWith('/second/') ? { delayMs: 60_000 } : { body: 'before' });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -47,4 +48,28 @@ it('an environment variable is there for the step that names it, and in nothing 
     expect([table, JSON.stringify(rows).includes(SECRET)]).toEqual([table, false]);
   }
   await receiver.stop();
+});
+
+it('what a step gives its next run with rerun is sealed while it waits, and there for that run', async () => {
+  const { accountId, sql } = headwater;
+  expect(await headwater.api('PUT', '/environment_variables/DOOR', { value: SECRET })).toMatchObject({ status: 200 });
+  const again = `
+    const { runs, context } = $.context.run;
+    if (runs === 1) $.export("links", $.flow.rerun(3_600_000, { cursor: this.key }));
+    return context?.cursor === this.key;`;
+  const { id, endpointKey } = await insertWorkflow(sql, {
+    accountId,
+    steps: [{ namespace: 'again', code: action(again), props: { key: '{{env.DOOR}}' }, env: ['DOOR'] }],
+  });
+  await post(`${headwater.url}/e/${endpointKey}`, {});
+  const wait = await eventually(async () => {
+    const [row] = await sql<{ context: string; exports: string }[]>`
+      select w.context, s.exports from execution_waits w join execution_steps s using (execution_id, position) where workflow_id = ${id}`;
+    return row;
+  });
+  expect(wait.context).toMatch(/^v2\./);
+  const { links } = JSON.parse(wait.exports) as { links: { resume_url: string } };
+  await post(new URL(new URL(links.resume_url).pathname, headwater.url).href, {});
+  const [execution] = await untilExecutions(sql, id, 1);
+  expect(execution).toMatchObject({ status: 'succeeded', steps: [{ value: true, runs: 2 }] });
 });

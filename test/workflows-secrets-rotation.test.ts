@@ -5,6 +5,7 @@ import { createOpenEnvironment } from '../engine/src/environment/open-environmen
 import { fixedKeys } from '../engine/src/secrets/master-key.ts';
 import { rotateKeys } from '../engine/src/secrets/rotate-keys.ts';
 import { createSealer } from '../engine/src/secrets/seal.ts';
+import { openContext } from '../engine/src/workflows/run/sealed-context.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount } from './support/source-rows.ts';
 
@@ -42,11 +43,16 @@ test('secrets of all versions of workflows and environment variables come under 
     await sql`
       insert into environment_variables (account_id, name, value)
       values (${accountId}, ${name}, ${before.seal(accountId, `value of ${name}`)})`;
+  const executionId = newId('execution');
+  await sql`
+    insert into execution_waits (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, context)
+    values (${executionId}, ${accountId}, ${workflowId}, 'rerun', 0, 1, '', now(), ${before.seal(accountId, '{"page":2}')}),
+      (${newId('execution')}, ${accountId}, ${workflowId}, 'rerun', 0, 1, '', now(), '{"page":1}')`;
   const moved = before.seal('o_another', 'moved');
   await sql`insert into environment_variables (account_id, name, value) values (${accountId}, 'MOVED', ${moved})`;
 
   const result = await rotateKeys({ sql, sealer: createSealer(fixedKeys([young, old])), batchSize: 2 });
-  expect(result).toMatchObject({ rewrapped: 6, complete: true });
+  expect(result).toMatchObject({ rewrapped: 7, complete: true });
   expect(result.unopened).toEqual([
     expect.stringContaining(`environment of ${accountId}, variable MOVED, key oldoldoldold`),
   ]);
@@ -60,6 +66,11 @@ test('secrets of all versions of workflows and environment variables come under 
     expect(after.open(accountId, props['other']?.$sealed ?? '')).toBe('"second"');
     expect(now[0]).toEqual(steps[0]);
   }
+  const [wait] = await sql<
+    { context: string }[]
+  >`select context from execution_waits where execution_id = ${executionId}`;
+  expect(openContext(after, accountId, wait?.context ?? '')).toBe('{"page":2}');
+  expect(openContext(after, accountId, '{"page":1}')).toBe('{"page":1}');
   const environment = createOpenEnvironment({ sql, sealer: after });
   expect({ ...(await environment.open(accountId, ['ONE', 'TWO'])) }).toEqual({
     ONE: 'value of ONE',

@@ -51,4 +51,4 @@ test('the runner counts the tests of each variant, and names what fails', async 
   } finally {
     await rm(checkout, { recursive: true });
   }
-}, 60_000);
+});

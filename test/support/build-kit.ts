@@ -6,6 +6,9 @@ import { afterAll, beforeAll } from 'vitest';
 import type { BuildLimits } from '../../sandbox-runtime/src/build/packages/build-order.ts';
 import { type PackageRegistry, startPackageRegistry } from './package-registry.ts';
 
+/** What bundles call for a module of Node. */
+const BUILTINS = '__headwaterBuiltin';
+
 export interface BuildKit {
   registry: PackageRegistry;
   cacheDir: string;
@@ -28,6 +31,7 @@ export function buildKitForFile(): BuildKit {
     for (const builder of builders.values()) await builder.stop();
     await kit.registry.stop();
     await rm(kit.cacheDir, { recursive: true, force: true });
+    Reflect.deleteProperty(globalThis, BUILTINS);
   });
   kit.builder = (limits = {}) => {
     const key = JSON.stringify(limits);
@@ -51,7 +55,7 @@ export function oneFile(code: string): { entry: string; files: Record<string, st
 
 /** The default export of a bundle, with Node's own modules where the guest has its registry. */
 async function loadBundle(code: string): Promise<unknown> {
-  Object.assign(globalThis, { __headwaterBuiltin: (name: string) => process.getBuiltinModule(name) });
+  Object.assign(globalThis, { [BUILTINS]: (name: string) => process.getBuiltinModule(name) });
   const url = `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
   const loaded = (await import(url)) as { default: unknown };
   return loaded.default;

@@ -5,6 +5,8 @@ import { eventually } from './eventually.ts';
 
 export const TEST_SERVER_VARIABLE = 'HEADWATER_TEST_DATABASE_URL';
 export const TEMPLATE_DATABASE = 'headwater_template';
+/** `file_copy` where files are in memory: there it takes a third of what Postgres does otherwise, which versions before 15 have not. */
+export const CLONE_STRATEGY_VARIABLE = 'HEADWATER_TEST_CLONE_STRATEGY';
 
 const CLONE_LOCK = 4_815_162_344;
 const LEAK_TIMEOUT_MS = 3_000;
@@ -23,7 +25,8 @@ export async function createTestDatabase(options: { maxConnections?: number } = 
   await asAdmin(async (sql) => {
     // Copies one after the other: the machine is no faster at two.
     await sql`select pg_advisory_lock(${CLONE_LOCK}::bigint)`;
-    await sql`create database ${sql(name)} template ${sql(TEMPLATE_DATABASE)}`;
+    const how = process.env[CLONE_STRATEGY_VARIABLE] === 'file_copy' ? sql`strategy file_copy` : sql``;
+    await sql`create database ${sql(name)} template ${sql(TEMPLATE_DATABASE)} ${how}`;
   });
   const db = openDatabase({ url, ...options });
   return { url, db, drop: () => dropDatabase(name, db) };

@@ -51,6 +51,7 @@ export const limitsRecord: AccountLimitsRecord = {
   limits: accountLimits({ runCpuMs: 500 }),
   defaults: accountLimits(),
   set: { runCpuMs: 500 },
+  history: { bytes: 4_096, keptFrom: MADE_AT },
 };
 
 export const send: SendRecord = {

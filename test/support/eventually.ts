@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface EventuallyOptions {
-  /** Default 10 000. */
+  /** Default 10 000. On a slow machine it takes longer: PATIENCE times as long is waited before the test fails. */
   timeoutMs?: number;
   /** Default 10; longer where it waits for long. */
   everyMs?: number;
@@ -15,6 +15,7 @@ export interface EventuallyOptions {
  */
 const PAUSE_SHARE = 0.1;
 const MAX_PAUSE_MS = 100;
+const PATIENCE = 3;
 
 /**
  * Calls `check` until it answers something other than false or undefined, and answers that. A check that throws counts
@@ -26,7 +27,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const { timeoutMs = 10_000, everyMs = 10 } = options;
   const startedAt = Date.now();
-  const deadline = startedAt + timeoutMs;
+  const deadline = startedAt + timeoutMs * PATIENCE;
   let cause: unknown;
   for (;;) {
     try {
@@ -40,5 +41,5 @@ export async function eventually<T>(
     const pauseMs = Math.min(MAX_PAUSE_MS, (Date.now() - startedAt) * PAUSE_SHARE);
     await sleep(Math.max(everyMs, pauseMs));
   }
-  throw new Error(`Waited ${timeoutMs} ms in vain for ${options.what ?? check.toString()}`, { cause });
+  throw new Error(`Waited ${timeoutMs * PATIENCE} ms in vain for ${options.what ?? check.toString()}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import postgres from 'postgres';
@@ -6,9 +6,11 @@ import { startEmbeddedPostgres } from '../../engine/src/database/embedded-postgr
 import { migrate } from '../../engine/src/database/migrate.ts';
 import { testLog } from './logs.ts';
 import { openRunFolder } from './run-folder.ts';
-import { TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
+import { CLONE_STRATEGY_VARIABLE, TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
 
 const PREFIX = 'headwater-test-';
+/** What Linux calls a file system in memory. */
+const TMPFS = 0x01021994;
 
 /** What the projects of a run share. Each loads this file for itself, so it is kept where all of them find it. */
 interface SharedSetup {
@@ -55,6 +57,7 @@ async function startServer(): Promise<() => Promise<void>> {
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
   const server = await startEmbeddedPostgres({ dataDir, log: testLog, settings });
   process.env[TEST_SERVER_VARIABLE] = server.url;
+  if ((await statfs(dataDir)).type === TMPFS) process.env[CLONE_STRATEGY_VARIABLE] = 'file_copy';
   await makeTemplate(server.url);
   return async () => {
     await server.stop();

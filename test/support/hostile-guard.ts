@@ -28,18 +28,36 @@ interface Neighbour {
   traffic: Traffic;
 }
 
-/** All attacks of a worker have the same neighbour, also those of other files: that is one more thing they must not harm. */
-const shared = globalThis as { hostileNeighbour?: Promise<Neighbour> | undefined; hostileClient?: true };
+/**
+ * All attacks of a worker have the same neighbour, also those of other files: that is one more thing they must not harm. It is not
+ * `free` after a test that failed, which may have run out of time and still be at it: then the next one starts another.
+ */
+const shared = globalThis as {
+  hostileNeighbour?: { neighbour: Promise<Neighbour>; free: boolean };
+  hostileClient?: true;
+};
 
 /** Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server and the database meanwhile and afterwards. */
 export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, attack: () => Promise<T>): Promise<T> {
   const report = process.env[REPORT_VARIABLE];
-  const neighbour = await (shared.hostileNeighbour ??= start(server));
+  const used = takeNeighbour(server);
+  const neighbour = await used.neighbour;
   if (report !== undefined) shared.hostileClient ??= keepToHalf();
   await neighbour.traffic.warmUp(neighbour.source.endpoint, (report === undefined ? TEST : BENCH).warmUpRequests);
   const answer = await (report === undefined ? watch(neighbour, attack) : measure(neighbour, attack, report));
   await expectAlive(server, sql, neighbour);
+  used.free = true;
   return answer;
+}
+
+function takeNeighbour(server: HostileServer): { neighbour: Promise<Neighbour>; free: boolean } {
+  const last = shared.hostileNeighbour;
+  if (last?.free === true) {
+    last.free = false;
+    return last;
+  }
+  last?.neighbour.then(({ traffic }) => traffic.stop()).catch(() => undefined);
+  return (shared.hostileNeighbour = { neighbour: start(server), free: false });
 }
 
 /** This process is the attackers' client, who bring processors of their own: it leaves half of these to what is measured. */
@@ -60,10 +78,7 @@ async function start(server: HostileServer): Promise<Neighbour> {
 
 async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>): Promise<T> {
   await traffic.begin(source.endpoint, TEST.perSecond);
-  const answer = await attack().catch(async (error: unknown) => {
-    await traffic.end(0);
-    throw error;
-  });
+  const answer = await attack();
   // An attack that is over at once is still met by a few requests.
   await eventually(async () => (await traffic.sent()) >= TEST.minRequests);
   expectServed(await traffic.end(DRAIN_MS));

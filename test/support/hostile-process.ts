@@ -1,6 +1,5 @@
 import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
-import { createStackMaps } from '../../sandbox-runtime/src/host/map-stack.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
@@ -55,25 +54,30 @@ type Asked = Partial<Pick<RunRequest, 'entry' | 'props'>> & { wallMs?: number };
 /** What a forged process does wrong is noticed at once, on a full machine some seconds later. */
 const DEFAULT_WALL_MS = 15_000;
 
-/** Gives a run to a process whose script defines `attack()`, and then one to an honest process. */
+/** Gives a run to a process whose script defines `attack()`, and then one to an honest process of the same node. */
 export async function runInForgedProcess(
   script: string,
   asked: Asked = {},
   host = recordingHost(),
 ): Promise<ForgedRun> {
   const problems: string[] = [];
-  const forged = await runIn(script, problems, asked, host);
-  const honest = await runIn(HONEST, [], {}, recordingHost());
-  return { ...forged, other: honest.outcome, otherData: honest.host.data(), problems };
+  const starter = await createStarter();
+  try {
+    const forged = await runIn(starter, script, problems, asked, host);
+    const honest = await runIn(starter, HONEST, [], {}, recordingHost());
+    return { ...forged, other: honest.outcome, otherData: honest.host.data(), problems };
+  } finally {
+    await starter.stop();
+  }
 }
 
 async function runIn(
+  starter: ProcessStarter,
   script: string,
   problems: string[],
   asked: Asked,
   host: RecordingHost,
 ): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
-  const starter = await createStarter();
   const process = startProcess(starter, `${PRELUDE}${script}`, problems);
   const watch = setInterval(() => process.check(performance.now()), 100);
   try {
@@ -83,7 +87,6 @@ async function runIn(
     clearInterval(watch);
     process.end();
     await process.whenExited();
-    await starter.stop();
   }
 }
 
@@ -130,7 +133,6 @@ function runTask(
         ...asked,
       },
       host,
-      createStackMaps(),
       resolve,
     );
     process.setLimits(account);

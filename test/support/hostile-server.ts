@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-export const HOSTILE_SERVER_VARIABLE = 'HEADWATER_TEST_HOSTILE_SERVER';
+/** Where the run answers which server is attacked, and starts it for whoever asks first. */
+export const HOSTILE_STARTER_VARIABLE = 'HEADWATER_TEST_HOSTILE_STARTER';
+
+/** All files of a worker attack the same one. */
+const known = globalThis as { hostileServer?: HostileServer };
 
 /** The server process that all attacks share. */
 export interface HostileServer {
@@ -10,10 +14,19 @@ export interface HostileServer {
   databaseUrl: string;
 }
 
+export async function untilHostileServer(): Promise<void> {
+  if (known.hostileServer !== undefined) return;
+  const starter = process.env[HOSTILE_STARTER_VARIABLE];
+  if (starter === undefined) throw new Error('No server: attacks run in the project "hostile" of vitest.config.ts');
+  const answer = await fetch(starter);
+  const body: unknown = await answer.json();
+  if (!answer.ok) throw new Error(`The server to be attacked did not start: ${String(body)}`);
+  known.hostileServer = body as HostileServer;
+}
+
 export function hostileServer(): HostileServer {
-  const text = process.env[HOSTILE_SERVER_VARIABLE];
-  if (text === undefined) throw new Error('No server: attacks run in the project "hostile" of vitest.config.ts');
-  return JSON.parse(text) as HostileServer;
+  if (known.hostileServer === undefined) throw new Error('No server: test/support/hostile-ready.ts was not loaded');
+  return known.hostileServer;
 }
 
 /** Resident memory of the process itself, without its children. */

@@ -1,32 +1,64 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createTestDatabase } from './database.ts';
-import { HOSTILE_SERVER_VARIABLE, type HostileServer } from './hostile-server.ts';
+import { HOSTILE_STARTER_VARIABLE, type HostileServer } from './hostile-server.ts';
 import { startSharedRegistry } from './hostile-registry.ts';
 import { startServer } from './server.ts';
 
-/** One server for all attacks: an attack that leaves something behind meets those that come after it. */
+interface AttackedServer {
+  shared: HostileServer;
+  stop(): Promise<void>;
+}
+
+/**
+ * One server for all attacks: an attack that leaves something behind meets those that come after it. It is started when the first of
+ * them asks for it: the other tests come before, and a server that waits for them takes processor time from them.
+ */
 export async function setup(): Promise<() => Promise<void>> {
-  const database = await createTestDatabase();
   // Nothing of an attack is to reach a registry outside.
   const registry = await startSharedRegistry();
-  const env = { HEADWATER_LOG_LEVEL: 'warn', HEADWATER_NPM_REGISTRY: registry.url };
+  let started: Promise<AttackedServer> | undefined;
+  const starter = createServer((_, response) => {
+    started ??= startAttackedServer(registry.url);
+    void started
+      .then(({ shared }) => answer(response, 200, shared))
+      .catch((error) => answer(response, 500, `${error}`));
+  });
+  await new Promise<void>((resolve) => starter.listen(0, '127.0.0.1', resolve));
+  process.env[HOSTILE_STARTER_VARIABLE] = `http://127.0.0.1:${(starter.address() as AddressInfo).port}`;
+  return async () => {
+    starter.closeAllConnections();
+    await new Promise((resolve) => starter.close(resolve));
+    // That it did not start was told to whoever asked.
+    await (await started?.catch(() => undefined))?.stop();
+    await registry.stop();
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function startAttackedServer(registryUrl: string): Promise<AttackedServer> {
+  const database = await createTestDatabase();
+  const env = { HEADWATER_LOG_LEVEL: 'warn', HEADWATER_NPM_REGISTRY: registryUrl };
   const server = await startServer({ databaseUrl: database.url, env, ownSession: true }).catch(
     async (error: unknown) => {
-      await registry.stop();
       await database.drop();
       throw error;
     },
   );
-  const shared: HostileServer = { url: server.url, pid: server.process.pid, databaseUrl: database.url };
-  process.env[HOSTILE_SERVER_VARIABLE] = JSON.stringify(shared);
-  return async () => {
-    const ended = await server.process.end('SIGTERM');
-    if (ended.code !== 0) {
-      console.error(
-        `The attacked server did not stop in order (${JSON.stringify(ended)}):\n${server.process.output()}`,
-      );
-      process.exitCode = 1;
-    }
-    await registry.stop();
-    await database.drop();
+  return {
+    shared: { url: server.url, pid: server.process.pid, databaseUrl: database.url },
+    async stop() {
+      const ended = await server.process.end('SIGTERM');
+      if (ended.code !== 0) {
+        console.error(
+          `The attacked server did not stop in order (${JSON.stringify(ended)}):\n${server.process.output()}`,
+        );
+        process.exitCode = 1;
+      }
+      await database.drop();
+    },
   };
 }

@@ -35,6 +35,8 @@ export interface Traffic {
   end(drainMs: number): Promise<TrafficPhase>;
   /** Requests sent in the phase so far. */
   sent(): Promise<number>;
+  /** Ends the process: what was asked of it is not answered any more. */
+  stop(): void;
 }
 
 const MAIN = fileURLToPath(new URL('./hostile-traffic-main.ts', import.meta.url));
@@ -62,5 +64,6 @@ export async function startTraffic(): Promise<Traffic> {
     begin: (endpoint, perSecond) => ask({ kind: 'begin', endpoint, perSecond }),
     sent: () => ask({ kind: 'count' }),
     end: (drainMs) => ask({ kind: 'end', drainMs }),
+    stop: () => void child.kill(),
   };
 }

@@ -4,6 +4,7 @@ import {
   createHttpMetrics,
   type HttpMetrics,
   type AccountTurns,
+  type App,
   createAccountTurns,
   createIngestHandler,
   type HttpServer,
@@ -24,6 +25,7 @@ export interface TestServer extends ReturnType<typeof createRecordingEngine> {
   url: string;
   port: number;
   server: HttpServer;
+  app: App;
   /** A call with the key of the account; `init` overrides. */
   call(path: string, init?: CallInit): Promise<Response>;
 }
@@ -71,7 +73,7 @@ export async function startTestServer(
   const url = `http://127.0.0.1:${server.port}`;
   const call = (path: string, init: CallInit = {}) =>
     fetch(url + path, { ...init, headers: { authorization: `Bearer ${API_KEY}`, ...init.headers } });
-  return { ...recording, url, port: server.port, server, call };
+  return { ...recording, url, port: server.port, server, app, call };
 }
 
 export interface RawAnswer {

@@ -27,6 +27,9 @@ export interface ApiClient {
   metric(name: string, labels?: string): Promise<number | undefined>;
 }
 
+/** What a page has at most. */
+const PAGE = 100;
+
 interface Answer {
   data?: unknown;
   page_info?: { total_count: number; count: number; end_cursor?: string | null };
@@ -88,7 +91,16 @@ export function createApiClient(system: System, apiKey = system.apiKey): ApiClie
       return { webhookId: id, secret };
     },
     async countDeliveries(webhookId) {
-      return (await call('GET', deliveriesPath(webhookId, 1))).page_info?.total_count ?? Number.NaN;
+      let count = 0;
+      let after = '';
+      // `total_count` stops at some number.
+      for (;;) {
+        const { page_info: page } = await call('GET', `${deliveriesPath(webhookId, PAGE)}${after}`);
+        if (page === undefined) return Number.NaN;
+        count += page.count;
+        if (page.count < PAGE) return count;
+        after = `&after=${page.end_cursor}`;
+      }
     },
     async deliveryStatuses(webhookId, limit) {
       const { data } = await call('GET', deliveriesPath(webhookId, limit));

@@ -40,4 +40,4 @@ it('the account gets the bytes that it may have, the rest is refused by name and
   expect(stored?.bytes).toBeGreaterThan(0);
   expect(stored?.bytes).toBeLessThanOrEqual(MAX_BYTES);
   expect(stored?.unused).toBe(0);
-}, 90_000);
+});

@@ -20,4 +20,4 @@ it('the neighbour is served while it grows, and it ends with its source', async 
   // Thousands of invocations are given up, in turn with everybody else's commits.
   await world.untilIdle(60_000);
   expect(await waiting()).toHaveLength(0);
-}, 120_000);
+});

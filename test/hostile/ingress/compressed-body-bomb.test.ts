@@ -25,7 +25,7 @@ it('is never unpacked: an endpoint passes it on as it is, the API refuses it', a
         };
         const sent = await fetch(endpoint, { method: 'POST', headers, body });
         const api = await fetch(`${server.url}/v1/sources`, { method: 'POST', headers, body });
-        expect([encoding, sent.status, api.status]).toEqual([encoding, 200, 400]);
+        expect([encoding, sent.status, api.status]).toEqual([encoding, 200, 415]);
       }
       await world.untilIdle();
     }),

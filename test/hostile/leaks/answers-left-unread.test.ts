@@ -17,5 +17,5 @@ it('their connections are closed with the run', async () => {
       this.$emit('gone');`),
   );
   expect(ran.error).toBeUndefined();
-  await expect.poll(server.open, { timeout: 5_000 }).toBe(0);
+  await expect.poll(server.open).toBe(0);
 });

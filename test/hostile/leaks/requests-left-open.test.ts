@@ -15,5 +15,5 @@ it('their connections are closed with the run', async () => {
   );
   expect(ran.error).toBeUndefined();
   expect(ran.events).toContain('gone');
-  await expect.poll(server.open, { timeout: 5_000 }).toBe(0);
+  await expect.poll(server.open).toBe(0);
 });

@@ -34,4 +34,4 @@ it('is in the memory of the node once, and the neighbour is served', async () =>
     await chain.world.untilIdle();
   });
   expect(residentBytes(server.pid) - before).toBeLessThan(MAX_GROWTH_BYTES);
-}, 90_000);
+});

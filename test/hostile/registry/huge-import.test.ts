@@ -30,4 +30,4 @@ it('is refused before anything of it is stored', async () => {
   });
   const kept = await world.sql`select from registry_imports where account_id = ${world.attacker.id}`;
   expect(kept.length).toBe(0);
-}, 60_000);
+});

@@ -34,4 +34,4 @@ it('keeps the builder busy, and the neighbour is served in his turn', async () =
     expect(body.data.status).toBe('running');
   });
   await world.sql`update registry_imports set ended_at = now(), files = null where account_id = ${attacker.id}`;
-}, 120_000);
+});

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { isLongJson, isShortJson } from '../sandbox-runtime/src/host/json-check.ts';
-import { JsonScanner } from '../sandbox-runtime/src/host/json-scanner.ts';
+import { isLongJson, isShortJson, readMembers } from '../shared/src/index.ts';
+import { JsonScanner, skipSpace } from '../shared/src/json/json-scanner.ts';
 import { fc } from './support/properties.ts';
 
 function scan(text: string, slice: number): boolean {
   const scanner = new JsonScanner(text);
   for (;;) {
     const found = scanner.read(slice);
-    if (found !== undefined) return found;
+    if (found !== undefined) return found >= 0 && skipSpace(text, found) === text.length;
   }
 }
 
@@ -50,4 +50,23 @@ test('a deep text of megabytes is read in turns, and a short one at once', async
   expect(isShortJson(deep)).toBeUndefined();
   expect(await isLongJson(deep + ']'.repeat(500_000))).toBe(true);
   expect(await isLongJson(deep)).toBe(false);
+});
+
+test('the members of an object have the texts that make the values JSON.parse makes', async () => {
+  const names = ['a', 'b', '__proto__', 'é'] as const;
+  const name = fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 3 }));
+  const members = fc.array(fc.tuple(name, fc.jsonValue(), fc.nat(2)), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(members, async (pairs) => {
+      const json = `{ ${pairs.map(([key, value, space]) => `${JSON.stringify(key)} : ${JSON.stringify(value, null, space)}`).join(' ,\n')} } `;
+      const expected = names.filter((one) => pairs.some(([key]) => key === one));
+      const found = (await readMembers(json, names)) ?? {};
+      expect(Object.keys(found).toSorted()).toEqual(expected.toSorted());
+      for (const one of expected) {
+        const last = pairs.findLast(([key]) => key === one)?.[1];
+        expect(JSON.parse(found[one] ?? '')).toEqual(JSON.parse(JSON.stringify(last)));
+      }
+    }),
+  );
+  for (const text of ['[]', '1', '"{}"', 'null']) expect(await readMembers(text, names)).toBeUndefined();
 });

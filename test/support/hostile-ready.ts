@@ -1,0 +1,4 @@
+import { untilHostileServer } from './hostile-server.ts';
+
+// Loaded before each attack.
+await untilHostileServer();

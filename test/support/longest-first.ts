@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Half a minute and more each, whatever their size. Begun among the last, one of them would keep a single processor busy while the
+ * others had nothing left to do. Vitest knows how long files took, but not in a fresh clone.
+ */
+const LONGEST = [
+  'account-backlog',
+  'api-process',
+  'build-imports',
+  'cli-commands',
+  'cli-init',
+  'cli-prompts',
+  'cli-server',
+  'compat-report',
+  'crash-recovery',
+  'database-embedded',
+  'dependency-rules',
+  'http-clients',
+  'hostile/floods/dynamic-props',
+  'hostile/memory/large-code-of-many-sources',
+  'lifecycle-external-webhook',
+  'sandbox-limits',
+  'sandbox-processes',
+  'secrets-rotation',
+  'timers-sources',
+  'workflows-end-to-end-restart',
+  'workflows-run-crash',
+].map((name) => path.resolve('test', `${name}.test.ts`));
+
+/** As Vitest orders files, but those first, in each project. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(specifications);
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    return projects.flatMap((project) => {
+      const own = sorted.filter((one) => one.project === project);
+      const isLong = ({ moduleId }: TestSpecification) => LONGEST.includes(moduleId);
+      return [...own.filter(isLong), ...own.filter((one) => !isLong(one))];
+    });
+  }
+}
