@@ -38,7 +38,7 @@ function hasRoom(folder: string): boolean {
 export default defineConfig({
   test: {
     // Not how long anything may take: machines differ by a factor of four.
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     teardownTimeout: 30_000,

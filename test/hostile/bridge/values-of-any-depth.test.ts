@@ -1,10 +1,12 @@
-// bridge: Events and values a a hundred thousand levels deep, and some thousand.
+// bridge: Events and values a hundred thousand levels deep, and some thousand.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
 it('what cannot be written as JSON is an error, and the rest goes the whole way', async () => {
+  // A second of it, and several times that on a machine that is full.
+  await world.limit({ runCpuMs: 60_000 });
   const ran = await world.unharmed(() =>
     world.attack(`
 const nest = (levels) => { let value = 1; for (let i = 0; i < levels; i++) value = [value]; return value; };

@@ -4,7 +4,7 @@ import { residentBytes } from '../../support/hostile-server.ts';
 import { supplyChain } from '../../support/hostile-supply-chain.ts';
 
 const chain = supplyChain();
-const SOURCES = 16;
+const SOURCES = 10;
 const CODE_BYTES = 16_000_000;
 /** Half of what the code of all sources takes. */
 const MAX_GROWTH_BYTES = (SOURCES * CODE_BYTES) / 2;
