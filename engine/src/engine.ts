@@ -273,6 +273,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     turns: turns.turns,
     deliverer,
     sends: sendRunner,
+    presence: base.presence,
     log,
   });
   const stopRetention = startRetention(retentionOf(options, db.sql));

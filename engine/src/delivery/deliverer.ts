@@ -1,6 +1,7 @@
-import { LIMITS, type Presence } from '@headwater/shared';
+import { createPresence, LIMITS, type Presence } from '@headwater/shared';
 import type { Egress } from '../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../egress/tenant-connections.ts';
+import { createLaneTurns, type LaneTurns } from '../jobs/lane-turns.ts';
 import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
 import type { DeliverWebhookPayload } from '../jobs/tasks.ts';
 import type { Log } from '../log.ts';
@@ -66,7 +67,10 @@ export interface Deliverer {
   capacity(webhook?: WebhookOf): number;
   /** Takes on deliveries that this node has leased already. Never refuses; what is too much is released again. */
   take(deliveries: readonly DueDelivery[]): void;
-  /** One turn of a webhook's lane: leases a bounded batch of what is due. Rejects when the database does not answer. */
+  /**
+   * One turn of a webhook's lane: leases a bounded batch of what is due, now or when the turn of its tenant has come. Rejects when the
+   * database does not answer.
+   */
   runLane(payload: DeliverWebhookPayload): Promise<void>;
   stats(): DelivererStats;
   /**
@@ -100,6 +104,7 @@ class NodeDeliverer implements Deliverer {
   readonly #recorder: OutcomeRecorder<AttemptResult>;
   #claiming = 0;
   readonly #held = createHeldItems<DueDelivery>(({ data }) => data.length);
+  readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #stopping: Promise<void> | undefined;
 
@@ -108,6 +113,8 @@ class NodeDeliverer implements Deliverer {
     this.#options = options;
     this.#limits = completeLimits(options.limits);
     this.#connections = createTenantConnections({ egress });
+    const { presence = createPresence() } = options;
+    this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder({
       record: (results) => recordAttempts(db.sql, nodeId(), results),
       withoutTexts,
@@ -129,7 +136,7 @@ class NodeDeliverer implements Deliverer {
       },
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#giveBack(deliveries),
-      ...(options.presence === undefined ? {} : { presence: options.presence }),
+      presence,
     });
   }
 
@@ -151,8 +158,21 @@ class NodeDeliverer implements Deliverer {
   }
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
+    const accountId = await readWebhookAccount(this.#options.db.sql, webhookId);
+    await this.#laneTurns.run(accountId ?? webhookId, webhookId, () => this.#claim(accountId, webhookId));
+  }
+
+  stats(): DelivererStats {
+    return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #claim(accountId: string | undefined, webhookId: string): Promise<void> {
     const { db, nodeId } = this.#options;
-    const accountId = await readWebhookAccount(db.sql, webhookId);
     // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
@@ -168,20 +188,16 @@ class NodeDeliverer implements Deliverer {
     }
   }
 
-  stats(): DelivererStats {
-    return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
-  }
-
-  stop(): Promise<void> {
-    this.#stopping ??= this.#drain();
-    return this.#stopping;
-  }
-
   async #drain(): Promise<void> {
     const { db, nodeId } = this.#options;
+    const waiting = await this.#laneTurns.stop();
     await this.#sender.stop(this.#limits.drainMs);
     await this.#recorder.stop();
     await this.#connections.stop();
+    await addJobs(
+      db.sql,
+      waiting.map((webhookId) => deliverLane(webhookId)),
+    );
     await releaseDeliveries(db.sql, nodeId());
   }
 

@@ -1,3 +1,4 @@
+import type { Presence } from '@headwater/shared';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import type { Log } from '../log.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
@@ -6,8 +7,10 @@ import type { SendRunner } from '../sends/send-runner.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../workflows/controls/turns.ts';
 import { recordJobPool } from '../store/register-node.ts';
+import { addRunLanes } from '../store/insert-invocations.ts';
 import { createTicker, type TickerOptions } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
+import { createLaneTurns } from './lane-turns.ts';
 import { createWaker } from './wake-execution.ts';
 import { createPostponedLanes } from './postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
@@ -29,6 +32,7 @@ export interface LanesOptions {
   turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
+  presence: Presence;
   log: Log;
 }
 
@@ -36,12 +40,13 @@ export interface LanesOptions {
 const RETRY_MS = 500;
 
 /** Starts working on the lanes of all sources, webhooks and timers, beside every other node that does. */
-export function startLanes(options: LanesOptions): Promise<JobRunner> {
+export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
-  const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS) };
+  const laneTurns = createLaneTurns({ presence: options.presence, log });
+  const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS), laneTurns };
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs });
   const wake = createWaker(sql);
-  return startJobRunner({
+  const runner = await startJobRunner({
     databaseUrl: options.databaseUrl,
     log,
     onPool: (poolId) => {
@@ -57,4 +62,10 @@ export function startLanes(options: LanesOptions): Promise<JobRunner> {
       [TASKS.wakeExecution]: (payload) => wake(payload as WakeExecutionPayload),
     },
   });
+  return {
+    async stop() {
+      await runner.stop();
+      await addRunLanes(sql, await laneTurns.stop());
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { deleteOrphanedInvocations } from '../store/delete-orphaned-invocations.
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readSourceAccount } from '../store/read-source-account.ts';
 import type { Turns } from '../workflows/controls/turns.ts';
+import type { LaneTurns } from './lane-turns.ts';
 import type { PostponedLanes } from './postponed-lanes.ts';
 import type { RunSourcePayload } from './tasks.ts';
 
@@ -19,26 +20,37 @@ interface RunSourceOptions {
   dispatcher: Dispatcher;
   postponed: PostponedLanes;
   turns: Pick<Turns, 'runLane'>;
+  laneTurns: LaneTurns;
 }
 
 /** Hands waiting invocations of one source to this node; what is left goes to the back of the queue. */
 export async function runSourceLane(
-  { sql, dispatcher, postponed, turns }: RunSourceOptions,
+  options: RunSourceOptions,
   nodeId: string,
   payload: RunSourcePayload,
 ): Promise<void> {
-  const emitter = await readSourceAccount(sql, payload.sourceId);
-  if (emitter === undefined) return dropOrphans(sql, payload.sourceId);
+  const { sql, turns, postponed, laneTurns } = options;
+  const { sourceId } = payload;
+  const emitter = await readSourceAccount(sql, sourceId);
+  if (emitter === undefined) return dropOrphans(sql, sourceId);
   const { accountId, inTurn } = emitter;
-  if (inTurn) return turns.runLane({ accountId, workflowId: payload.sourceId }, () => postponed.nextTryMs(accountId));
+  if (inTurn) return turns.runLane({ accountId, workflowId: sourceId }, () => postponed.nextTryMs(accountId));
+  return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));
+}
+
+async function claim(
+  { sql, dispatcher, postponed }: RunSourceOptions,
+  nodeId: string,
+  { accountId, sourceId }: { accountId: string; sourceId: string },
+): Promise<void> {
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
   if (limit <= 0) {
-    await addRunLanes(sql, [payload.sourceId], postponed.nextTryMs(accountId));
+    await addRunLanes(sql, [sourceId], postponed.nextTryMs(accountId));
     return;
   }
-  const claimed = await claimInvocations(sql, payload.sourceId, nodeId, limit);
+  const claimed = await claimInvocations(sql, sourceId, nodeId, limit);
   dispatcher.take(claimed);
-  if (claimed.length === limit) await addRunLanes(sql, [payload.sourceId]);
+  if (claimed.length === limit) await addRunLanes(sql, [sourceId]);
 }
 
 async function dropOrphans(sql: Sql, sourceId: string): Promise<void> {

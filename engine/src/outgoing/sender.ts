@@ -1,4 +1,4 @@
-import { createPresence, type Presence } from '@headwater/shared';
+import { createGiveWay, createPresence, type Presence } from '@headwater/shared';
 import { createLanes, type LaneLimits } from './lanes.ts';
 
 /** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
@@ -23,8 +23,9 @@ export interface SenderOptions<T, R> {
 }
 
 /**
- * Of one tenant in one turn of the event loop, while others are here as well. Each is some 0.3 ms of the node's thread: for hundreds
- * at once everybody would wait, at each of the dozen turns that a request takes.
+ * Of one tenant in one turn, while others are here as well: a turn of the event loop, after which a busy thread is left to others for
+ * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
+ * loop that a request takes.
  */
 const MAX_STARTS_PER_TURN = 2;
 
@@ -32,16 +33,19 @@ function startsPerTurn(presence: Presence): number {
   return presence.hasSeveral(performance.now()) ? MAX_STARTS_PER_TURN : Number.POSITIVE_INFINITY;
 }
 
-/** At the end of this turn of the event loop, however often it is asked for. */
-function oncePerTurn(act: () => void): () => void {
+/** In the next turn, however often it is asked for. */
+function oncePerTurn(presence: Presence, act: () => void): () => void {
+  const giveWay = createGiveWay();
   let isScheduled = false;
+  const begin = async () => {
+    if (presence.hasSeveral(performance.now())) await giveWay();
+    isScheduled = false;
+    act();
+  };
   return () => {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      act();
-    });
+    setImmediate(() => void begin());
   };
 }
 
@@ -75,12 +79,13 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     if (lanes.isTurnOver()) nextTurn();
   }
 
-  const nextTurn = oncePerTurn(() => {
+  const nextTurn = oncePerTurn(presence, () => {
     lanes.newTurn();
     startWhatMayStart();
   });
 
   async function start(item: T): Promise<void> {
+    presence.saw(item.accountId, performance.now());
     const attempt = options.attempt(item);
     attempts.add(attempt);
     const end = await attempt.done;

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createLaneTurns } from '../engine/src/jobs/lane-turns.ts';
+import { createPresence } from '../shared/src/index.ts';
+import { createDeliveryWorld } from './support/delivery-world.ts';
+import { eventually } from './support/eventually.ts';
+import { testLog } from './support/logs.ts';
+import { startReceiver } from './support/receiver.ts';
+
+/** Claims that end when they are told to. */
+function held(tenants: readonly string[]) {
+  const presence = createPresence();
+  const turns = createLaneTurns({ presence, log: testLog });
+  const begun = new Map<string, PromiseWithResolvers<void>>();
+  const see = () => {
+    for (const tenant of tenants) presence.saw(tenant, performance.now());
+  };
+  const run = (tenant: string, lane: string) => {
+    see();
+    return turns.run(tenant, lane, () => {
+      const end = Promise.withResolvers<void>();
+      begun.set(lane, end);
+      return end.promise;
+    });
+  };
+  const isBegun = (lane: string) => eventually(() => begun.has(lane));
+  return { turns, begun, run, isBegun, see };
+}
+
+test('beside others lanes of a tenant claim one after the other, and those of others at once', async () => {
+  const { begun, run, isBegun } = held(['o_a', 'o_b']);
+  const first = run('o_a', 'a1');
+  // The job is done: it keeps no worker.
+  await Promise.all([run('o_a', 'a2'), run('o_a', 'a3'), run('o_a', 'a2')]);
+  const other = run('o_b', 'b1');
+  expect([...begun.keys()]).toEqual(['a1', 'b1']);
+  begun.get('a1')?.resolve();
+  await first;
+  await isBegun('a2');
+  expect([...begun.keys()]).toEqual(['a1', 'b1', 'a2']);
+  begun.get('a2')?.resolve();
+  await isBegun('a3');
+  begun.get('a3')?.resolve();
+  begun.get('b1')?.resolve();
+  await other;
+});
+
+test('what waits begins no sooner than after as long as the claim before it took', async () => {
+  const { begun, run, isBegun, see } = held(['o_a', 'o_b']);
+  const first = run('o_a', 'a1');
+  await run('o_a', 'a2');
+  await sleep(80);
+  see();
+  const endedMs = performance.now();
+  begun.get('a1')?.resolve();
+  await first;
+  await isBegun('a2');
+  // Node's timers may be a millisecond early.
+  expect(performance.now() - endedMs).toBeGreaterThanOrEqual(75);
+  begun.get('a2')?.resolve();
+});
+
+test('who is alone claims for all lanes at once', async () => {
+  const { begun, run } = held(['o_a']);
+  const all = ['a1', 'a2', 'a3'].map((lane) => run('o_a', lane));
+  expect([...begun.keys()]).toEqual(['a1', 'a2', 'a3']);
+  for (const { resolve } of begun.values()) resolve();
+  await Promise.all(all);
+});
+
+test('a claim that fails is its job’s, or else found as stalled, and those behind it go on', async () => {
+  const { begun, run, isBegun } = held(['o_a', 'o_b']);
+  const first = run('o_a', 'a1');
+  await run('o_a', 'a2');
+  await run('o_a', 'a3');
+  begun.get('a1')?.reject(new Error('no database'));
+  await expect(first).rejects.toThrow('no database');
+  await isBegun('a2');
+  begun.get('a2')?.reject(new Error('no database'));
+  await isBegun('a3');
+  begun.get('a3')?.resolve();
+});
+
+test('stop waits for the claim that is under way, and says which lanes are left', async () => {
+  const { turns, begun, run } = held(['o_a', 'o_b']);
+  const first = run('o_a', 'a1');
+  await run('o_a', 'a2');
+  await run('o_a', 'a3');
+  begun.get('a1')?.resolve();
+  await first;
+  expect(await turns.stop()).toEqual(['a2', 'a3']);
+  expect([...begun.keys()]).toEqual(['a1']);
+});
+
+test('lanes that wait for their turn when a node stops get their jobs back, and another node delivers', async () => {
+  const world = await createDeliveryWorld();
+  const receiver = await startReceiver();
+  const [who, other] = [await world.account(), await world.account()];
+  const presence = createPresence();
+  const deliverer = world.deliverer({ node: 'node_a', presence });
+  const webhooks = await Promise.all(Array.from({ length: 5 }, () => world.webhook(who, { url: receiver.url })));
+  for (const webhook of webhooks) await world.emit(webhook, who, 10, null);
+  for (const { accountId } of [who, other]) presence.saw(accountId, performance.now());
+  await Promise.all(webhooks.map(({ id }) => deliverer.runLane({ webhookId: id })));
+  await deliverer.stop();
+  expect((await world.jobKeys()).length).toBeGreaterThanOrEqual(3);
+  await world.runLanes(world.deliverer({ node: 'node_b' }));
+  for (const { id } of webhooks) {
+    await eventually(async () => (await world.rows(id)).every(({ status }) => status === 'delivered'));
+  }
+  expect(receiver.requests).toHaveLength(50);
+  await receiver.stop();
+  await world.stop();
+});
