@@ -52,6 +52,14 @@ test('fields that name secrets are not written, at whatever depth libraries put 
   expect(logged((log) => log.info(fields, 'request'))).not.toMatch(/x-\d/);
 });
 
+test('dates and lists are written as they are', () => {
+  const line = logged((log) => log.info({ at: new Date(0), of: { days: [new Date(1), 2] } }, 'dates'));
+  expect(JSON.parse(line)).toMatchObject({
+    at: '1970-01-01T00:00:00.000Z',
+    of: { days: ['1970-01-01T00:00:00.001Z', 2] },
+  });
+});
+
 test('of an error the log has what happened and where, not the data that libraries hang on it', () => {
   const cause = Object.assign(new Error('duplicate key value violates unique constraint "api_keys_key_hash_key"'), {
     code: '23505',

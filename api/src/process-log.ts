@@ -56,6 +56,8 @@ const withoutSecrets = (fields: object, depth = 1): Record<string, unknown> =>
 function withoutSecretsIn(value: unknown, depth: number): unknown {
   // Of an error the fields that are logged are named ones.
   if (typeof value !== 'object' || value === null || value instanceof Error || depth === FIELD_DEPTH) return value;
+  // A date, or another that says itself what it is.
+  if ('toJSON' in value) return value;
   if (Array.isArray(value)) return value.map((one) => withoutSecretsIn(one, depth + 1));
   return withoutSecrets(value, depth + 1);
 }
