@@ -1,6 +1,9 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
-/** The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. */
+/**
+ * The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
+ * the announced or the received length goes over the limit.
+ */
 export async function readBodyText(request: Request, maxBytes: number = LIMITS.maxApiBodyBytes): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return '';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Presence } from '@headwater/shared';
 import type { Log } from '../log.ts';
+import { restAfterMs } from '../rest-after.ts';
 
 /**
  * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second: they would have all connections to the
@@ -28,9 +29,6 @@ interface Tenant {
   waiting: Map<string, Claim>;
 }
 
-/** A claim that took longer waited for something else than the work in it. */
-const MAX_REST_MS = 100;
-
 export function createLaneTurns({ presence, log }: LaneTurnsOptions): LaneTurns {
   const tenants = new Map<string, Tenant>();
   const rounds = new Set<Promise<void>>();
@@ -51,7 +49,7 @@ export function createLaneTurns({ presence, log }: LaneTurnsOptions): LaneTurns 
 
   /** Never rejects. `tookMs`: the claim before it. */
   async function claimNext(tenantId: string, tenant: Tenant, tookMs: number): Promise<void> {
-    if (tenant.waiting.size > 0 && hasOthers()) await sleep(Math.min(tookMs, MAX_REST_MS));
+    if (tenant.waiting.size > 0 && hasOthers()) await sleep(restAfterMs(tookMs));
     tenant.claiming--;
     const [next] = tenant.waiting;
     if (next !== undefined && !isStopping) {

@@ -1,3 +1,4 @@
+import { restAfterMs } from '../rest-after.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
@@ -81,9 +82,6 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
   };
 }
 
-/** A commit that took longer waited for something else than the work in it. */
-const MAX_REST_MS = 100;
-
 /** Batches of one kind, one after the other. */
 interface Row {
   /** Starts the next batch when it is due. */
@@ -135,8 +133,7 @@ function createRow<T, R>(
     void commitBatch(options, items).then(() => {
       committing = 0;
       const nowMs = performance.now();
-      // Those that bring much get half of the time: the database, and whoever else it serves, get the rest.
-      if (kind === 'heavy') restUntilMs = nowMs + Math.min(nowMs - lastStartMs, MAX_REST_MS);
+      if (kind === 'heavy') restUntilMs = nowMs + restAfterMs(nowMs - lastStartMs);
       end();
       onCommitted();
     });

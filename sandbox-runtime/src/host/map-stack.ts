@@ -27,17 +27,8 @@ interface Mapping {
 export function placeOf(sourceMap: string, stack: string): SourcePlace | undefined {
   const calls = callsIn(stack);
   const map = calls.length === 0 ? undefined : readMap(sourceMap);
-  return (
-    map &&
-    framesOf(
-      map,
-      calls,
-      findSegments(
-        map.mappings,
-        calls.map(({ at }) => at),
-      ),
-    )[0]?.place
-  );
+  if (map === undefined) return undefined;
+  return framesOf(map, calls, findSegments(map.mappings, calls.map(placeInBundle)))[0]?.place;
 }
 
 /**
@@ -62,18 +53,8 @@ export function createStackMaps(): MapStack {
       const known = last.get(bundle);
       if (known?.stack === stack) return known.mapped;
       const map = readMap(bundle.sourceMap);
-      const mapped =
-        map &&
-        textOf(
-          framesOf(
-            map,
-            calls,
-            await findSegmentsInTurns(
-              map.mappings,
-              calls.map(({ at }) => at),
-            ),
-          ),
-        );
+      const segments = map && (await findSegmentsInTurns(map.mappings, calls.map(placeInBundle)));
+      const mapped = segments && textOf(framesOf(map, calls, segments));
       last.set(bundle, { stack, mapped });
       return mapped;
     } finally {
@@ -86,6 +67,8 @@ interface Call {
   name: string;
   at: GeneratedPlace;
 }
+
+const placeInBundle = ({ at }: Call) => at;
 
 function callsIn(stack: string): Call[] {
   const lines = stack.split('\n', MAX_LINES).filter((line) => line.length <= MAX_LINE_CHARS);

@@ -1,5 +1,6 @@
 import { createTenantTurns } from '@headwater/shared';
 import type { Log } from '../../log.ts';
+import { restAfterMs } from '../../rest-after.ts';
 import type { Dispatcher } from '../../run/dispatcher.ts';
 import type { HeldInvocation } from '../../run/invocation.ts';
 import { addJobs } from '../../store/add-jobs.ts';
@@ -41,7 +42,6 @@ const MAX_CLAIMS_PER_TENANT = 2;
  * the next claim, and they would keep the database busy between them.
  */
 const SHORT_CLAIM_MS = 5;
-const MAX_REST_MS = 100;
 /** A node without room looks again after this long; others may start the next meanwhile. */
 const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
@@ -119,7 +119,7 @@ export function createTurns(options: TurnsOptions): Turns {
 }
 
 function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
-  if (tookMs > SHORT_CLAIM_MS) setTimeout(() => end?.(), Math.min(tookMs, MAX_REST_MS)).unref();
+  if (tookMs > SHORT_CLAIM_MS) setTimeout(() => end?.(), restAfterMs(tookMs)).unref();
   else end?.();
 }
 

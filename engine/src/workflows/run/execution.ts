@@ -84,6 +84,7 @@ function sendsOf({ sends }: ProgressStep): StoredSend[] {
   return sends === null ? [] : (JSON.parse(sends) as StoredSend[]);
 }
 
-function bytesOfStep({ exports, value, logs }: ProgressStep): number {
-  return exports.length + (value?.length ?? 0) + logs.length;
+/** Without what it sends. */
+export function bytesOfStep(step: { exports: string; value: string | null | undefined; logs: string }): number {
+  return step.exports.length + (step.value?.length ?? 0) + step.logs.length;
 }

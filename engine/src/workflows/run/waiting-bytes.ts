@@ -1,6 +1,6 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AccountSums } from '../../run/account-sums.ts';
-import type { Execution } from './execution.ts';
+import { bytesOfStep, type Execution } from './execution.ts';
 import type { StepRow } from './execution-rows.ts';
 import { bytesOfSends } from './run-steps.ts';
 
@@ -24,10 +24,10 @@ export function createWaitingBytes(
   let counted = waitedBytes;
   return {
     add(row) {
-      usedBytes += bytesOfStep(row);
+      usedBytes += bytesOfRow(row);
     },
     with: (last) =>
-      LIMITS.waitingOverheadBytes + 2 * start.event.length + start.context.length + usedBytes + bytesOfStep(last),
+      LIMITS.waitingOverheadBytes + 2 * start.event.length + start.context.length + usedBytes + bytesOfRow(last),
     exceededBy(bytes) {
       const { maxWaitingBytes: value } = account;
       const used = waiting.of(key.accountId) + bytes - counted;
@@ -40,6 +40,6 @@ export function createWaitingBytes(
   };
 }
 
-function bytesOfStep({ exports, value = '', logs, sends }: StepRow): number {
-  return exports.length + value.length + logs.length + bytesOfSends(sends);
+function bytesOfRow(row: StepRow): number {
+  return bytesOfStep(row) + bytesOfSends(row.sends);
 }
