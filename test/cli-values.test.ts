@@ -42,6 +42,20 @@ test('more events than a page holds are there in their order, and large ones who
   expect(records.slice(-20).map(({ event }) => event.text.length)).toEqual(large.map(() => 900_000));
 });
 
+test('a list is whole where its pages end early, as those of large sources do', async () => {
+  const names = Array.from({ length: 8 }, (_, at) => `text${at}`);
+  const props = names.map((name) => `${name}: { type: "string" }`).join(', ');
+  const component_code = `export default { name: "Wide", version: "1", props: { ${props} }, run() {} };`;
+  const configured_props = Object.fromEntries(names.map((name) => [name, 'x'.repeat(64_000)]));
+  for (const name of ['wide-1', 'wide-2', 'wide-3', 'wide-4', 'wide-5']) {
+    const made = await world.hw.api('POST', '/sources', { name, component_code, configured_props });
+    expect(made.status).toBe(200);
+  }
+  expect((await world.hw.api('GET', '/sources', { limit: 100 })).data.length).toBeLessThan(5);
+  const listed = (await world.user.json('list', 'sources')) as { name: string }[];
+  expect(listed.filter(({ name }) => name.startsWith('wide-'))).toHaveLength(5);
+});
+
 test('what is published in the registry is there for all accounts, until it is taken back', async () => {
   await world.write('shared.mjs', ORDERS_SOURCE.replaceAll('"orders"', '"acme-shared-orders"'));
   expect(await world.user.hw(['publish', 'shared.mjs', '--registry'])).toMatchObject({ code: 3 });

@@ -73,6 +73,30 @@ test('records are listed by key, in pages and by prefix', async () => {
   expect(data.map((record: { key: string }) => record.key)).toEqual(['a_1', 'a_2']);
 });
 
+test('a page of large records ends early, and the next one goes on', async () => {
+  const id = await makeStore();
+  const value = 'é'.repeat(LIMITS.maxPageBytes / 8);
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  for (const key of keys) expect((await put(id, key, value)).status).toBe(200);
+  const pages: string[][] = [];
+  for (let after: string | undefined; ; ) {
+    const answer = await fetch(`${hw.url}/v1/data_stores/${id}/records?limit=100${after ? `&after=${after}` : ''}`, {
+      headers: { authorization: `Bearer ${hw.apiKey}` },
+    });
+    const text = await answer.text();
+    expect(Number(answer.headers.get('content-length'))).toBe(Buffer.byteLength(text));
+    const page = JSON.parse(text) as {
+      data: { key: string; value: string }[];
+      page_info: { end_cursor: string | null };
+    };
+    expect(page.data.every((record) => record.value === value)).toBe(true);
+    pages.push(page.data.map(({ key }) => key));
+    if (page.page_info.end_cursor === null) break;
+    after = page.page_info.end_cursor;
+  }
+  expect(pages).toEqual([keys.slice(0, 3), keys.slice(3, 6), keys.slice(6), []]);
+});
+
 test('a record with a ttl is gone when its time is over, and one set anew without it stays', async () => {
   const id = await makeStore();
   await put(id, 'short', 1, { ttl: 0.2 });

@@ -2,6 +2,7 @@ import type { Engine, Page } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
+import { joinParts, type LargeAnswer } from './answer-text.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
@@ -44,7 +45,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const text = await (takesTurn(endpoint) ? options.queries.run(who.accountId, makeText) : makeText());
     if (text === null) return c.body(null, endpoint.success.status);
     // Answers hold secrets and other people's data: no cache on the way may keep them.
-    return c.body(text, 200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    if (typeof text === 'string') return c.body(text, 200, headers);
+    return c.body(text.stream(), 200, { ...headers, 'content-length': String(text.length) });
   });
 }
 
@@ -94,14 +97,14 @@ function namesIn(list: unknown): Set<string> {
 }
 
 /** Null where nothing is answered. */
-function textOf(reply: Reply, selection: Selection): string | null {
+async function textOf(reply: Reply, selection: Selection): Promise<string | LargeAnswer | null> {
   switch (reply.kind) {
     case 'none':
       return null;
     case 'item':
-      return `{"data":${selectedJson(reply.data, selection)}}`;
+      return joinParts([`{"data":${selectedJson(reply.data, selection)}}`]);
     case 'list':
-      return listJson(reply.page, selection);
+      return joinParts(listParts(reply.page, selection));
     case 'messages':
       throw new Error('A stream is no text');
   }
@@ -123,9 +126,10 @@ function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions
   return c.body(body, 200, headers);
 }
 
-function listJson(page: Page<object>, selection: Selection): string {
-  const items = page.items.map((item) => selectedJson(item, selection));
-  return `{"page_info":${JSON.stringify(pageInfo(page))},"data":[${items.join(',')}]}`;
+function* listParts(page: Page<object>, selection: Selection): Generator<string> {
+  yield `{"page_info":${JSON.stringify(pageInfo(page))},"data":[`;
+  for (const [index, item] of page.items.entries()) yield `${index === 0 ? '' : ','}${selectedJson(item, selection)}`;
+  yield ']}';
 }
 
 function selectedJson(record: object, { kept, dropped }: Selection): string {

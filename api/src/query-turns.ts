@@ -10,10 +10,10 @@ import { requestsWait } from './requests-wait.ts';
  */
 export interface QueryTurns {
   /**
-   * Runs it in turn; it answers with text, or with nothing. Throws RATE_LIMITED where its turn has not come within
+   * Runs it in turn; it answers with text (or its bytes), or with nothing. Throws RATE_LIMITED where its turn has not come within
    * LIMITS.maxRequestWaitMs.
    */
-  run<T extends string | null>(accountId: string, query: () => Promise<T>): Promise<T>;
+  run<T extends { length: number } | null>(accountId: string, query: () => Promise<T>): Promise<T>;
 }
 
 export interface QueryTurnsOptions {

@@ -299,8 +299,11 @@ export const LIMITS = {
   /** Lists. */
   defaultPageSize: 10,
   maxPageSize: 100,
-  /** Props that one page of sources shows, configured ones and definitions; a page with more of them has fewer sources, one at least. */
-  maxPageBytes: 8 * 1024 * 1024,
+  /**
+   * Props of the sources that one page shows, configured ones and definitions, and values of the records of a data store; a page with
+   * more of them has fewer entries, one at least.
+   */
+  maxPageBytes: 2 * 1024 * 1024,
   /** Smallest interval of a timer. */
   minTimerIntervalSeconds: 1,
   maxTimerIntervalSeconds: 366 * 24 * 3600,

@@ -35,7 +35,7 @@ const PAGE_SIZE = 100;
 
 interface ListAnswer<T> {
   data: T[];
-  page_info?: { count: number; end_cursor: string | null };
+  page_info?: { total_count: number; end_cursor: string | null };
 }
 
 export function createClient(options: ClientOptions): ApiClient {
@@ -71,7 +71,9 @@ export function createClient(options: ClientOptions): ApiClient {
       for (;;) {
         const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after });
         items.push(...data);
-        if (data.length < PAGE_SIZE || info?.end_cursor === undefined || info.end_cursor === null) return items;
+        if (typeof info?.end_cursor !== 'string' || data.length === 0) return items;
+        // A page of large entries has fewer than were asked for; a count may stop below what there is.
+        if (data.length < PAGE_SIZE && items.length >= info.total_count) return items;
         after = info.end_cursor;
       }
     },

@@ -16,9 +16,6 @@ import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } 
 import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 
-/** What a list of records answers with at most: values are read whole. */
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
-
 interface RecordsOptions {
   db: Database;
   limits: Pick<LimitsCache, 'get'>;
@@ -42,7 +39,7 @@ export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Re
       await find(who, id);
       const afterKey = after === undefined ? undefined : decodeKeyCursor(after);
       if (after !== undefined && afterKey === undefined) throw invalid('after', 'is not a cursor of this list');
-      const query = { prefix, maxRecords: limit, maxBytes: MAX_LIST_BYTES, withValues: true };
+      const query = { prefix, maxRecords: limit, maxBytes: LIMITS.maxPageBytes, withValues: true };
       const [{ rows }, total] = await Promise.all([
         listDataStoreRecords(sql, who.accountId, id, {
           ...query,
