@@ -127,6 +127,13 @@ describe('components', () => {
     expect((await world.user.hw(['describe', 'published-orders@0.2.0'])).code).toBe(4);
     expect(await world.user.json('unpublish', 'published-orders')).toMatchObject({ published_at: null });
     expect((await world.user.hw(['unpublish', 'published-nothing'])).code).toBe(4);
+    expect(await world.user.hw(['delete', 'published-orders'])).toMatchObject({ code: 1 });
+    await world.user.json('delete', 'by-key');
+    expect(await world.user.json('delete', 'published-orders@0.1.0')).toEqual({
+      id: 'published-orders@0.1.0',
+      deleted: true,
+    });
+    expect((await world.user.hw(['delete', 'published-orders'])).code).toBe(4);
   });
 
   test('what the registry has is listed, described and deployed by key', async () => {
@@ -180,6 +187,20 @@ test('webhooks and subscriptions: made, listed, described, heard and deleted by 
     await post(source.configured_props.http.endpoint_url, { total: 3 });
     const [delivery] = await inbox.until(1);
     expect(JSON.parse(delivery!.body)).toMatchObject({ data: { body: { total: 3 } } });
+    const [sent] = await eventually(async () => {
+      const rows = await world.user.json('webhooks', 'deliveries', 'shop');
+      return rows[0]?.status === 'delivered' && rows;
+    });
+    expect((await world.user.hw(['webhooks', 'deliveries', 'Shop', '-n', '1'])).stdout).toContain(
+      `${sent.id}\t${sent.event_id}\tdelivered\t1\t200\t`,
+    );
+    expect(await world.user.json('webhooks', 'redeliver', 'shop')).toEqual({ count: 0 });
+    expect((await world.user.hw(['webhooks', 'redeliver', 'shop', sent.id])).stdout).toBe('1 delivery is due again.\n');
+    const [first, again] = await inbox.until(2);
+    expect(again!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+    expect(await world.user.hw(['webhooks', 'redeliver', 'shop', 'dlv_00000000000000000000'])).toMatchObject({
+      code: 4,
+    });
     expect((await world.user.hw(['subs', 'ls'])).stdout).toContain(subscription.id);
     expect(await world.user.json('subscriptions', 'delete', subscription.id)).toMatchObject({ deleted: true });
     expect(await world.user.json('subscriptions', 'list')).toEqual([]);

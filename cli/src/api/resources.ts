@@ -68,6 +68,14 @@ export interface ComponentProp {
   [field: string]: unknown;
 }
 
+export interface Delivery {
+  id: string;
+  event_id: string;
+  status: string;
+  attempts: { status_code: number | null; error: string | null }[];
+  next_attempt_at: number | null;
+}
+
 export interface Webhook {
   id: string;
   name: string | null;

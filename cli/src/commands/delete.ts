@@ -1,9 +1,11 @@
 import type { ApiClient } from '../api/client.ts';
+import type { Component } from '../api/resources.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { type Kind, KINDS } from '../names/named-kinds.ts';
+import { splitKey } from './which-component.ts';
 
 export const YES: OptionSpec = {
   name: 'yes',
@@ -14,24 +16,56 @@ export const YES: OptionSpec = {
 export const deleteAny: CommandSpec = {
   path: 'delete',
   aliases: ['rm'],
-  summary: 'Delete a source, workflow or webhook',
-  details: 'The hook `deactivate` of a source runs first. Its events go with it.',
+  summary: 'Delete a source, workflow, webhook or saved component',
+  details:
+    'The hook `deactivate` of a source runs first. Its events go with it. A component that sources use stays, and so does what is published in the registry: hw unpublish.',
   arguments: [
     {
       name: 'name',
-      summary: 'What to delete, by id or name.',
-      completes: { names: ['sources', 'workflows', 'webhooks'] },
+      summary: 'What to delete, by id or name; a component by id, key or `key@version`.',
+      completes: { names: ['sources', 'workflows', 'webhooks', 'components'] },
     },
   ],
   options: [YES],
   examples: [
     { does: 'Asks at a terminal', command: 'hw delete orders' },
     { does: 'Does not ask', command: 'hw delete orders --yes' },
+    { does: 'One version of a component', command: 'hw delete acme-orders@0.1.0' },
   ],
   json: '{ id, deleted }',
   exits: NAMING_EXITS,
-  run: (context) => deleteNamed(context, ['source', 'workflow', 'webhook']),
+  async run(context) {
+    const name = context.input.argument('name');
+    if (name.startsWith('sc_')) return deleteComponent(context, await context.api(), name);
+    try {
+      return await deleteNamed(context, ['source', 'workflow', 'webhook']);
+    } catch (error) {
+      const api = await context.api();
+      if (!isNotFound(error) || !(await isComponent(api, name))) throw error;
+      return deleteComponent(context, api, name);
+    }
+  },
 };
+
+const isNotFound = (error: unknown) => error instanceof CliError && error.exit === 'notFound';
+
+async function isComponent(api: ApiClient, word: string): Promise<boolean> {
+  const { key, version } = splitKey(word);
+  try {
+    await api.get<Component>(`/components/${encodeURIComponent(key)}`, { version });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+async function deleteComponent(context: CommandContext, api: ApiClient, word: string) {
+  const { key, version } = splitKey(word);
+  await confirmDeletion(context, `Delete the component ${word}?`);
+  await api.send('DELETE', `/components/${encodeURIComponent(key)}`, version === undefined ? {} : { version });
+  return { json: { id: word, deleted: true }, text: `Deleted the component ${word}.`, quiet: '' };
+}
 
 /** Finds, asks, deletes. */
 export async function deleteNamed(context: CommandContext, kinds: readonly Kind[]) {

@@ -1,8 +1,10 @@
-import type { Webhook } from '../api/resources.ts';
+import type { Delivery, Webhook } from '../api/resources.ts';
 import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed } from './describe.ts';
+import { ofSeconds } from '../terminal/describe-time.ts';
+import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -63,6 +65,80 @@ const describe: CommandSpec = {
   },
 };
 
+const DEFAULT_DELIVERIES = 20;
+const MAX_DELIVERIES = 100;
+
+const deliveryColumns: readonly Column<Delivery>[] = [
+  { title: 'ID', whole: true, value: (row) => row.id },
+  { title: 'EVENT', whole: true, value: (row) => row.event_id },
+  { title: 'STATUS', value: (row) => row.status },
+  { title: 'ATTEMPTS', value: (row) => `${row.attempts.length}` },
+  { title: 'LAST', value: ({ attempts }) => `${attempts.at(-1)?.status_code ?? attempts.at(-1)?.error ?? ''}` },
+  { title: 'NEXT', value: (row) => ofSeconds(row.next_attempt_at) },
+];
+
+const deliveries: CommandSpec = {
+  path: 'webhooks deliveries',
+  summary: 'What became of the newest events of a webhook',
+  arguments: [NAME],
+  options: [
+    {
+      name: 'count',
+      short: 'n',
+      value: 'number',
+      summary: `How many, up to ${MAX_DELIVERIES}. Default: ${DEFAULT_DELIVERIES}.`,
+    },
+  ],
+  examples: [
+    { does: 'The newest ones', command: 'hw webhooks deliveries shop' },
+    {
+      does: 'What the receiver answered to those that failed',
+      command: `hw webhooks deliveries shop -n 100 --json | jq '.[] | select(.status == "failed") | .attempts[-1]'`,
+    },
+  ],
+  json: 'an array of deliveries with their attempts, newest first',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input, output }) {
+    const limit = input.count('count', { min: 1, max: MAX_DELIVERIES }) ?? DEFAULT_DELIVERIES;
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
+    const rows = await api.page<Delivery>(`/webhooks/${id}/deliveries`, { limit });
+    if (rows.length === 0)
+      output.note('None yet. A webhook gets events once it is subscribed: hw subscriptions create');
+    return { json: rows, text: rows.length === 0 ? '' : output.table(rows, deliveryColumns) };
+  },
+};
+
+const redeliver: CommandSpec = {
+  path: 'webhooks redeliver',
+  summary: 'Deliver again what has failed',
+  details:
+    'The header `webhook-id` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew.',
+  arguments: [
+    NAME,
+    {
+      name: 'delivery',
+      summary: 'Only this one (`dlv_…`), however it has ended. Default: all that have failed.',
+      optional: true,
+    },
+  ],
+  examples: [
+    { does: 'All that have failed', command: 'hw webhooks redeliver shop' },
+    { does: 'One of them', command: 'hw webhooks redeliver shop dlv_1vZ8kQ0aB3xYpL9mWc2T' },
+  ],
+  json: '{ count }: the deliveries that are due again',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const name = input.argument('name');
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], name);
+    const body = { delivery_id: input.optionalArgument('delivery') };
+    const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/redeliver`, body);
+    const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
+    return { json: answer, text: `${what} due again.`, quiet: '' };
+  },
+};
+
 const remove: CommandSpec = {
   path: 'webhooks delete',
   aliases: ['rm'],
@@ -75,4 +151,4 @@ const remove: CommandSpec = {
   run: (context) => deleteNamed(context, ['webhook']),
 };
 
-export const webhookCommands: readonly CommandSpec[] = [create, list, describe, remove];
+export const webhookCommands: readonly CommandSpec[] = [create, list, describe, deliveries, redeliver, remove];
