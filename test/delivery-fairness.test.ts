@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createLanes } from '../engine/src/outgoing/lanes.ts';
 import { createSender } from '../engine/src/outgoing/sender.ts';
-import { createPresence } from '../shared/src/index.ts';
+import { createPresence, LIMITS } from '../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const delivery = (accountId: string, webhookId: string, id: string) => ({ accountId, webhookId, id }) as DueDelivery;
+const delivery = (accountId: string, webhookId: string, id: string) =>
+  ({ accountId, webhookId, id, data: '1' }) as DueDelivery;
 const webhookOf = ({ webhookId }: DueDelivery) => webhookId;
 const wide = { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxPerTurn: () => 1_000 };
 
@@ -107,6 +108,28 @@ test('a tenant is there for as long as attempts of it begin, also where the othe
   expect(seen.length).toBeGreaterThanOrEqual(atPush + 4);
 });
 
+test('beside others large ones of a tenant begin at a pace, and small ones of others meanwhile', async () => {
+  const { sender, started } = recordingSender(someone);
+  // Half a second each.
+  const data = 'x'.repeat(LIMITS.smallSendChars + LIMITS.sendCharsPerSecond / 2);
+  sender.push(Array.from({ length: 3 }, (_, i) => ({ ...delivery('big', 'wh_1', String(i)), data })));
+  sender.push(Array.from({ length: 6 }, (_, i) => delivery('small', 'wh_2', String(i))));
+  await eventually(() => started.filter((tenant) => tenant === 'small').length === 6);
+  const begunMs = performance.now();
+  expect(started.filter((tenant) => tenant === 'big').length).toBeLessThan(3);
+  await eventually(() => started.filter((tenant) => tenant === 'big').length === 3);
+  expect(performance.now() - begunMs).toBeGreaterThan(100);
+});
+
+test('who is alone sends large ones at once', () => {
+  const { sender, started } = recordingSender();
+  const data = 'x'.repeat(LIMITS.sendCharsPerSecond);
+  sender.push(Array.from({ length: 5 }, (_, i) => ({ ...delivery('big', 'wh_1', String(i)), data })));
+  expect(started).toHaveLength(5);
+});
+
+const someone = { saw: () => undefined, hasSeveral: () => true };
+
 /** Its attempts do not end. `started`: their tenants. */
 function recordingSender(presence = createPresence()) {
   const started: string[] = [];
@@ -116,6 +139,7 @@ function recordingSender(presence = createPresence()) {
       return { done: new Promise(() => undefined), abort: () => undefined };
     },
     laneIdOf: webhookOf,
+    charsOf: ({ data }) => data.length,
     limits: { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxInFlight: 100 },
     onEnd: () => undefined,
     onShed: () => undefined,

@@ -5,6 +5,7 @@ import { deleteEvents } from '../engine/src/store/delete-events.ts';
 import { recordAttempts } from '../engine/src/store/record-attempts.ts';
 import { releaseDeliveries } from '../engine/src/store/release-deliveries.ts';
 import { requeueStalledDeliveries } from '../engine/src/store/requeue-stalled-deliveries.ts';
+import { LIMITS } from '../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -124,6 +125,25 @@ test('a full batch leaves a job for the rest', async () => {
   await world.emit(webhook, who, 5, null);
   await claimDeliveries(world.database.db.sql, 'node_a', webhook.id, 5);
   expect(await world.jobKeys()).toEqual([`deliver:${webhook.id}:now`]);
+});
+
+test('a claim ends once its events are large together, however large one is, and leaves a job for the rest', async () => {
+  const webhook = await world.webhook(who, { url: receiver.url });
+  const data = JSON.stringify('x'.repeat(0.4 * LIMITS.maxClaimBytes));
+  await world.emit(webhook, who, 4, null, { data });
+  await world.emit(webhook, who, 1, null, { data: JSON.stringify('x'.repeat(3 * LIMITS.maxClaimBytes)) });
+  await world.emit(webhook, who, 1, null);
+  const counts: number[] = [];
+  const seqs: number[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    await world.database.db.sql`delete from graphile_worker._private_jobs`;
+    const claimed = await claimDeliveries(world.database.db.sql, 'node_a', webhook.id, 64);
+    counts.push(claimed.length);
+    seqs.push(...claimed.map(({ seq }) => seq));
+    expect(await world.jobKeys()).toEqual(turn < 2 ? [`deliver:${webhook.id}:now`] : []);
+  }
+  expect(counts).toEqual([3, 2, 1, 0]);
+  expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
 });
 
 test('stop lets attempts in flight finish and releases the rest, with a job for them', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLaneTurns } from '../engine/src/jobs/lane-turns.ts';
-import { createPresence } from '../shared/src/index.ts';
+import { createPresence, LIMITS } from '../shared/src/index.ts';
 import { createDeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
@@ -11,14 +11,14 @@ import { startReceiver } from './support/receiver.ts';
 function held(tenants: readonly string[]) {
   const presence = createPresence();
   const turns = createLaneTurns({ presence, log: testLog });
-  const begun = new Map<string, PromiseWithResolvers<void>>();
+  const begun = new Map<string, PromiseWithResolvers<number>>();
   const see = () => {
     for (const tenant of tenants) presence.saw(tenant, performance.now());
   };
   const run = (tenant: string, lane: string) => {
     see();
     return turns.run(tenant, lane, () => {
-      const end = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<number>();
       begun.set(lane, end);
       return end.promise;
     });
@@ -34,14 +34,14 @@ test('beside others lanes of a tenant claim one after the other, and those of ot
   await Promise.all([run('o_a', 'a2'), run('o_a', 'a3'), run('o_a', 'a2')]);
   const other = run('o_b', 'b1');
   expect([...begun.keys()]).toEqual(['a1', 'b1']);
-  begun.get('a1')?.resolve();
+  begun.get('a1')?.resolve(0);
   await first;
   await isBegun('a2');
   expect([...begun.keys()]).toEqual(['a1', 'b1', 'a2']);
-  begun.get('a2')?.resolve();
+  begun.get('a2')?.resolve(0);
   await isBegun('a3');
-  begun.get('a3')?.resolve();
-  begun.get('b1')?.resolve();
+  begun.get('a3')?.resolve(0);
+  begun.get('b1')?.resolve(0);
   await other;
 });
 
@@ -52,19 +52,38 @@ test('what waits begins no sooner than after as long as the claim before it took
   await sleep(80);
   see();
   const endedMs = performance.now();
-  begun.get('a1')?.resolve();
+  begun.get('a1')?.resolve(0);
   await first;
   await isBegun('a2');
   // Node's timers may be a millisecond early.
   expect(performance.now() - endedMs).toBeGreaterThanOrEqual(75);
-  begun.get('a2')?.resolve();
+  begun.get('a2')?.resolve(0);
+});
+
+test('what brought much is followed at a pace beside others, and at once by who is alone', async () => {
+  const chars = LIMITS.smallClaimChars + LIMITS.claimCharsPerSecond / 2;
+  const nextAfterMs = async (tenants: readonly string[]) => {
+    const { begun, run, isBegun } = held(tenants);
+    const first = run('o_a', 'a1');
+    begun.get('a1')?.resolve(chars);
+    const endedMs = performance.now();
+    await first;
+    // Its job comes round again.
+    const again = run('o_a', 'a2');
+    await isBegun('a2');
+    begun.get('a2')?.resolve(0);
+    await again;
+    return performance.now() - endedMs;
+  };
+  expect(await nextAfterMs(['o_a', 'o_b'])).toBeGreaterThanOrEqual(495);
+  expect(await nextAfterMs(['o_a'])).toBeLessThan(495);
 });
 
 test('who is alone claims for all lanes at once', async () => {
   const { begun, run } = held(['o_a']);
   const all = ['a1', 'a2', 'a3'].map((lane) => run('o_a', lane));
   expect([...begun.keys()]).toEqual(['a1', 'a2', 'a3']);
-  for (const { resolve } of begun.values()) resolve();
+  for (const { resolve } of begun.values()) resolve(0);
   await Promise.all(all);
 });
 
@@ -78,7 +97,7 @@ test('a claim that fails is its job’s, or else found as stalled, and those beh
   await isBegun('a2');
   begun.get('a2')?.reject(new Error('no database'));
   await isBegun('a3');
-  begun.get('a3')?.resolve();
+  begun.get('a3')?.resolve(0);
 });
 
 test('stop waits for the claim that is under way, and says which lanes are left', async () => {
@@ -86,7 +105,7 @@ test('stop waits for the claim that is under way, and says which lanes are left'
   const first = run('o_a', 'a1');
   await run('o_a', 'a2');
   await run('o_a', 'a3');
-  begun.get('a1')?.resolve();
+  begun.get('a1')?.resolve(0);
   await first;
   expect(await turns.stop()).toEqual(['a2', 'a3']);
   expect([...begun.keys()]).toEqual(['a1']);

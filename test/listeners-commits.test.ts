@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunCommit } from '../engine/src/events/commit-plan.ts';
 import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
@@ -96,21 +96,38 @@ test('what the node has no room for waits for any node, with a lane, in the orde
     ['5', null],
   ]);
   expect(await laneCount()).toBe(1);
-  const claimed = await claimInvocations(database.db.sql, listenerId, 'node_b', 10);
-  expect(claimed.map(({ event }) => event)).toEqual(['3', '4', '5']);
+  const { held, more } = await claimInvocations(database.db.sql, listenerId, 'node_b', 10);
+  expect(more).toBe(false);
+  expect(held.map(({ event }) => event)).toEqual(['3', '4', '5']);
+});
+
+test('a claim ends once its events are large together, and says that there is more', async () => {
+  const data = 'x'.repeat(0.4 * LIMITS.maxClaimBytes);
+  await commit(runOf(await invocation('node_a'), [data, data, data, data, data]), 0);
+  const claims = [];
+  for (let turn = 0; turn < 3; turn++) {
+    const { held, more } = await claimInvocations(database.db.sql, listenerId, 'node_a', 64);
+    claims.push([held.length, more]);
+  }
+  expect(claims).toEqual([
+    [3, true],
+    [2, false],
+    [0, false],
+  ]);
 });
 
 test('a claimed invocation knows the event that made it, the beginning of the chain and its place in it', async () => {
-  const held = await invocation('node_a');
-  await commit(runOf(held, ['first']), 0);
-  const [first] = await claimInvocations(database.db.sql, listenerId, 'node_a', 1);
+  const begun = await invocation('node_a');
+  await commit(runOf(begun, ['first']), 0);
+  const claimed = await claimInvocations(database.db.sql, listenerId, 'node_a', 1);
+  const [first] = claimed.held;
   const [event] = await database.db.sql`select indexed_at_ms, seq from events where emitter_id = ${emitterId}`;
   const eventId = `${emitterId}-${event?.['indexed_at_ms']}-${event?.['seq']}`;
-  expect(first?.cause).toEqual({ event: eventId, traceId: held.id, hops: 1 });
+  expect(first?.cause).toEqual({ event: eventId, traceId: begun.id, hops: 1 });
   await subscribe(listenerId, emitterId);
   if (first === undefined) return;
   const { invocations } = await commit({ ...runOf(first, ['second']), sourceId: listenerId });
-  expect(invocations[0]).toMatchObject({ sourceId: emitterId, cause: { traceId: held.id, hops: 2 } });
+  expect(invocations[0]).toMatchObject({ sourceId: emitterId, cause: { traceId: begun.id, hops: 2 } });
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { claimSends } from '../engine/src/store/claim-sends.ts';
 import { recordSendAttempts } from '../engine/src/store/record-send-attempts.ts';
 import { releaseDeadNodes } from '../engine/src/store/release-nodes.ts';
 import { requeueStalledSends } from '../engine/src/store/release-sends.ts';
+import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
@@ -38,6 +39,22 @@ test('a backlog is sent by the jobs of two nodes to the end, and nothing twice',
   });
   expect(receiver.requests).toHaveLength(300);
   expect(new Set(paths()).size).toBe(300);
+});
+
+test('a claim ends once its payloads are large together, and leaves a job for the rest', async () => {
+  const data = 'x'.repeat(0.4 * LIMITS.maxClaimBytes);
+  const ids = await world.send(
+    who,
+    'http',
+    requests(5).map((request) => ({ ...request, data })),
+  );
+  const claimed: string[][] = [];
+  for (const left of [true, false, false]) {
+    await sql()`delete from graphile_worker._private_jobs`;
+    claimed.push((await claimSends(sql(), 'node_a', who.accountId, 64)).map(({ unitId }) => unitId));
+    expect((await sql()`select from graphile_worker._private_jobs`).length > 0).toBe(left);
+  }
+  expect(claimed).toEqual([ids.slice(0, 3), ids.slice(3), []]);
 });
 
 test('what a dead node held is sent by another', async () => {

@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimExecutions } from '../engine/src/store/claim-executions.ts';
 import { insertInTurn } from '../engine/src/store/insert-in-turn.ts';
@@ -26,7 +26,11 @@ afterAll(() => test.drop());
 
 const workflow = (settings: TurnSettings) => insertTurnWorkflow(test.db.sql, accountId, settings);
 
-async function queue(workflowId: string, count: number, more: { queueLimit?: number; wantedBy?: string } = {}) {
+async function queue(
+  workflowId: string,
+  count: number,
+  more: { queueLimit?: number; wantedBy?: string; event?: string } = {},
+) {
   const rows = Array.from({ length: count }, () => ({
     id: newId('execution'),
     accountId,
@@ -75,6 +79,26 @@ describe('concurrency', () => {
       await end(now[0]);
     }
     expect(started).toEqual(queued);
+  });
+
+  it('starts no more at once than are small together, and says that more may start', async () => {
+    const id = await workflow({ concurrency: 4 });
+    const event = JSON.stringify('x'.repeat(0.6 * LIMITS.maxClaimBytes));
+    const queued = await queue(id, 5, { event });
+    const claims = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const { held, cut, blocked } = await claimExecutions(test.db.sql, {
+        workflowId: id,
+        nodeId: nodes[0],
+        limit: 64,
+      });
+      claims.push([held.map((one) => one.id), cut, blocked]);
+    }
+    expect(claims).toEqual([
+      [queued.slice(0, 2), true, true],
+      [queued.slice(2, 4), false, true],
+      [[], false, true],
+    ]);
   });
 
   it('of 3 is never more than 3 on all nodes together', async () => {

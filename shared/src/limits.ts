@@ -226,6 +226,14 @@ export const LIMITS = {
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
   /** Deliveries that one turn of a webhook's lane takes. */
   deliveryLaneBatch: 64,
+  /** A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger than this together. */
+  maxClaimBytes: 1024 * 1024,
+  /** What is larger is taken at this pace of one tenant, while others are here (othersPresentMs). */
+  smallClaimChars: 256 * 1024,
+  claimCharsPerSecond: 8 * 1024 * 1024,
+  /** Deliveries, and sends, of which larger ones begin at this pace, while others are here. */
+  smallSendChars: 64 * 1024,
+  sendCharsPerSecond: 16 * 1024 * 1024,
   /** A lane that found no room on a node comes back after this. */
   deliveryLaneRetryMs: 1_000,
   /** Deliveries that one request makes due again. */

@@ -128,6 +128,7 @@ class NodeDeliverer implements Deliverer {
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(context, delivery),
       laneIdOf: ({ webhookId }) => webhookId,
+      charsOf: ({ data }) => data.length,
       limits: {
         maxPerLane: this.#limits.maxPerWebhook,
         maxHeldPerLane: this.#limits.maxHeldPerWebhook,
@@ -171,18 +172,21 @@ class NodeDeliverer implements Deliverer {
     return this.#stopping;
   }
 
-  async #claim(accountId: string | undefined, webhookId: string): Promise<void> {
+  /** Answers how many characters their events have. */
+  async #claim(accountId: string | undefined, webhookId: string): Promise<number> {
     const { db, nodeId } = this.#options;
     // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
     if (limit <= 0) {
       await addJobs(db.sql, [deliverLane(webhookId, this.#postponed.nextTryMs(accountId ?? webhookId))]);
-      return;
+      return 0;
     }
     this.#claiming += limit;
     try {
-      this.take(await claimDeliveries(db.sql, nodeId(), webhookId, limit));
+      const claimed = await claimDeliveries(db.sql, nodeId(), webhookId, limit);
+      this.take(claimed);
+      return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {
       this.#claiming -= limit;
     }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Presence } from '@headwater/shared';
+import { LIMITS, type Presence } from '@headwater/shared';
 import type { Log } from '../log.ts';
 import { restAfterMs } from '../rest-after.ts';
+import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
  * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second: they would have all connections to the
- * database, and what they bring would come at once. So while others are here, one of a tenant claims at a time, for half of the time.
+ * database, and what they bring would come at once. So while others are here, one of a tenant claims at a time, for half of the time,
+ * and large texts at a pace: each passes the database, the node's thread and a sandbox or a connection.
  */
 export interface LaneTurns {
   /**
@@ -22,7 +24,10 @@ export interface LaneTurnsOptions {
   log: Log;
 }
 
-type Claim = () => Promise<void>;
+/** Answers how many characters it has brought. */
+type Claim = () => Promise<number>;
+
+const PACE = { smallChars: LIMITS.smallClaimChars, charsPerSecond: LIMITS.claimCharsPerSecond };
 
 interface Tenant {
   claiming: number;
@@ -38,18 +43,21 @@ export function createLaneTurns({ presence, log }: LaneTurnsOptions): LaneTurns 
   async function claimNow(tenantId: string, tenant: Tenant, claim: Claim): Promise<void> {
     tenant.claiming++;
     const beganMs = performance.now();
+    let chars = 0;
     try {
-      await claim();
+      chars = await claim();
     } finally {
-      const round = claimNext(tenantId, tenant, performance.now() - beganMs);
+      const round = claimNext(tenantId, tenant, { tookMs: performance.now() - beganMs, chars });
       rounds.add(round);
       void round.then(() => rounds.delete(round));
     }
   }
 
-  /** Never rejects. `tookMs`: the claim before it. */
-  async function claimNext(tenantId: string, tenant: Tenant, tookMs: number): Promise<void> {
-    if (tenant.waiting.size > 0 && hasOthers()) await sleep(restAfterMs(tookMs));
+  /** Never rejects. */
+  async function claimNext(tenantId: string, tenant: Tenant, last: { tookMs: number; chars: number }): Promise<void> {
+    const pauseMs = pauseAtPaceMs(last.chars, PACE);
+    const restMs = tenant.waiting.size > 0 ? Math.max(restAfterMs(last.tookMs), pauseMs) : pauseMs;
+    if (restMs > 0 && hasOthers()) await sleep(restMs);
     tenant.claiming--;
     const [next] = tenant.waiting;
     if (next !== undefined && !isStopping) {

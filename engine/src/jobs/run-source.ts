@@ -38,19 +38,21 @@ export async function runSourceLane(
   return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));
 }
 
+/** Answers how many characters their events have. */
 async function claim(
   { sql, dispatcher, postponed }: RunSourceOptions,
   nodeId: string,
   { accountId, sourceId }: { accountId: string; sourceId: string },
-): Promise<void> {
+): Promise<number> {
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
   if (limit <= 0) {
     await addRunLanes(sql, [sourceId], postponed.nextTryMs(accountId));
-    return;
+    return 0;
   }
-  const claimed = await claimInvocations(sql, sourceId, nodeId, limit);
-  dispatcher.take(claimed);
-  if (claimed.length === limit) await addRunLanes(sql, [sourceId]);
+  const { held, more } = await claimInvocations(sql, sourceId, nodeId, limit);
+  dispatcher.take(held);
+  if (more) await addRunLanes(sql, [sourceId]);
+  return held.reduce((chars, { event }) => chars + event.length, 0);
 }
 
 async function dropOrphans(sql: Sql, sourceId: string): Promise<void> {

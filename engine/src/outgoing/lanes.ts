@@ -4,8 +4,8 @@ export interface LaneLimits {
   maxPerTenant: number;
   /** Items of one lane that are held, waiting or in flight. */
   maxHeldPerLane: number;
-  /** Attempts of one tenant that begin before the next `newTurn`, asked each time. */
-  maxPerTurn: () => number;
+  /** Attempts of a tenant that begin before the next `newTurn`, asked each time. 0: none until one of its own. */
+  maxPerTurn: (tenantId: string) => number;
 }
 
 /**
@@ -21,7 +21,8 @@ export interface Lanes<T> {
   next(): T | undefined;
   /** Whether a tenant has used up its turn. */
   isTurnOver(): boolean;
-  newTurn(): void;
+  /** Of all tenants that have begun something, or of this one. */
+  newTurn(tenantId?: string): void;
   /** Answers what the lane, its window smaller now, should not hold any longer; it has left the lane. */
   done(item: T, outcome: 'answered' | 'timeout'): T[];
   /** How many more of this lane may be held. Never negative. */
@@ -105,7 +106,12 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return this.#isTurnOver;
   }
 
-  newTurn(): void {
+  newTurn(tenantId?: string): void {
+    if (tenantId !== undefined) {
+      const tenant = this.#tenants.get(tenantId);
+      if (tenant !== undefined) this.#settleTenant(tenant);
+      return;
+    }
     this.#isTurnOver = false;
     for (const tenant of this.#startedTenants) {
       tenant.started = 0;
@@ -171,8 +177,9 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #settleTenant(tenant: Tenant<T>): void {
     this.#readyTenants.delete(tenant);
     if (tenant.ready.size === 0 || tenant.inFlight >= this.#limits.maxPerTenant) return;
-    if (tenant.started < this.#limits.maxPerTurn()) this.#readyTenants.add(tenant);
-    else this.#isTurnOver = true;
+    const maxPerTurn = this.#limits.maxPerTurn(tenant.id);
+    if (tenant.started < maxPerTurn) this.#readyTenants.add(tenant);
+    else if (maxPerTurn > 0) this.#isTurnOver = true;
   }
 
   #maxHeld(lane: Lane<T>): number {

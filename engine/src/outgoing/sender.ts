@@ -1,5 +1,6 @@
-import { createGiveWay, createPresence, type Presence } from '@headwater/shared';
+import { createPresence, type Presence } from '@headwater/shared';
 import { createLanes, type LaneLimits } from './lanes.ts';
+import { createStarts } from './starts.ts';
 
 /** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
 export type AttemptEnd<R> = { kind: 'made'; result: R; timedOut: boolean } | { kind: 'cut-off' };
@@ -13,6 +14,8 @@ export interface Attempt<R> {
 export interface SenderOptions<T, R> {
   attempt: (item: T) => Attempt<R>;
   laneIdOf: (item: T) => string;
+  /** Of the texts that it sends. */
+  charsOf: (item: T) => number;
   limits: Omit<LaneLimits, 'maxPerTurn'> & { maxInFlight: number };
   /** Who uses the node. Default: whose items are pushed here. */
   presence?: Presence;
@@ -20,33 +23,6 @@ export interface SenderOptions<T, R> {
   onEnd: (item: T, end: AttemptEnd<R>) => void;
   /** What left without an attempt: its lane has no room for it now. Must not throw. */
   onShed: (items: readonly T[]) => void;
-}
-
-/**
- * Of one tenant in one turn, while others are here as well: a turn of the event loop, after which a busy thread is left to others for
- * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
- * loop that a request takes.
- */
-const MAX_STARTS_PER_TURN = 2;
-
-function startsPerTurn(presence: Presence): number {
-  return presence.hasSeveral(performance.now()) ? MAX_STARTS_PER_TURN : Number.POSITIVE_INFINITY;
-}
-
-/** In the next turn, however often it is asked for. */
-function oncePerTurn(presence: Presence, act: () => void): () => void {
-  const giveWay = createGiveWay();
-  let isScheduled = false;
-  const begin = async () => {
-    if (presence.hasSeveral(performance.now())) await giveWay();
-    isScheduled = false;
-    act();
-  };
-  return () => {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(() => void begin());
-  };
 }
 
 /** Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes. Holds all in memory. */
@@ -65,7 +41,11 @@ export interface Sender<T> {
 
 export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
   const { limits, onEnd, onShed, presence = createPresence() } = options;
-  const lanes = createLanes({ ...limits, maxPerTurn: () => startsPerTurn(presence) }, options.laneIdOf);
+  const starts = createStarts(presence, (tenantId) => {
+    lanes.newTurn(tenantId);
+    startWhatMayStart();
+  });
+  const lanes = createLanes({ ...limits, maxPerTurn: starts.maxPerTurn }, options.laneIdOf);
   const attempts = new Set<Attempt<R>>();
   let isStopping = false;
   let idle: (() => void) | undefined;
@@ -76,16 +56,12 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       if (item === undefined) break;
       void start(item);
     }
-    if (lanes.isTurnOver()) nextTurn();
+    if (lanes.isTurnOver()) starts.nextTurn();
   }
-
-  const nextTurn = oncePerTurn(presence, () => {
-    lanes.newTurn();
-    startWhatMayStart();
-  });
 
   async function start(item: T): Promise<void> {
     presence.saw(item.accountId, performance.now());
+    starts.began(item.accountId, options.charsOf(item));
     const attempt = options.attempt(item);
     attempts.add(attempt);
     const end = await attempt.done;

@@ -1,4 +1,5 @@
 import { LIMITS, type Presence } from '@headwater/shared';
+import { createLaneTurns, type LaneTurns } from '../jobs/lane-turns.ts';
 import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
 import type { SendPayload } from '../jobs/tasks.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
@@ -55,13 +56,15 @@ class NodeSends implements SendRunner {
   readonly #sender: Sender<DueSend>;
   readonly #recorder: OutcomeRecorder<SendResult>;
   readonly #held = createHeldItems(sizeOf);
+  readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #claiming = 0;
   #stopping: Promise<void> | undefined;
 
   constructor(options: SendRunnerOptions) {
-    const { sql, nodeId, log } = options;
+    const { sql, nodeId, log, presence } = options;
     this.#options = options;
+    this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder<SendResult>({
       record: (results) => recordSendAttempts(sql, nodeId(), results),
       withoutTexts,
@@ -71,6 +74,7 @@ class NodeSends implements SendRunner {
     this.#sender = createSender({
       attempt: (send) => attemptSend(options, send),
       laneIdOf,
+      charsOf: sizeOf,
       limits: {
         maxPerLane: LIMITS.maxSendsPerHost,
         maxPerTenant: LIMITS.maxSendsPerTenant,
@@ -79,24 +83,12 @@ class NodeSends implements SendRunner {
       },
       onEnd: (send, end) => void this.#settle(send, end),
       onShed: (sends) => void this.#giveBack(sends),
-      presence: options.presence,
+      presence,
     });
   }
 
-  async runLane({ accountId }: SendPayload): Promise<void> {
-    const { sql, nodeId } = this.#options;
-    const limit = Math.min(LANE_BATCH, this.#capacity(accountId));
-    if (limit <= 0) {
-      await addJobs(sql, [sendLane(accountId, this.#postponed.nextTryMs(accountId))]);
-      return;
-    }
-    this.#claiming += limit;
-    try {
-      this.#take(await claimSends(sql, nodeId(), accountId, limit));
-      await this.#takeUploads(accountId);
-    } finally {
-      this.#claiming -= limit;
-    }
+  runLane({ accountId }: SendPayload): Promise<void> {
+    return this.#laneTurns.run(accountId, accountId, () => this.#claim(accountId));
   }
 
   stats() {
@@ -109,20 +101,41 @@ class NodeSends implements SendRunner {
     return this.#stopping;
   }
 
-  async #takeUploads(accountId: string): Promise<void> {
+  /** Answers how many characters they have. */
+  async #claim(accountId: string): Promise<number> {
     const { sql, nodeId } = this.#options;
-    for (let taken = 0; taken < LANE_UPLOADS; taken++) {
+    const limit = Math.min(LANE_BATCH, this.#capacity(accountId));
+    if (limit <= 0) {
+      await addJobs(sql, [sendLane(accountId, this.#postponed.nextTryMs(accountId))]);
+      return 0;
+    }
+    this.#claiming += limit;
+    try {
+      const chars = this.#take(await claimSends(sql, nodeId(), accountId, limit));
+      return chars + (await this.#takeUploads(accountId));
+    } finally {
+      this.#claiming -= limit;
+    }
+  }
+
+  async #takeUploads(accountId: string): Promise<number> {
+    const { sql, nodeId } = this.#options;
+    let chars = 0;
+    for (let taken = 0; taken < LANE_UPLOADS && chars <= LIMITS.maxClaimBytes; taken++) {
       const upload = await claimUpload(sql, nodeId(), accountId, Date.now());
-      if (upload === undefined) return;
-      this.#take([upload]);
+      if (upload === undefined) return chars;
+      chars += this.#take([upload]);
     }
     // There may be more, for which the next turn looks whether there is room.
     await addJobs(sql, [sendLane(accountId)]);
+    return chars;
   }
 
-  #take(sends: readonly DueSend[]): void {
+  /** Answers how many characters they have. */
+  #take(sends: readonly DueSend[]): number {
     for (const send of sends) this.#held.add(send);
     this.#sender.push(sends);
+    return sends.reduce((chars, send) => chars + sizeOf(send), 0);
   }
 
   /** How many more of an account this node should lease: as much as is still free for others. */
@@ -135,10 +148,18 @@ class NodeSends implements SendRunner {
   }
 
   async #drain(): Promise<void> {
+    const { sql, nodeId } = this.#options;
+    const waiting = await this.#laneTurns.stop();
     await this.#sender.stop(this.#options.drainMs ?? LIMITS.deliveryDrainMs);
     await this.#recorder.stop();
     this.#options.mailer.stop();
-    await this.#options.sql.begin((tx) => releaseSends(tx, [this.#options.nodeId()]));
+    await sql.begin(async (tx) => {
+      await addJobs(
+        tx,
+        waiting.map((accountId) => sendLane(accountId)),
+      );
+      await releaseSends(tx, [nodeId()]);
+    });
   }
 
   async #settle(send: DueSend, end: AttemptEnd<SendResult>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { DueDelivery } from '../delivery/due-delivery.ts';
+import { LIMITS } from '@headwater/shared';
 import { addJobs } from './add-jobs.ts';
 import { cancelNote } from './cancel-note.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -19,12 +20,14 @@ interface ClaimedRow {
   data: string | null;
   channel: string;
   ts: number | null;
+  /** How many were found due, all of them in each row. */
+  found: number;
 }
 
 /**
- * Leases up to `limit` due deliveries of a webhook to this node, the longest due first and, of those that a
- * commit made together, in the order of their events. Rows that another node is claiming
- * at this moment are passed over. A full batch means that there may be more: the lane job is then added again in the same
+ * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are large, the longest due first and, of
+ * those that a commit made together, in the order of their events. Rows that another node is claiming
+ * at this moment are passed over. Where there may be more, the lane job is added again in the same
  * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here.
  */
 export async function claimDeliveries(
@@ -35,7 +38,8 @@ export async function claimDeliveries(
 ): Promise<DueDelivery[]> {
   return sql.begin(async (tx) => {
     const rows = await lease(tx, nodeId, webhookId, limit);
-    if (rows.length === limit) await addJobs(tx, [deliverLane(webhookId)]);
+    const found = rows[0]?.found ?? 0;
+    if (found === limit || found > rows.length) await addJobs(tx, [deliverLane(webhookId)]);
     const [deliverable, orphaned] = partition(rows);
     if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
     return deliverable.map((row) => dueDelivery(webhookId, row));
@@ -46,17 +50,23 @@ export async function claimDeliveries(
 // to be in order, and sorts the whole backlog for each batch.
 function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<ClaimedRow[]> {
   return tx<ClaimedRow[]>`
-    with due as (
-      select webhook_id, id from deliveries
+    with found as (
+      select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
       where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
       order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
+    ), due as (
+      select f.webhook_id, f.id, count(*) over () as found, sum(octet_length(e.data)) over (
+          order by f.next_attempt_at, f.indexed_at_ms, f.seq, f.id rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+      from found f
+      left join events e on e.emitter_id = f.emitter_id and e.indexed_at_ms = f.indexed_at_ms and e.seq = f.seq
     ), leased as (
       update deliveries d set leased_by = ${nodeId} from due
-      where d.webhook_id = due.webhook_id and d.id = due.id
-      returning d.*
+      where d.webhook_id = due.webhook_id and d.id = due.id and coalesce(bytes_before, 0) <= ${LIMITS.maxClaimBytes}::int8
+      returning d.*, due.found
     )
     select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,
-      w.url, w.secret, w.format, e.data, e.channel, e.ts
+      w.url, w.secret, w.format, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id and w.active
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
@@ -17,6 +18,8 @@ export interface ClaimedExecutions {
   held: HeldInvocation[];
   /** What the settings do not let start now was left. */
   blocked: boolean;
+  /** What the settings let start was left, since there were enough large events. */
+  cut: boolean;
 }
 
 /** On which a node is told that the next execution of a workflow is its own to start: `<node> <account> <workflow>`. */
@@ -36,6 +39,7 @@ interface TurnRow {
   hops: number;
   attempts: number;
   blocked: boolean;
+  cut: boolean;
   /** When the throttle's window ends; null where no throttle holds anything back. */
   window_ends_ms: number | null;
   wanted_by: string | null;
@@ -65,11 +69,11 @@ export async function claimExecutions(sql: Sql, claim: ExecutionClaim): Promise<
       leaseNext(tx, claim),
     ]);
     const [first] = rows;
-    if (first === undefined) return { held: [], blocked: false };
+    if (first === undefined) return { held: [], blocked: false, cut: false };
     await addJobs(tx, jobsFor(claim, first));
     if (first.wanted_by !== null)
       await tx`select pg_notify(${TURN_CHANNEL}, ${`${first.wanted_by} ${first.account_id} ${claim.workflowId}`})`;
-    return { held: rows.flatMap((row) => heldOf(row, claim)), blocked: first.blocked };
+    return { held: rows.flatMap((row) => heldOf(row, claim)), blocked: first.blocked, cut: first.cut };
   });
 }
 
@@ -100,20 +104,20 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
           else greatest(0, throttle - started) end as fresh
       from rules, running, retrying
     ), begun as (
-      select id, place, wanted_by, 0 as class from invocations
-      where source_id = ${workflowId} and leased_by is null and place is not null and least(attempts, 1) = 1
-      order by place limit coalesce((select slots from room), -1) + 1
+      ${waiting(tx, workflowId, 'begun')} limit coalesce((select slots from room), -1) + 1
     ), fresh as (
-      select id, place, wanted_by, 1 as class from invocations
-      where source_id = ${workflowId} and leased_by is null and place is not null and least(attempts, 1) = 0
-      order by place limit coalesce((select least(slots, fresh) from room), -1) + 1
+      ${waiting(tx, workflowId, 'fresh')} limit coalesce((select least(slots, fresh) from room), -1) + 1
     ), queue as (
       select q.*, row_number() over w as position, row_number() over (partition by class order by place) as of_class,
+        coalesce(sum(bytes) over (order by class, place rows between unbounded preceding and 1 preceding), 0)
+          <= ${LIMITS.maxClaimBytes}::int8 as is_fitting,
         bool_or(wanted_by <> ${nodeId} and exists (select from nodes n where n.id = q.wanted_by)) over w as is_anothers
       from (select * from begun union all select * from fresh) q window w as (order by class, place)
-    ), due as (
+    ), startable as (
       select queue.* from queue, room
       where position <= slots and (class = 0 or of_class <= fresh) and is_anothers is not true
+    ), due as (
+      select * from startable where is_fitting
     ), taken as (
       update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1 from due
       where i.id = due.id and i.leased_by is null
@@ -126,12 +130,22 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
     )
     select room.account_id, taken.id, taken.kind, taken.prop_name, taken.event, taken.caused_by, taken.trace_id, taken.hops, taken.attempts,
       (select count(*) from queue) > (select count(*) from due) as blocked,
+      exists (select from startable where not is_fitting) as cut,
       case when throttle > 0 and (select count(*) from queue where class = 1) > fresh
         then extract(epoch from case when is_new_window then clock_timestamp() + span else window_ends_at end)::float8 * 1000
         end as window_ends_ms,
       (select wanted_by from queue, room where is_anothers and position <= slots and (class = 0 or of_class <= fresh)
         order by position limit 1) as wanted_by
     from room left join taken on true order by taken.position`;
+}
+
+/** In their order, the part that has begun before or the other. */
+function waiting(sql: Transaction, workflowId: string, part: 'begun' | 'fresh') {
+  const [place, attempts] = part === 'begun' ? [0, 1] : [1, 0];
+  return sql`
+    select id, place, wanted_by, ${place}::int4 as class, octet_length(event) as bytes from invocations
+    where source_id = ${workflowId} and leased_by is null and place is not null and least(attempts, 1) = ${attempts}
+    order by place`;
 }
 
 function jobsFor({ workflowId }: ExecutionClaim, { window_ends_ms: endsMs, wanted_by: wantedBy }: TurnRow): JobSpec[] {

@@ -14,23 +14,34 @@ interface ClaimedRow {
   attempt_count: number;
 }
 
+interface ClaimedSendRow extends ClaimedRow {
+  /** How many were found due, all of them in each row. */
+  found: number;
+}
+
 /**
- * Leases up to `limit` due requests and e-mails of an account to this node, the longest due first. A full batch means that
- * there may be more: the lane job is then added again in the same transaction.
+ * Leases up to `limit` due requests and e-mails of an account to this node, fewer where they are large, the longest due first. Where
+ * there may be more, the lane job is added again in the same transaction.
  */
 export async function claimSends(sql: Sql, nodeId: string, accountId: string, limit: number): Promise<DueSend[]> {
   return sql.begin(async (tx) => {
     // leased_by is null in every row and leads the order: it leads the index (as in claimDeliveries).
-    const rows = await tx<ClaimedRow[]>`
-      with due as (
-        select id from sends
+    const rows = await tx<ClaimedSendRow[]>`
+      with found as (
+        select id, next_attempt_at, octet_length(payload) + coalesce(octet_length(sealed), 0) as bytes from sends
         where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
           and kind <> 's3'
         order by leased_by, next_attempt_at, id limit ${limit} for update skip locked
+      ), due as (
+        select id, count(*) over () as found,
+          sum(bytes) over (order by next_attempt_at, id rows between unbounded preceding and 1 preceding) as bytes_before
+        from found
       )
-      update sends s set leased_by = ${nodeId} from due where s.id = due.id
-      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count`;
-    if (rows.length === limit) await addJobs(tx, [sendLane(accountId)]);
+      update sends s set leased_by = ${nodeId} from due
+      where s.id = due.id and coalesce(bytes_before, 0) <= ${LIMITS.maxClaimBytes}::int8
+      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found`;
+    const found = rows[0]?.found ?? 0;
+    if (found === limit || found > rows.length) await addJobs(tx, [sendLane(accountId)]);
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
   });
 }

@@ -72,9 +72,9 @@ export function createTurns(options: TurnsOptions): Turns {
     const dispatcher = options.dispatcher();
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
-    const { held, blocked } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
+    const { held, blocked, cut } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
     dispatcher.take(held.map(withClient));
-    if (held.length === limit) return 'more';
+    if (held.length === limit || cut) return 'more';
     return blocked ? 'blocked' : 'done';
   }
 

@@ -1,0 +1,66 @@
+import { createDebts, createGiveWay, LIMITS, type Presence } from '@headwater/shared';
+import { pauseAtPaceMs } from '../run/end-at-pace.ts';
+
+/**
+ * Of one tenant in one turn, while others are here as well: a turn of the event loop, after which a busy thread is left to others for
+ * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
+ * loop that a request takes.
+ */
+const MAX_STARTS_PER_TURN = 2;
+
+const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
+
+/** How many attempts of a tenant may begin: while others are here, a few in each turn, and large ones at a pace. */
+export interface Starts {
+  /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
+  maxPerTurn(tenantId: string): number;
+  began(tenantId: string, chars: number): void;
+  /** `mayStart` is called for all of them in the next turn, however often this is asked for. */
+  nextTurn(): void;
+}
+
+export function createStarts(presence: Presence, mayStart: (tenantId?: string) => void): Starts {
+  const debts = createDebts();
+  const paused = new Set<string>();
+  const hasOthers = () => presence.hasSeveral(performance.now());
+
+  function pause(tenantId: string, ms: number): void {
+    if (paused.has(tenantId)) return;
+    paused.add(tenantId);
+    const resume = () => {
+      paused.delete(tenantId);
+      mayStart(tenantId);
+    };
+    setTimeout(resume, ms).unref();
+  }
+
+  return {
+    maxPerTurn(tenantId) {
+      if (!hasOthers()) return Number.POSITIVE_INFINITY;
+      const owedMs = debts.owedMs(tenantId, performance.now());
+      if (owedMs <= 0) return MAX_STARTS_PER_TURN;
+      pause(tenantId, owedMs);
+      return 0;
+    },
+    began(tenantId, chars) {
+      if (hasOthers()) debts.add(tenantId, pauseAtPaceMs(chars, PACE), performance.now());
+      else debts.forget(tenantId);
+    },
+    nextTurn: oncePerTurn(presence, () => mayStart()),
+  };
+}
+
+function oncePerTurn(presence: Presence, act: () => void): () => void {
+  const giveWay = createGiveWay();
+  let isScheduled = false;
+  const begin = async () => {
+    if (presence.hasSeveral(performance.now())) await giveWay();
+    isScheduled = false;
+    act();
+  };
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => void begin());
+  };
+}
