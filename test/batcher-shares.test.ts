@@ -103,3 +103,32 @@ test('nobody waits for the commit of a tenant that brings much', async () => {
   await batcher.drain();
   expect(batcher.size()).toBe(0);
 });
+
+test('of a tenant that brings much text the next batch waits, those of other heavy tenants do not', async () => {
+  const atMs = new Map<string, number>();
+  const batcher = createBatcher<Item, undefined>({
+    maxBatch: 4,
+    minIntervalMs: 0,
+    // Half a second's worth.
+    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallCommitChars + LIMITS.commitCharsPerSecond / 2 },
+    async commit(batch) {
+      for (const item of batch) atMs.set(named([item]), performance.now());
+      return batch.map(() => undefined);
+    },
+  });
+  await Promise.all(items('n', 1).map((item) => batcher.add(item)));
+  const [first, second] = items('a', 2, 2).map((item) => batcher.add(item));
+  await first;
+  await Promise.all(items('b', 1, 2).map((item) => batcher.add(item)));
+  await second;
+  const [a0 = 0, a1 = 0, b0 = 0] = ['a0', 'a1', 'b0'].map((name) => atMs.get(name));
+  expect(a1 - a0).toBeGreaterThan(490);
+  expect(b0).toBeLessThan(a1);
+  // Who drains waits for no pace.
+  await batcher.add({ of: 'n', number: 1, weight: 1 });
+  const left = items('a', 4, 2).map((item) => batcher.add(item));
+  const begunMs = performance.now();
+  await batcher.drain();
+  await Promise.all(left);
+  expect(performance.now() - begunMs).toBeLessThan(490);
+});

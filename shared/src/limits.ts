@@ -226,6 +226,9 @@ export const LIMITS = {
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
   /** Deliveries that one turn of a webhook's lane takes. */
   deliveryLaneBatch: 64,
+  /** What runs and steps of one tenant put out that is more in one commit is committed at this pace, while others are here. */
+  smallCommitChars: 256 * 1024,
+  commitCharsPerSecond: 8 * 1024 * 1024,
   /** A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger than this together. */
   maxClaimBytes: 1024 * 1024,
   /** What is larger is taken at this pace of one tenant, while others are here (othersPresentMs). */

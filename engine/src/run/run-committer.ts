@@ -57,7 +57,13 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
     isItemsFault: isDataError,
-    share: { tenantOf: (run) => run.accountId, weightOf, maxWeight: MAX_WEIGHT, maxTenantWeight: MAX_TENANT_WEIGHT },
+    share: {
+      tenantOf: (run) => run.accountId,
+      weightOf,
+      maxWeight: MAX_WEIGHT,
+      maxTenantWeight: MAX_TENANT_WEIGHT,
+      charsOf,
+    },
     commit: (runs) =>
       commitRuns(options.sql, runs, {
         nodeId: options.nodeId(),
@@ -103,11 +109,16 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
 }
 
-function weightWith({ emits, dbWrites, record }: RunCommit, listeners: number): number {
-  let bytes = record?.logs.length ?? 0;
-  for (const { data } of emits) bytes += data.length;
-  for (const value of dbWrites.values()) bytes += value.length;
-  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + bytes / ROW_BYTES;
+function weightWith(run: RunCommit, listeners: number): number {
+  const { emits, dbWrites } = run;
+  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + charsOf(run) / ROW_BYTES;
+}
+
+function charsOf({ emits, dbWrites, record }: RunCommit): number {
+  let chars = record?.logs.length ?? 0;
+  for (const { data } of emits) chars += data.length;
+  for (const value of dbWrites.values()) chars += value.length;
+  return chars;
 }
 
 /** What the run brought cannot be stored: the invocation ends as failed instead of coming back for ever. */

@@ -1,4 +1,6 @@
+import { LIMITS } from '@headwater/shared';
 import { restAfterMs } from '../rest-after.ts';
+import { endAtPace } from '../run/end-at-pace.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
@@ -34,8 +36,13 @@ export interface BatcherOptions<T, R> {
    * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
    * come, first served.
    */
-  share?: SharesOptions<T>;
+  share?: SharesOptions<T> & {
+    /** How much text an item brings, which is committed at a pace where its tenant is heavy. Default: nothing. */
+    charsOf?: (item: T) => number;
+  };
 }
+
+const PACE = { smallChars: LIMITS.smallCommitChars, charsPerSecond: LIMITS.commitCharsPerSecond };
 
 interface Waiting<T, R> {
   item: T;
@@ -55,7 +62,11 @@ function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, 
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
   let idle: (() => void)[] = [];
-  const rows = [createRow(options, queue, 'light', onCommitted), createRow(options, queue, 'heavy', onCommitted)];
+  const paused = new Set<() => void>();
+  const rows = [
+    createRow(options, queue, 'light', onCommitted),
+    createRow(options, queue, 'heavy', onCommitted, atPace),
+  ];
   const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
 
   // What was heavy may be light by now, and the other way round.
@@ -70,6 +81,17 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     idle = [];
   }
 
+  /** Ends a share as much later as its text takes at the pace; who drains does not wait for that. */
+  function atPace(end: () => void, chars: number): void {
+    const endOnce = () => {
+      if (!paused.delete(endOnce)) return;
+      end();
+      onCommitted();
+    };
+    paused.add(endOnce);
+    endAtPace(endOnce, idle.length > 0 ? 0 : chars, PACE);
+  }
+
   return {
     add(item) {
       return new Promise((resolve, reject) => {
@@ -78,7 +100,13 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
       });
     },
     size,
-    drain: () => (size() === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
+    drain() {
+      if (size() === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        idle.push(resolve);
+        for (const end of paused) end();
+      });
+    },
   };
 }
 
@@ -95,6 +123,7 @@ function createRow<T, R>(
   queue: Shares<Waiting<T, R>>,
   kind: ShareKind,
   onCommitted: () => void,
+  endShare: (end: () => void, chars: number) => void = (end) => end(),
 ): Row {
   let committing = 0;
   let lastStartMs = Number.NEGATIVE_INFINITY;
@@ -122,6 +151,9 @@ function createRow<T, R>(
     immediate = setImmediate(flush);
   }
 
+  const charsOf = (items: readonly Waiting<T, R>[]) =>
+    items.reduce((chars, { item }) => chars + (options.share?.charsOf?.(item) ?? 0), 0);
+
   function flush(): void {
     timer = undefined;
     immediate = undefined;
@@ -134,7 +166,7 @@ function createRow<T, R>(
       committing = 0;
       const nowMs = performance.now();
       if (kind === 'heavy') restUntilMs = nowMs + restAfterMs(nowMs - lastStartMs);
-      end();
+      endShare(end, charsOf(items));
       onCommitted();
     });
   }

@@ -48,6 +48,7 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
         weightOf: charsOf,
         maxWeight: MAX_BATCH_CHARS,
         maxTenantWeight: MAX_TENANT_CHARS,
+        charsOf,
       },
       async commit(commits) {
         const ours = await write(sql, commits);
