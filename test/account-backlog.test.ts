@@ -58,6 +58,28 @@ test('a request that would wait is refused with the limit, what was accepted sta
   }
 });
 
+test('events of a run that would be too much for all that hear them are stored, and none of them is heard', async () => {
+  const source = await hw.deploy(component('for (let i = 0; i < 3; i++) this.$emit("x".repeat(event.body));'));
+  for (let heard = 0; heard < 4; heard++) {
+    const listener = await hw.deploy(component('this.$emit("heard");'));
+    await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: listener.id });
+  }
+  await hw.limit({ maxFanOutBytes: 1024 * 1024 });
+  const heard = () => hw.sql`select from events where account_id = ${hw.accountId} and data = '"heard"'`;
+  const before = (await heard()).length;
+  await post(source.endpoint, '80000');
+  await eventually(async () => (await heard()).length === before + 12);
+  await post(source.endpoint, '90000');
+  await hw.untilEvents(source.id, 6);
+  const runs = await hw.api('GET', `/sources/${source.id}/runs`);
+  expect(runs.data[0]).toMatchObject({
+    status: 'error',
+    error: { limit: { name: 'maxFanOutBytes', value: 1024 * 1024, used: 12 * 90_002 } },
+  });
+  await hw.untilIdle();
+  expect(await heard()).toHaveLength(before + 12);
+});
+
 test('there is room again once something of it is gone', async () => {
   const [first, second] = [await pausedWorkflow(), await pausedWorkflow()];
   await hw.limit({ maxQueuedInvocations: 1 });

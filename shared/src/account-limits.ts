@@ -251,6 +251,13 @@ export const ACCOUNT_LIMITS = {
     unit: 'bytes',
     of: 'the events that they wait with, together',
   },
+  maxFanOutBytes: {
+    default: 64 * MB,
+    min: MB,
+    max: 1024 * MB,
+    unit: 'bytes',
+    of: 'the events of one run for all sources and workflows that hear them, once for each; beyond it they are stored and nobody hears them',
+  },
   maxQueuedDeliveries: {
     default: 200_000,
     min: 1,

@@ -46,6 +46,7 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
     const found = [
       { name: 'maxQueuedInvocations' as const, used: all.invocations, adds: more.invocations },
       { name: 'maxQueuedBytes' as const, used: all.chars, adds: more.chars },
+      { name: 'maxFanOutBytes' as const, used: more.chars, adds: more.chars },
       { name: 'maxQueuedDeliveries' as const, used: all.deliveries, adds: more.deliveries },
     ].find(({ name, used, adds }) => adds > 0 && used > limits[name]);
     return found && { name: found.name, value: limits[found.name], used: found.used };

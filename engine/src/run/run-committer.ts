@@ -111,7 +111,8 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
 
 function weightWith(run: RunCommit, listeners: number): number {
   const { emits, dbWrites } = run;
-  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + charsOf(run) / ROW_BYTES;
+  const copies = emits.reduce((chars, { data }) => chars + data.length, 0) * Math.max(0, listeners - 1);
+  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + (charsOf(run) + copies) / ROW_BYTES;
 }
 
 function charsOf({ emits, dbWrites, record }: RunCommit): number {
