@@ -9,6 +9,7 @@ import { findFreePort } from '../engine/src/database/launch-server.ts';
 import { migrate } from '../engine/src/database/migrate.ts';
 import { prepareDatabase } from '../engine/src/database/prepare-database.ts';
 import { serverUrl } from './support/database.ts';
+import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
 
 let dataDir: string;
@@ -28,6 +29,15 @@ async function databaseOf(url: string): Promise<string | undefined> {
   return row?.name;
 }
 
+/** graphile-worker's migrations do not wait for the end of their connection, which would end with an error of its own. */
+async function untilUnused(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1 });
+  const others = () => sql`
+    select from pg_stat_activity where backend_type = 'client backend' and application_name <> 'headwater-owner' and pid <> pg_backend_pid()`;
+  await eventually(async () => (await others()).length === 0);
+  await sql.end();
+}
+
 test('without a URL there is a database of our own, the same one at the next start', async () => {
   for (const pass of ['first', 'second']) {
     const database = await prepareDatabase({ dataDir, log: testLog });
@@ -36,6 +46,7 @@ test('without a URL there is a database of our own, the same one at the next sta
     expect(await databaseOf(database.url)).toBe('headwater');
     const applied = await migrate({ url: database.url, log: testLog });
     expect(applied.length > 0).toBe(pass === 'first');
+    await untilUnused(database.url);
     await database.stop();
   }
 });
