@@ -1,11 +1,10 @@
 import type { ApiClient } from '../api/client.ts';
-import type { Component } from '../api/resources.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { type Kind, KINDS } from '../names/named-kinds.ts';
-import { splitKey } from './which-component.ts';
+import { findComponent, splitKey } from './which-component.ts';
 
 export const YES: OptionSpec = {
   name: 'yes',
@@ -40,25 +39,13 @@ export const deleteAny: CommandSpec = {
     try {
       return await deleteNamed(context, ['source', 'workflow', 'webhook']);
     } catch (error) {
+      if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
       const api = await context.api();
-      if (!isNotFound(error) || !(await isComponent(api, name))) throw error;
+      if ((await findComponent(api, ['components'], name)) === undefined) throw error;
       return deleteComponent(context, api, name);
     }
   },
 };
-
-const isNotFound = (error: unknown) => error instanceof CliError && error.exit === 'notFound';
-
-async function isComponent(api: ApiClient, word: string): Promise<boolean> {
-  const { key, version } = splitKey(word);
-  try {
-    await api.get<Component>(`/components/${encodeURIComponent(key)}`, { version });
-    return true;
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
-}
 
 async function deleteComponent(context: CommandContext, api: ApiClient, word: string) {
   const { key, version } = splitKey(word);

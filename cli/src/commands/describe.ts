@@ -8,7 +8,7 @@ import { type Kind, KINDS } from '../names/named-kinds.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import type { Output } from '../terminal/output.ts';
 import { describePlaces } from './describe-source.ts';
-import { splitKey } from './which-component.ts';
+import { findComponent } from './which-component.ts';
 
 type Field = readonly [string, string | null | undefined];
 
@@ -46,7 +46,10 @@ async function describeAny(api: ApiClient, output: Output, name: string): Promis
   try {
     found = await findNamed(api, ['source', 'workflow', 'webhook'], name);
   } catch (error) {
-    const component = error instanceof CliError && error.exit === 'notFound' ? await componentOf(api, name) : undefined;
+    const component =
+      error instanceof CliError && error.exit === 'notFound'
+        ? await findComponent(api, ['components', 'components/registry'], name)
+        : undefined;
     if (component === undefined) throw error;
     return describeComponent(component, output);
   }
@@ -62,19 +65,6 @@ export async function describeNamed(
   if (kind === 'source') return describeSource(await api.get<Source>(path), output);
   if (kind === 'workflow') return describeWorkflow(await api.get<Workflow>(path), output);
   return describeWebhook(await api.get<Webhook>(path), output);
-}
-
-/** By key: the account's own, else that of the registry. */
-async function componentOf(api: ApiClient, word: string): Promise<Component | undefined> {
-  const { key, version } = splitKey(word);
-  for (const place of ['components', 'components/registry']) {
-    try {
-      return await api.get<Component>(`/${place}/${encodeURIComponent(key)}`, { version });
-    } catch (error) {
-      if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
-    }
-  }
-  return undefined;
 }
 
 function describeSource(source: Source, output: Output): Answer {

@@ -74,6 +74,23 @@ export function splitKey(word: string): { key: string; version?: string } {
   return at < 1 ? { key: word } : { key: word.slice(0, at), version: word.slice(at + 1) };
 }
 
+/** By key, of the first place that has it: the account's `components`, or the `components/registry`. */
+export async function findComponent(
+  api: ApiClient,
+  places: readonly ('components' | 'components/registry')[],
+  word: string,
+): Promise<Component | undefined> {
+  const { key, version } = splitKey(word);
+  for (const place of places) {
+    try {
+      return await api.get<Component>(`/${place}/${encodeURIComponent(key)}`, { version });
+    } catch (error) {
+      if (!(error instanceof CliError) || error.exit !== 'notFound') throw error;
+    }
+  }
+  return undefined;
+}
+
 export async function readCode(file: string, word: string): Promise<string> {
   return loadComponentCode(await existingFile(file, word));
 }
