@@ -35,6 +35,21 @@ export async function makeTenant(server: HostileServer, name: string): Promise<T
   return tenant;
 }
 
+/** What the one emits goes to the other. */
+export async function subscribe(tenant: Tenant, emitterId: string, listenerId: string): Promise<void> {
+  const made = await tenant.api('POST', '/subscriptions', { emitter_id: emitterId, listener_id: listenerId });
+  if (made.status !== 200) throw new Error(`Not subscribed: ${made.status} ${made.text}`);
+}
+
+/** A webhook that gets what the source emits; answers its id. */
+export async function addWebhook(tenant: Tenant, emitterId: string, url: string): Promise<string> {
+  const made = await tenant.api('POST', '/webhooks', { url });
+  if (made.status !== 200) throw new Error(`No webhook: ${made.status} ${made.text}`);
+  const { id } = made.body.data as { id: string };
+  await subscribe(tenant, emitterId, id);
+  return id;
+}
+
 export function tryDeploy(tenant: Tenant, code: string, props: Record<string, unknown> = {}): Promise<ApiAnswer> {
   return tenant.api('POST', '/sources', { component_code: code, configured_props: props });
 }

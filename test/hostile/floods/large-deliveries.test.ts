@@ -1,6 +1,7 @@
 // fairness: A webhook's backlog of events of nearly a megabyte each, made due at once, again and again.
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { addWebhook } from '../../support/hostile-tenant.ts';
 import { hostile } from '../../support/hostile.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
@@ -15,9 +16,7 @@ it('is taken up a megabyte at a time, and each is attempted', async () => {
   receiver.answer = { status: 410 };
   try {
     const source = await attacker.deploy(EMIT);
-    const webhook = await attacker.api('POST', '/webhooks', { url: receiver.url });
-    const { id } = webhook.body.data;
-    await attacker.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: id });
+    const id = await addWebhook(attacker, source.id, receiver.url);
     const failed = async () =>
       (await sql`select from deliveries where webhook_id = ${id} and status = 'failed'`).length === EVENTS;
     for (let run = 0; run < RUNS; run++) await attacker.api('POST', `/sources/${source.id}/run`, {});

@@ -1,6 +1,7 @@
 // fairness: Events of nearly a megabyte each, heard by five sources at once.
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { subscribe } from '../../support/hostile-tenant.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
@@ -11,10 +12,7 @@ const SOURCES = 5;
 it('are heard at a pace, and each is', async () => {
   const { attacker, sql } = world;
   const source = await attacker.deploy(EMIT);
-  for (let i = 0; i < SOURCES; i++) {
-    const { id } = await attacker.deploy(HEAR);
-    await attacker.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: id });
-  }
+  for (let i = 0; i < SOURCES; i++) await subscribe(attacker, source.id, (await attacker.deploy(HEAR)).id);
   let rounds = 0;
   await world.unharmed(async () => {
     rounds++;

@@ -1,6 +1,7 @@
 // fairness: Events of nearly a megabyte each, to ten webhooks at once.
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { addWebhook } from '../../support/hostile-tenant.ts';
 import { hostile } from '../../support/hostile.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
@@ -13,10 +14,7 @@ it('go out at a pace, and all arrive', async () => {
   const receiver = await startReceiver();
   try {
     const source = await attacker.deploy(EMIT);
-    for (let i = 0; i < WEBHOOKS; i++) {
-      const webhook = await attacker.api('POST', '/webhooks', { url: `${receiver.url}/${i}` });
-      await attacker.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.body.data.id });
-    }
+    for (let i = 0; i < WEBHOOKS; i++) await addWebhook(attacker, source.id, `${receiver.url}/${i}`);
     let rounds = 0;
     await world.unharmed(async () => {
       rounds++;

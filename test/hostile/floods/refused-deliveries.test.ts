@@ -1,6 +1,7 @@
 // fairness: Thousands of deliveries at once to receivers that refuse every connection.
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { addWebhook } from '../../support/hostile-tenant.ts';
 import { hostile } from '../../support/hostile.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
@@ -14,10 +15,7 @@ it('are attempted each, a few at a time', async () => {
   const receiver = await startReceiver();
   await receiver.stop();
   const source = await attacker.deploy(EMIT);
-  for (let i = 0; i < WEBHOOKS; i++) {
-    const webhook = await attacker.api('POST', '/webhooks', { url: `${receiver.url}/${i}` });
-    await attacker.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.body.data.id });
-  }
+  for (let i = 0; i < WEBHOOKS; i++) await addWebhook(attacker, source.id, `${receiver.url}/${i}`);
   let rounds = 0;
   await world.unharmed(async () => {
     rounds++;
