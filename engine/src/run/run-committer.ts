@@ -62,7 +62,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       weightOf,
       maxWeight: MAX_WEIGHT,
       maxTenantWeight: MAX_TENANT_WEIGHT,
-      charsOf,
+      charsOf: (run) => charsOf(run),
     },
     commit: (runs) =>
       commitRuns(options.sql, runs, {
@@ -111,13 +111,14 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
 
 function weightWith(run: RunCommit, listeners: number): number {
   const { emits, dbWrites } = run;
-  const copies = emits.reduce((chars, { data }) => chars + data.length, 0) * Math.max(0, listeners - 1);
-  return 1 + emits.length * Math.max(1, listeners) + dbWrites.size + (charsOf(run) + copies) / ROW_BYTES;
+  const copies = Math.max(1, listeners);
+  return 1 + emits.length * copies + dbWrites.size + charsOf(run, copies) / ROW_BYTES;
 }
 
-function charsOf({ emits, dbWrites, record }: RunCommit): number {
+/** `copies`: of each event. */
+function charsOf({ emits, dbWrites, record }: RunCommit, copies = 1): number {
   let chars = record?.logs.length ?? 0;
-  for (const { data } of emits) chars += data.length;
+  for (const { data } of emits) chars += copies * data.length;
   for (const value of dbWrites.values()) chars += value.length;
   return chars;
 }

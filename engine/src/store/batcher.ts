@@ -82,7 +82,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
   }
 
   /** Ends a share as much later as its text takes at the pace; who drains does not wait for that. */
-  function atPace(end: () => void, chars: number): void {
+  function atPace(end: () => void, items: readonly Waiting<T, R>[]): void {
+    const chars = items.reduce((sum, { item }) => sum + (options.share?.charsOf?.(item) ?? 0), 0);
     const endOnce = () => {
       if (!paused.delete(endOnce)) return;
       end();
@@ -123,7 +124,7 @@ function createRow<T, R>(
   queue: Shares<Waiting<T, R>>,
   kind: ShareKind,
   onCommitted: () => void,
-  endShare: (end: () => void, chars: number) => void = (end) => end(),
+  endShare: (end: () => void, items: readonly Waiting<T, R>[]) => void = (end) => end(),
 ): Row {
   let committing = 0;
   let lastStartMs = Number.NEGATIVE_INFINITY;
@@ -151,9 +152,6 @@ function createRow<T, R>(
     immediate = setImmediate(flush);
   }
 
-  const charsOf = (items: readonly Waiting<T, R>[]) =>
-    items.reduce((chars, { item }) => chars + (options.share?.charsOf?.(item) ?? 0), 0);
-
   function flush(): void {
     timer = undefined;
     immediate = undefined;
@@ -166,7 +164,7 @@ function createRow<T, R>(
       committing = 0;
       const nowMs = performance.now();
       if (kind === 'heavy') restUntilMs = nowMs + restAfterMs(nowMs - lastStartMs);
-      endShare(end, charsOf(items));
+      endShare(end, items);
       onCommitted();
     });
   }

@@ -1,7 +1,7 @@
 import type { DueDelivery } from '../delivery/due-delivery.ts';
-import { LIMITS } from '@headwater/shared';
 import { addJobs } from './add-jobs.ts';
 import { cancelNote } from './cancel-note.ts';
+import { fitsClaim, mayLeaveMore } from './claim-bytes.ts';
 import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 
@@ -38,8 +38,7 @@ export async function claimDeliveries(
 ): Promise<DueDelivery[]> {
   return sql.begin(async (tx) => {
     const rows = await lease(tx, nodeId, webhookId, limit);
-    const found = rows[0]?.found ?? 0;
-    if (found === limit || found > rows.length) await addJobs(tx, [deliverLane(webhookId)]);
+    if (mayLeaveMore(rows, limit)) await addJobs(tx, [deliverLane(webhookId)]);
     const [deliverable, orphaned] = partition(rows);
     if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
     return deliverable.map((row) => dueDelivery(webhookId, row));
@@ -62,7 +61,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
       left join events e on e.emitter_id = f.emitter_id and e.indexed_at_ms = f.indexed_at_ms and e.seq = f.seq
     ), leased as (
       update deliveries d set leased_by = ${nodeId} from due
-      where d.webhook_id = due.webhook_id and d.id = due.id and coalesce(bytes_before, 0) <= ${LIMITS.maxClaimBytes}::int8
+      where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
       returning d.*, due.found
     )
     select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,

@@ -1,7 +1,7 @@
-import { LIMITS } from '@headwater/shared';
 import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
+import { fitsClaim } from './claim-bytes.ts';
 import type { Sql, Transaction } from './database.ts';
 import { propNameOf, runLane } from './insert-invocations.ts';
 import { PARKED } from './park-executions.ts';
@@ -109,12 +109,11 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
       ${waiting(tx, workflowId, 'fresh')} limit coalesce((select least(slots, fresh) from room), -1) + 1
     ), queue as (
       select q.*, row_number() over w as position, row_number() over (partition by class order by place) as of_class,
-        coalesce(sum(bytes) over (order by class, place rows between unbounded preceding and 1 preceding), 0)
-          <= ${LIMITS.maxClaimBytes}::int8 as is_fitting,
+        sum(bytes) over (order by class, place rows between unbounded preceding and 1 preceding) as bytes_before,
         bool_or(wanted_by <> ${nodeId} and exists (select from nodes n where n.id = q.wanted_by)) over w as is_anothers
       from (select * from begun union all select * from fresh) q window w as (order by class, place)
     ), startable as (
-      select queue.* from queue, room
+      select queue.*, ${fitsClaim(tx)} as is_fitting from queue, room
       where position <= slots and (class = 0 or of_class <= fresh) and is_anothers is not true
     ), due as (
       select * from startable where is_fitting

@@ -1,6 +1,6 @@
-import { LIMITS } from '@headwater/shared';
 import { causeOf } from '../events/cause.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
+import { fitsClaim, mayLeaveMore } from './claim-bytes.ts';
 import type { Sql } from './database.ts';
 import { propNameOf } from './insert-invocations.ts';
 
@@ -25,8 +25,8 @@ export interface ClaimedInvocations {
 }
 
 /**
- * Takes up to `limit` waiting invocations of an active source for this node, fewer where their events are large, oldest first. Rows that another node is
- * claiming at this moment are passed over.
+ * Takes up to `limit` waiting invocations of an active source for this node, fewer where their events are large, oldest first. Rows
+ * that another node is claiming at this moment are passed over.
  */
 export async function claimInvocations(
   sql: Sql,
@@ -40,16 +40,16 @@ export async function claimInvocations(
       select id, count(*) over () as found,
         sum(bytes) over (order by id rows between unbounded preceding and 1 preceding) as bytes_before
       from (
-        select w.id, octet_length(w.event) as bytes from invocations w join emitters s on s.id = w.source_id and s.active and s.deleted_at is null
+        select w.id, octet_length(w.event) as bytes
+        from invocations w join emitters s on s.id = w.source_id and s.active and s.deleted_at is null
         where w.leased_by is null and w.source_id = ${sourceId}
         -- leased_by is null in all of them: named first, the order is the index's, and no backlog is sorted
         order by w.leased_by, w.source_id, w.id limit ${limit} for update of w skip locked
       ) as waiting
     ) as due
-    where i.id = due.id and coalesce(bytes_before, 0) <= ${LIMITS.maxClaimBytes}::int8
+    where i.id = due.id and ${fitsClaim(sql)}
     returning i.id, i.account_id, i.kind, ${propNameOf(sql)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts,
       due.found::int4 as found`;
-  const found = rows[0]?.found ?? 0;
   const held = rows
     .map((row) => ({
       id: row.id,
@@ -63,5 +63,5 @@ export async function claimInvocations(
       leasedBy: nodeId,
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
-  return { held, more: found === limit || found > held.length };
+  return { held, more: mayLeaveMore(rows, limit) };
 }

@@ -3,6 +3,7 @@ import type { DueSend } from '../sends/due-send.ts';
 import { hostOf } from '../sends/http-request.ts';
 import { objectKeyOf } from '../sends/s3-payload.ts';
 import { addJobs } from './add-jobs.ts';
+import { fitsClaim, mayLeaveMore } from './claim-bytes.ts';
 import type { Sql, Transaction } from './database.ts';
 import { sendLane } from './send-lane.ts';
 
@@ -38,10 +39,9 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
         from found
       )
       update sends s set leased_by = ${nodeId} from due
-      where s.id = due.id and coalesce(bytes_before, 0) <= ${LIMITS.maxClaimBytes}::int8
+      where s.id = due.id and ${fitsClaim(tx)}
       returning s.id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found`;
-    const found = rows[0]?.found ?? 0;
-    if (found === limit || found > rows.length) await addJobs(tx, [sendLane(accountId)]);
+    if (mayLeaveMore(rows, limit)) await addJobs(tx, [sendLane(accountId)]);
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
   });
 }
