@@ -2,6 +2,7 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
+import { letHeapGrow } from './let-heap-grow.ts';
 import { printWelcome } from './print-welcome.ts';
 import { createProcessLog } from './process-log.ts';
 import { raisePriority } from './raise-priority.ts';
@@ -19,6 +20,7 @@ function run(config: Config, log: Logger): void {
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
   process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
   raisePriority();
+  letHeapGrow();
   const starting = startNode(config, log);
   stopOnSignal(starting, log);
   starting.then(
