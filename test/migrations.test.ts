@@ -104,6 +104,27 @@ test('the tables that the code names are those of the migrations', async () => {
   }
 });
 
+test('long texts of runs are kept as they are, or as lz4 makes them', async () => {
+  const testDatabase = await createTestDatabase();
+  try {
+    const { sql } = testDatabase.db;
+    const text = 'a text that gets shorter. '.repeat(10_000);
+    await sql`insert into component_db (source_id, key, account_id, value) values ('dc_x', 'k', 'acc_x', ${text})`;
+    const [row] = await sql<{ method: string | null; is_external: boolean }[]>`
+      select pg_column_compression(value) as method, pg_column_size(value) = octet_length(value) as is_external from component_db`;
+    const isKept = row?.method === 'lz4' || (row?.method === null && row.is_external);
+    expect(isKept).toBe(true);
+    const pglz = await sql<{ place: string }[]>`
+      select attrelid::regclass || '.' || attname as place from pg_attribute
+      where attrelid = any(${['events', 'executions', 'execution_steps', 'invocations', 'runs', 'sends']}::regclass[])
+        and attname = any(${['data', 'event', 'context', 'value', 'exports', 'logs', 'payload']}::text[])
+        and attstorage <> 'e' and attcompression <> 'l'`;
+    expect(pglz).toEqual([]);
+  } finally {
+    await testDatabase.drop();
+  }
+});
+
 test('dropping a test database fails when a connection to it was left open', async () => {
   const testDatabase = await createTestDatabase();
   const leaked = postgres(testDatabase.url, { max: 1, connection: { application_name: 'leak' } });
