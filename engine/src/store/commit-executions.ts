@@ -52,7 +52,7 @@ function storeAndEnd(
       where i.id = e.id and i.leased_by = e.node returning i.id, i.event
     ), ours as (
       select id from mine union all select id from ended
-    ), ${stepRows(sql, commits)}, ${endRows(sql, ending)}
+    ), ${endRows(sql, ending)}, ${stepRows(sql, commits)}
     select id from ours`;
 }
 
@@ -64,10 +64,10 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const over =
     waited.length === 0
       ? sql``
-      : sql`, over as (
+      : sql`over as (
       delete from execution_waits where execution_id in (select id from ours) and execution_id = any(${waited}::text[])
-    )`;
-  return sql`stored as (
+    ), `;
+  return sql`${over}stored as (
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value,
         exports, logs, sends, error, started_at, ended_at)
       select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
@@ -76,31 +76,28 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         ${rows.map(({ key }) => key.id)}::text[], ${of((step) => step.position)}::int4[],
         ${rows.map(({ key }) => key.accountId)}::text[], ${rows.map(({ key }) => key.deploymentId)}::text[],
         ${of((step) => step.namespace)}::text[], ${of((step) => step.status)}::text[], ${of((step) => step.runs)}::int4[],
-        ${longTexts(
+        ${of((step) => step.error ?? null)}::text[], ${of((step) => step.startedAtMs)}::float8[],
+        ${of((step) => step.endedAtMs)}::float8[], ${longTexts(
           sql,
-          of((step) => step.value ?? null),
+          of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends))),
+        )}, ${longTexts(
+          sql,
+          of((step) => step.logs),
         )}, ${longTexts(
           sql,
           of((step) => step.exports),
-        )},
-        ${longTexts(
+        )}, ${longTexts(
           sql,
-          of((step) => step.logs),
-        )},
-        ${longTexts(
-          sql,
-          of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends))),
-        )},
-        ${of((step) => step.error ?? null)}::text[], ${of((step) => step.startedAtMs)}::float8[],
-        ${of((step) => step.endedAtMs)}::float8[]
-      ) as s(execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
-        started, ended)
+          of((step) => step.value ?? null),
+        )}
+      ) as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, started, ended, sends, logs,
+        exports, value)
       where execution_id in (select id from ours)
       on conflict (execution_id, position) do update set deployment_id = excluded.deployment_id,
         namespace = excluded.namespace, status = excluded.status, runs = excluded.runs, value = excluded.value,
         exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, error = excluded.error,
         started_at = excluded.started_at, ended_at = excluded.ended_at
-    )${over}`;
+    )`;
 }
 
 /** An execution that has waited, or replays another, has its row already. */

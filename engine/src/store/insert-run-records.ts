@@ -46,11 +46,10 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
       ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
       ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
-      ${longTexts(
+      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[],
+      ${rows.map(({ at }) => at?.ms ?? null)}::int8[], ${rows.map(({ at }) => at?.seq ?? null)}::int4[], ${longTexts(
         connection,
         rows.map(({ record }) => record.logs),
-      )},
-      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[],
-      ${rows.map(({ at }) => at?.ms ?? null)}::int8[], ${rows.map(({ at }) => at?.seq ?? null)}::int4[]
-    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, logs, started, ended, recorded_ms, recorded_seq)`;
+      )}
+    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq, logs)`;
 }

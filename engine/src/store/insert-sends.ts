@@ -25,14 +25,13 @@ export function insertSends(connection: Sql | Transaction, sends: readonly NewSe
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
       ${rows.map((row) => row.workflowId)}::text[], ${rows.map((row) => row.executionId)}::text[],
       ${rows.map((row) => row.traceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${longTexts(
-        connection,
-        rows.map((row) => storableText(row.payload)),
-      )}, ${rows.map((row) => row.sealed ?? null)}::text[],
       ${rows.map((row) => row.bucket ?? null)}::text[], ${rows.map((row) => row.prefix ?? null)}::text[],
       ${rows.map((row) => row.unitId ?? null)}::text[], ${rows.map((row) => row.problem ?? null)}::text[],
-      ${rows.map((row) => row.dueMs)}::float8[]
-    ) as s(id, account_id, workflow_id, execution_id, trace_id, kind, payload, sealed, bucket, prefix, unit_id, problem, due_ms)`;
+      ${rows.map((row) => row.dueMs)}::float8[], ${rows.map((row) => row.sealed ?? null)}::text[], ${longTexts(
+        connection,
+        rows.map((row) => storableText(row.payload)),
+      )}
+    ) as s(id, account_id, workflow_id, execution_id, trace_id, kind, bucket, prefix, unit_id, problem, due_ms, sealed, payload)`;
 }
 
 /** One job for each account, at once and for its next upload. */
