@@ -1,6 +1,7 @@
 import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
 import type { Sql, Transaction } from './database.ts';
 import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 /**
  * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers the ids of those
@@ -72,25 +73,22 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         exports, logs, sends, error, started_at, ended_at)
       select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
         to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
-      from unnest(
-        ${rows.map(({ key }) => key.id)}::text[], ${of((step) => step.position)}::int4[],
-        ${rows.map(({ key }) => key.accountId)}::text[], ${rows.map(({ key }) => key.deploymentId)}::text[],
-        ${of((step) => step.namespace)}::text[], ${of((step) => step.status)}::text[], ${of((step) => step.runs)}::int4[],
-        ${of((step) => step.error ?? null)}::text[], ${of((step) => step.startedAtMs)}::float8[],
-        ${of((step) => step.endedAtMs)}::float8[], ${longTexts(
-          sql,
-          of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends))),
-        )}, ${longTexts(
-          sql,
-          of((step) => step.logs),
-        )}, ${longTexts(
-          sql,
-          of((step) => step.exports),
-        )}, ${longTexts(
-          sql,
-          of((step) => step.value ?? null),
-        )}
-      ) as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, started, ended, sends, logs,
+      from ${rowsOf(sql, [
+        ['text', rows.map(({ key }) => key.id)],
+        ['int4', of((step) => step.position)],
+        ['text', rows.map(({ key }) => key.accountId)],
+        ['text', rows.map(({ key }) => key.deploymentId)],
+        ['text', of((step) => step.namespace)],
+        ['text', of((step) => step.status)],
+        ['int4', of((step) => step.runs)],
+        ['text', of((step) => step.error ?? null)],
+        ['float8', of((step) => step.startedAtMs)],
+        ['float8', of((step) => step.endedAtMs)],
+        ['long', of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends)))],
+        ['long', of((step) => step.logs)],
+        ['long', of((step) => step.exports)],
+        ['long', of((step) => step.value ?? null)],
+      ])} as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, started, ended, sends, logs,
         exports, value)
       where execution_id in (select id from ours)
       on conflict (execution_id, position) do update set deployment_id = excluded.deployment_id,

@@ -4,7 +4,7 @@ import type { InvocationKind } from '../run/invocation.ts';
 import { TASKS } from '../jobs/tasks.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
-import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 export interface NewInvocation {
   id: string;
@@ -60,17 +60,19 @@ export async function insertInvocationRows(sql: Sql | Transaction, rows: readonl
   await sql`
     insert into invocations
       (id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event, attempts, place)
-    select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
-      ${rows.map((row) => row.sourceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.httpProp ?? null)}::text[],
-      ${rows.map((row) => row.cause?.event ?? null)}::text[], ${rows.map((row) => row.cause?.traceId ?? null)}::text[],
-      ${rows.map((row) => row.cause?.hops ?? 0)}::int4[], ${rows.map((row) => row.leasedBy ?? null)}::text[],
-      ${rows.map((row) => row.wantedBy ?? null)}::text[], ${longTexts(
-        sql,
-        rows.map((row) => row.event),
-      )}
-    ) as r(id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event)`;
+    select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from ${rowsOf(sql, [
+      ['text', rows.map((row) => row.id)],
+      ['text', rows.map((row) => row.accountId)],
+      ['text', rows.map((row) => row.sourceId)],
+      ['text', rows.map((row) => row.kind)],
+      ['text', rows.map((row) => row.httpProp ?? null)],
+      ['text', rows.map((row) => row.cause?.event ?? null)],
+      ['text', rows.map((row) => row.cause?.traceId ?? null)],
+      ['int4', rows.map((row) => row.cause?.hops ?? 0)],
+      ['text', rows.map((row) => row.leasedBy ?? null)],
+      ['text', rows.map((row) => row.wantedBy ?? null)],
+      ['long', rows.map((row) => row.event)],
+    ])} as r(id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event)`;
 }
 
 /** Of an invocation `i`: the prop or trigger by which it came, see HeldInvocation. */

@@ -6,7 +6,7 @@ import type { JobSpec } from './add-jobs.ts';
 import { cancelNote } from './cancel-note.ts';
 import type { Sql, Transaction } from './database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
-import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 /**
  * Stores what executions have sent, in the transaction that ends them; undefined where there is nothing to write. The jobs
@@ -21,17 +21,21 @@ export function insertSends(connection: Sql | Transaction, sends: readonly NewSe
     select id, account_id, workflow_id, execution_id, trace_id, kind, payload, sealed, bucket, prefix, unit_id,
       case when problem is null then 'pending' else 'failed' end,
       case when problem is null then '[]' else jsonb_build_array(problem::jsonb) end, to_timestamp(due_ms / 1000.0)
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.accountId)}::text[],
-      ${rows.map((row) => row.workflowId)}::text[], ${rows.map((row) => row.executionId)}::text[],
-      ${rows.map((row) => row.traceId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.bucket ?? null)}::text[], ${rows.map((row) => row.prefix ?? null)}::text[],
-      ${rows.map((row) => row.unitId ?? null)}::text[], ${rows.map((row) => row.problem ?? null)}::text[],
-      ${rows.map((row) => row.dueMs)}::float8[], ${rows.map((row) => row.sealed ?? null)}::text[], ${longTexts(
-        connection,
-        rows.map((row) => storableText(row.payload)),
-      )}
-    ) as s(id, account_id, workflow_id, execution_id, trace_id, kind, bucket, prefix, unit_id, problem, due_ms, sealed, payload)`;
+    from ${rowsOf(connection, [
+      ['text', rows.map((row) => row.id)],
+      ['text', rows.map((row) => row.accountId)],
+      ['text', rows.map((row) => row.workflowId)],
+      ['text', rows.map((row) => row.executionId)],
+      ['text', rows.map((row) => row.traceId)],
+      ['text', rows.map((row) => row.kind)],
+      ['text', rows.map((row) => row.bucket ?? null)],
+      ['text', rows.map((row) => row.prefix ?? null)],
+      ['text', rows.map((row) => row.unitId ?? null)],
+      ['text', rows.map((row) => row.problem ?? null)],
+      ['float8', rows.map((row) => row.dueMs)],
+      ['long', rows.map((row) => row.sealed ?? null)],
+      ['long', rows.map((row) => storableText(row.payload))],
+    ])} as s(id, account_id, workflow_id, execution_id, trace_id, kind, bucket, prefix, unit_id, problem, due_ms, sealed, payload)`;
 }
 
 /** One job for each account, at once and for its next upload. */

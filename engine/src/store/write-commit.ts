@@ -11,6 +11,7 @@ import { insertSends, sendLanesOf } from './insert-sends.ts';
 import { insertRunRecords } from './insert-run-records.ts';
 import { insertInvocationRows, runLane } from './insert-invocations.ts';
 import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 /** What this node goes on with. */
 export interface HeldRows {
@@ -77,18 +78,22 @@ function insertEvents(connection: Sql, { events }: CommitPlan) {
     insert into events
       (emitter_id, indexed_at_ms, seq, account_id, invocation_id, caused_by, trace_id, queued_ms, ran_ms, channel, emit_id,
         summary, ts, data)
-    select * from unnest(
-      ${events.map((event) => event.emitterId)}::text[], ${events.map((event) => event.position.ms)}::int8[],
-      ${events.map((event) => event.position.seq)}::int4[], ${events.map((event) => event.accountId)}::text[],
-      ${events.map((event) => event.invocationId)}::text[], ${events.map((event) => event.cause?.event ?? null)}::text[],
-      ${events.map((event) => event.cause?.traceId ?? null)}::text[],
-      ${events.map((event) => event.times?.queuedMs ?? null)}::int4[],
-      ${events.map((event) => event.times?.ranMs ?? null)}::int4[], ${events.map((event) => event.channel)}::text[],
-      ${events.map((event) => event.emitId)}::text[], ${events.map((event) => event.summary)}::text[],
-      ${events.map((event) => event.ts)}::int8[], ${longTexts(
-        connection,
-        events.map((event) => event.data),
-      )})`;
+    select * from ${rowsOf(connection, [
+      ['text', events.map((event) => event.emitterId)],
+      ['int8', events.map((event) => event.position.ms)],
+      ['int4', events.map((event) => event.position.seq)],
+      ['text', events.map((event) => event.accountId)],
+      ['text', events.map((event) => event.invocationId)],
+      ['text', events.map((event) => event.cause?.event ?? null)],
+      ['text', events.map((event) => event.cause?.traceId ?? null)],
+      ['int4', events.map((event) => event.times?.queuedMs ?? null)],
+      ['int4', events.map((event) => event.times?.ranMs ?? null)],
+      ['text', events.map((event) => event.channel)],
+      ['text', events.map((event) => event.emitId)],
+      ['text', events.map((event) => event.summary)],
+      ['int8', events.map((event) => event.ts)],
+      ['long', events.map((event) => event.data)],
+    ])} as e`;
 }
 
 function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: HeldRows) {
