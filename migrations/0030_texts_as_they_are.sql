@@ -19,3 +19,11 @@ begin
   end loop;
 end
 $$;
+
+-- They are looked up by their index alone and deleted in the order of their writing: a vacuum for what was only added, which others need for their
+-- visibility map, would read and write each of their pages once more for nothing.
+alter table events set (toast.autovacuum_vacuum_insert_threshold = -1);
+alter table runs set (toast.autovacuum_vacuum_insert_threshold = -1);
+alter table executions set (toast.autovacuum_vacuum_insert_threshold = -1);
+alter table execution_steps set (toast.autovacuum_vacuum_insert_threshold = -1);
+alter table sends set (toast.autovacuum_vacuum_insert_threshold = -1);
