@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
 import { createBatcher } from '../engine/src/store/batcher.ts';
+import { createHeavyTurns } from '../engine/src/store/heavy-turns.ts';
 import { createShares, type ShareKind, type Shares } from '../engine/src/store/shares.ts';
 
 interface Item {
@@ -131,4 +133,35 @@ test('of a tenant that brings much text the next batch waits, those of other hea
   await batcher.drain();
   await Promise.all(left);
   expect(performance.now() - begunMs).toBeLessThan(490);
+});
+
+test('of batchers that share their turns no two commit what is heavy at once; what is light waits for neither', async () => {
+  const heavyTurns = createHeavyTurns();
+  let heavyAtOnce = 0;
+  let mostAtOnce = 0;
+  const startedAt: string[] = [];
+  const batcherOf = (name: string) =>
+    createBatcher<Item, undefined>({
+      maxBatch: 4,
+      minIntervalMs: 0,
+      share: { ...rules, maxTenantWeight: 2, heavyTurns },
+      async commit(batch) {
+        startedAt.push(`${name}:${named(batch)}`);
+        if (batch[0]?.of === 'n') return batch.map(() => undefined);
+        mostAtOnce = Math.max(mostAtOnce, ++heavyAtOnce);
+        await sleep(50);
+        heavyAtOnce--;
+        return batch.map(() => undefined);
+      },
+    });
+  const batchers = [batcherOf('one'), batcherOf('two')];
+  for (const batcher of batchers) await Promise.all([...items('n', 1)].map((item) => batcher.add(item)));
+  const floods = batchers.flatMap((batcher) => items('a', 3, 2).map((item) => batcher.add(item)));
+  await sleep(20);
+  await Promise.all(batchers.map((batcher) => batcher.add({ of: 'n', number: 1, weight: 1 })));
+  expect(startedAt.filter((name) => name.includes('a'))).toHaveLength(1);
+  await Promise.all(floods);
+  await Promise.all(batchers.map((batcher) => batcher.drain()));
+  expect(mostAtOnce).toBe(1);
+  expect(startedAt.filter((name) => name.includes('a'))).toHaveLength(6);
 });

@@ -16,6 +16,7 @@ import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemb
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
 import { countListeners } from '../store/count-listeners.ts';
+import { createHeavyTurns } from '../store/heavy-turns.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
 import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { readDbValue } from '../store/read-db-value.ts';
@@ -85,6 +86,7 @@ export function assembleRuns(parts: RunParts): Runs {
     backlogs: parts.backlogs,
     dbSizes: parts.dbSizes,
     history: parts.history,
+    heavyTurns: createHeavyTurns(),
     nowMs,
     log,
   };
@@ -122,10 +124,7 @@ export function assembleRuns(parts: RunParts): Runs {
     isBehind: (accountId) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId),
     log,
   });
-  const drain = async () => {
-    await committer.drain();
-    await executions.drain();
-  };
+  const drain = () => committer.drain().then(() => executions.drain());
   return { runtimes, context, committer: { drain }, executions, dispatcher, turns };
 }
 

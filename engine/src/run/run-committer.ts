@@ -10,6 +10,7 @@ import type { ListenerCounts } from './listener-counts.ts';
 import { type BatcherOptions, createBatcher, isDataError } from '../store/batcher.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
+import type { Turns } from '../store/heavy-turns.ts';
 
 export interface RunCommitterOptions {
   sql: Sql;
@@ -23,6 +24,7 @@ export interface RunCommitterOptions {
   dbSizes?: CommitOptions['dbSizes'];
   history?: CommitOptions['history'];
   nowMs: () => number;
+  heavyTurns: Turns;
   /** Default MIN_INTERVAL_MS. */
   minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
   log: Log;
@@ -63,6 +65,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       maxWeight: MAX_WEIGHT,
       maxTenantWeight: MAX_TENANT_WEIGHT,
       charsOf: (run) => charsOf(run),
+      heavyTurns: options.heavyTurns,
     },
     commit: (runs) =>
       commitRuns(options.sql, runs, {

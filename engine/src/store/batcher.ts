@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import { restAfterMs } from '../rest-after.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
+import { createHeavyTurns, type Turns } from './heavy-turns.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
@@ -39,6 +39,8 @@ export interface BatcherOptions<T, R> {
   share?: SharesOptions<T> & {
     /** How much text an item brings, which is committed at a pace where its tenant is heavy. Default: nothing. */
     charsOf?: (item: T) => number;
+    /** In which batches of tenants that bring much are committed. Default: turns of its own. */
+    heavyTurns?: Turns;
   };
 }
 
@@ -61,11 +63,12 @@ function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, 
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
+  const heavyTurns = options.share?.heavyTurns ?? createHeavyTurns();
   let idle: (() => void)[] = [];
   const paused = new Set<() => void>();
   const rows = [
-    createRow(options, queue, 'light', onCommitted),
-    createRow(options, queue, 'heavy', onCommitted, atPace),
+    createRow(options, { queue, kind: 'light', inTurn: (work) => work(), endShare: (end) => end(), onCommitted }),
+    createRow(options, { queue, kind: 'heavy', inTurn: heavyTurns, endShare: atPace, onCommitted }),
   ];
   const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
 
@@ -119,16 +122,19 @@ interface Row {
   committing(): number;
 }
 
-function createRow<T, R>(
-  options: BatcherOptions<T, R>,
-  queue: Shares<Waiting<T, R>>,
-  kind: ShareKind,
-  onCommitted: () => void,
-  endShare: (end: () => void, items: readonly Waiting<T, R>[]) => void = (end) => end(),
-): Row {
+interface RowOptions<T, R> {
+  queue: Shares<Waiting<T, R>>;
+  kind: ShareKind;
+  inTurn: Turns;
+  endShare: (end: () => void, items: readonly Waiting<T, R>[]) => void;
+  onCommitted: () => void;
+}
+
+function createRow<T, R>(options: BatcherOptions<T, R>, row: RowOptions<T, R>): Row {
+  const { queue, kind } = row;
   let committing = 0;
+  let isBusy = false;
   let lastStartMs = Number.NEGATIVE_INFINITY;
-  let restUntilMs = Number.NEGATIVE_INFINITY;
   let lastBatch = 0;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -137,14 +143,13 @@ function createRow<T, R>(
   const intervalMs = () => (typeof minIntervalMs === 'number' ? minIntervalMs : minIntervalMs(lastBatch));
 
   function schedule(): void {
-    if (committing > 0 || immediate !== undefined) return;
+    if (isBusy || immediate !== undefined) return;
     const count = queue.count(kind);
     if (count === 0) return;
     const nowMs = performance.now();
     const dueMs = count < options.maxBatch ? lastStartMs + intervalMs() : nowMs;
-    const waitMs = Math.max(dueMs, restUntilMs) - nowMs;
-    if (waitMs > 0) {
-      timer ??= setTimeout(flush, waitMs);
+    if (dueMs > nowMs) {
+      timer ??= setTimeout(flush, dueMs - nowMs);
       return;
     }
     clearTimeout(timer);
@@ -155,18 +160,22 @@ function createRow<T, R>(
   function flush(): void {
     timer = undefined;
     immediate = undefined;
+    isBusy = true;
+    void row.inTurn(commitNext).then(() => {
+      isBusy = false;
+      row.onCommitted();
+    });
+  }
+
+  async function commitNext(): Promise<void> {
     const { items, end } = queue.take(kind, options.maxBatch);
-    if (items.length === 0) return onCommitted();
+    if (items.length === 0) return;
     lastStartMs = performance.now();
     committing = items.length;
     lastBatch = items.length;
-    void commitBatch(options, items).then(() => {
-      committing = 0;
-      const nowMs = performance.now();
-      if (kind === 'heavy') restUntilMs = nowMs + restAfterMs(nowMs - lastStartMs);
-      endShare(end, items);
-      onCommitted();
-    });
+    await commitBatch(options, items);
+    committing = 0;
+    row.endShare(end, items);
   }
 
   return { schedule, committing: () => committing };
