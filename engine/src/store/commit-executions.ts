@@ -1,6 +1,5 @@
 import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
 import type { Sql, Transaction } from './database.ts';
-import { longTexts } from './long-texts.ts';
 import { rowsOf } from './rows-of.ts';
 
 /**
@@ -105,19 +104,22 @@ function endRows(sql: Sql | Transaction, ending: readonly ExecutionCommit[]) {
         caused_by, trace_id, started_at, ended_at)
       select r.id, r.account_id, r.workflow_id, r.deployment_id, r.kind, r.status, ended.event, r.context, r.error,
         r.reason, r.caused_by, r.trace_id, to_timestamp(r.started / 1000.0), to_timestamp(r.ended / 1000.0)
-      from unnest(
-        ${ending.map(({ key }) => key.id)}::text[], ${ending.map(({ key }) => key.accountId)}::text[],
-        ${ending.map(({ key }) => key.workflowId)}::text[], ${ending.map(({ key }) => key.deploymentId)}::text[],
-        ${ending.map(({ start }) => start.kind)}::text[], ${ending.map(({ end }) => end?.status ?? null)}::text[],
-        ${longTexts(
-          sql,
-          ending.map(({ start }) => start.context),
-        )}, ${ending.map(({ end }) => end?.error ?? null)}::text[],
-        ${ending.map(({ end }) => end?.reason ?? null)}::text[], ${ending.map(({ start }) => start.causedBy ?? null)}::text[],
-        ${ending.map(({ start }) => start.traceId)}::text[], ${ending.map(({ start }) => start.startedAtMs)}::float8[],
-        ${ending.map(({ end }) => end?.endedAtMs ?? null)}::float8[]
-      ) as r(id, account_id, workflow_id, deployment_id, kind, status, context, error, reason, caused_by, trace_id, started,
-        ended)
+      from ${rowsOf(sql, [
+        ['text', ending.map(({ key }) => key.id)],
+        ['text', ending.map(({ key }) => key.accountId)],
+        ['text', ending.map(({ key }) => key.workflowId)],
+        ['text', ending.map(({ key }) => key.deploymentId)],
+        ['text', ending.map(({ start }) => start.kind)],
+        ['text', ending.map(({ end }) => end?.status ?? null)],
+        ['text', ending.map(({ end }) => end?.error ?? null)],
+        ['text', ending.map(({ end }) => end?.reason ?? null)],
+        ['text', ending.map(({ start }) => start.causedBy ?? null)],
+        ['text', ending.map(({ start }) => start.traceId)],
+        ['float8', ending.map(({ start }) => start.startedAtMs)],
+        ['float8', ending.map(({ end }) => end?.endedAtMs ?? null)],
+        ['long', ending.map(({ start }) => start.context)],
+      ])} as r(id, account_id, workflow_id, deployment_id, kind, status, error, reason, caused_by, trace_id, started, ended,
+        context)
       join ended on ended.id = r.id
       on conflict (id) do update set deployment_id = excluded.deployment_id, status = excluded.status,
         context = excluded.context, error = excluded.error, reason = excluded.reason, started_at = excluded.started_at,

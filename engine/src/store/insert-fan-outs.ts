@@ -50,12 +50,13 @@ export function insertWideInvocations(sql: Sql, fanOuts: readonly FanOut[]) {
       from unnest(
         ${events.map(({ group }) => group)}::int4[], ${events.map((event) => headOf('invocation', event))}::text[],
         ${events.map((event) => headOf('execution', event))}::text[],
-        ${events.map(({ event }) => event.accountId)}::text[], ${longTexts(
+        ${events.map(({ event }) => event.accountId)}::text[], ${events.map(({ cause }) => cause.event)}::text[],
+        ${events.map(({ cause }) => cause.traceId ?? null)}::text[], ${events.map(({ cause }) => cause.hops)}::int4[],
+        ${longTexts(
           sql,
           events.map(({ event }) => event.data),
-        )}, ${events.map(({ cause }) => cause.event)}::text[], ${events.map(({ cause }) => cause.traceId ?? null)}::text[],
-        ${events.map(({ cause }) => cause.hops)}::int4[]
-      ) with ordinality as e(group_no, invocation_head, execution_head, account_id, event, caused_by, trace_id, hops, nth)
+        )}
+      ) with ordinality as e(group_no, invocation_head, execution_head, account_id, caused_by, trace_id, hops, event, nth)
       join ${listenersOf(sql, listeners)} on l.group_no = e.group_no
       order by e.nth
     ) as r`;

@@ -2,7 +2,7 @@ import type { CommitPlan, RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
-import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 interface Recorded {
   run: RunCommit;
@@ -38,18 +38,20 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       error_limit, logs, started_at, ended_at, recorded_ms, recorded_seq)
     select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
       error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq
-    from unnest(
-      ${rows.map(({ record }) => record.id)}::text[], ${rows.map(({ run }) => run.accountId)}::text[],
-      ${rows.map(({ run }) => run.sourceId)}::text[], ${rows.map(({ record }) => record.kind)}::text[],
-      ${rows.map(({ run }) => run.invocation?.cause?.event ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorCode ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorMessage ?? null)}::text[],
-      ${rows.map(({ record }) => record.errorStack ?? null)}::text[],
-      ${rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))}::text[],
-      ${rows.map(({ record }) => record.startedAtMs)}::float8[], ${rows.map(({ record }) => record.endedAtMs)}::float8[],
-      ${rows.map(({ at }) => at?.ms ?? null)}::int8[], ${rows.map(({ at }) => at?.seq ?? null)}::int4[], ${longTexts(
-        connection,
-        rows.map(({ record }) => record.logs),
-      )}
-    ) as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq, logs)`;
+    from ${rowsOf(connection, [
+      ['text', rows.map(({ record }) => record.id)],
+      ['text', rows.map(({ run }) => run.accountId)],
+      ['text', rows.map(({ run }) => run.sourceId)],
+      ['text', rows.map(({ record }) => record.kind)],
+      ['text', rows.map(({ run }) => run.invocation?.cause?.event ?? null)],
+      ['text', rows.map(({ record }) => record.errorCode ?? null)],
+      ['text', rows.map(({ record }) => record.errorMessage ?? null)],
+      ['text', rows.map(({ record }) => record.errorStack ?? null)],
+      ['text', rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))],
+      ['float8', rows.map(({ record }) => record.startedAtMs)],
+      ['float8', rows.map(({ record }) => record.endedAtMs)],
+      ['int8', rows.map(({ at }) => at?.ms ?? null)],
+      ['int4', rows.map(({ at }) => at?.seq ?? null)],
+      ['long', rows.map(({ record }) => record.logs)],
+    ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq, logs)`;
 }

@@ -3,7 +3,7 @@ import type { ExecutionCommit, ExecutionWait } from '../workflows/run/execution-
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import { commitExecutions } from './commit-executions.ts';
 import type { Sql, Transaction } from './database.ts';
-import { longTexts } from './long-texts.ts';
+import { rowsOf } from './rows-of.ts';
 
 /** The lease of an execution that waits: no node's. */
 export const PARKED = 'parked';
@@ -44,19 +44,18 @@ async function putExecutions(tx: Transaction, waiting: readonly Waiting[]): Prom
       started_at)
     select id, account_id, workflow_id, deployment_id, kind, 'waiting', event, context, caused_by, trace_id,
       to_timestamp(started / 1000.0)
-    from unnest(
-      ${commits.map(({ key }) => key.id)}::text[], ${commits.map(({ key }) => key.accountId)}::text[],
-      ${commits.map(({ key }) => key.workflowId)}::text[], ${commits.map(({ key }) => key.deploymentId)}::text[],
-      ${commits.map(({ start }) => start.kind)}::text[], ${longTexts(
-        tx,
-        commits.map(({ start }) => start.event),
-      )},
-      ${longTexts(
-        tx,
-        commits.map(({ start }) => start.context),
-      )}, ${commits.map(({ start }) => start.causedBy ?? null)}::text[],
-      ${commits.map(({ start }) => start.traceId)}::text[], ${commits.map(({ start }) => start.startedAtMs)}::float8[]
-    ) as r(id, account_id, workflow_id, deployment_id, kind, event, context, caused_by, trace_id, started)
+    from ${rowsOf(tx, [
+      ['text', commits.map(({ key }) => key.id)],
+      ['text', commits.map(({ key }) => key.accountId)],
+      ['text', commits.map(({ key }) => key.workflowId)],
+      ['text', commits.map(({ key }) => key.deploymentId)],
+      ['text', commits.map(({ start }) => start.kind)],
+      ['text', commits.map(({ start }) => start.causedBy ?? null)],
+      ['text', commits.map(({ start }) => start.traceId)],
+      ['float8', commits.map(({ start }) => start.startedAtMs)],
+      ['long', commits.map(({ start }) => start.context)],
+      ['long', commits.map(({ start }) => start.event)],
+    ])} as r(id, account_id, workflow_id, deployment_id, kind, caused_by, trace_id, started, context, event)
     on conflict (id) do update set status = 'waiting', deployment_id = excluded.deployment_id, context = excluded.context,
       started_at = excluded.started_at, ended_in = pg_current_xact_id()`;
 }

@@ -10,7 +10,6 @@ import { insertMissed } from './insert-missed.ts';
 import { insertSends, sendLanesOf } from './insert-sends.ts';
 import { insertRunRecords } from './insert-run-records.ts';
 import { insertInvocationRows, runLane } from './insert-invocations.ts';
-import { longTexts } from './long-texts.ts';
 import { rowsOf } from './rows-of.ts';
 
 /** What this node goes on with. */
@@ -150,13 +149,12 @@ function writeDbValues(connection: Sql, { runs }: CommitPlan) {
   // The emitters' rows are locked: no other transaction writes these keys.
   return connection`
     with written as (
-      select * from unnest(
-        ${entries.map((row) => row.run.sourceId)}::text[], ${entries.map((row) => row.key)}::text[],
-        ${entries.map((row) => row.run.accountId)}::text[], ${longTexts(
-          connection,
-          entries.map((row) => row.value),
-        )}
-      ) as w(source_id, key, account_id, value)
+      select * from ${rowsOf(connection, [
+        ['text', entries.map((row) => row.run.sourceId)],
+        ['text', entries.map((row) => row.key)],
+        ['text', entries.map((row) => row.run.accountId)],
+        ['long', entries.map((row) => row.value)],
+      ])} as w(source_id, key, account_id, value)
     ), deleted as (
       delete from component_db d using written w where d.source_id = w.source_id and d.key = w.key and w.value = ''
     )
