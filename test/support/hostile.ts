@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { beforeAll } from 'vitest';
 import type { AccountLimits } from '../../shared/src/index.ts';
@@ -88,6 +89,7 @@ export function hostile(): HostileWorld {
   const server = hostileServer();
   let sql: postgres.Sql | undefined;
   let tenants: { attacker: Tenant; neighbour: Tenant } | undefined;
+  const isOpen = openInvocations(() => world.sql);
 
   beforeAll(async () => {
     sql = shared.hostileSql ??= openPool(server.databaseUrl);
@@ -115,7 +117,7 @@ export function hostile(): HostileWorld {
       if (answer.status !== 200) return { refused: refusalOf(answer), events: [], logs: [], sourceId: '' };
       return world.run(answer.body.data.id as string, options.event, options.timeoutMs);
     },
-    run: (sourceId, event, timeoutMs = 20_000) => runOnce(world, sourceId, event, timeoutMs),
+    run: (sourceId, event, timeoutMs = 20_000) => runOnce({ world, isOpen }, sourceId, event, timeoutMs),
     async untilIdle(timeoutMs = 20_000) {
       const open = () => world.sql`select from invocations where account_id = ${world.attacker.id}`;
       await eventually(async () => (await open()).length === 0, { timeoutMs, what: 'the runs of the attacker to end' });
@@ -150,19 +152,40 @@ function refusalOf(answer: ApiAnswer): NonNullable<AttackOutcome['refused']> {
   };
 }
 
+/**
+ * Tells whether an invocation still waits or runs. However many are asked for at the same time, the database is asked once.
+ */
+function openInvocations(sql: () => postgres.Sql): (id: string) => Promise<boolean> {
+  let ids: string[] = [];
+  let open: Promise<ReadonlySet<string>> | undefined;
+  async function ask(): Promise<ReadonlySet<string>> {
+    await sleep(POLL_MS);
+    const asked = ids;
+    ids = [];
+    open = undefined;
+    const rows = await sql()<{ id: string }[]>`select id from invocations where id = any(${asked}::text[])`;
+    return new Set(rows.map(({ id }) => id));
+  }
+  return async (id) => {
+    ids.push(id);
+    open ??= ask();
+    return (await open).has(id);
+  };
+}
+
 async function runOnce(
-  world: HostileWorld,
+  { world, isOpen }: { world: HostileWorld; isOpen: (invocationId: string) => Promise<boolean> },
   sourceId: string,
   event: unknown,
   timeoutMs: number,
 ): Promise<AttackOutcome> {
-  const { attacker, sql } = world;
+  const { attacker } = world;
   const started = await attacker.api('POST', `/sources/${sourceId}/run`, event === undefined ? {} : { event });
   if (started.status !== 200) throw new Error(`Not run: ${started.status} ${started.text}`);
   const { invocation_id: id } = started.body.data as { invocation_id: string };
-  await eventually(async () => (await sql`select from invocations where id = ${id}`).length === 0, {
+  await eventually(async () => !(await isOpen(id)), {
     timeoutMs,
-    everyMs: POLL_MS,
+    everyMs: 0,
     what: `the end of ${id}`,
   });
   const runs = await attacker.api('GET', `/sources/${sourceId}/runs?limit=100`);
