@@ -5,10 +5,10 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findFreePort } from '../engine/src/database/launch-server.ts';
 import { eventually } from './support/eventually.ts';
 import { startProcess, type TestProcess } from './support/processes.ts';
 import { startReceiver } from './support/receiver.ts';
+import { freePort } from './support/server.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = await readFile(path.join(ROOT, 'README.md'), 'utf8');
@@ -36,8 +36,8 @@ let answer: any;
 
 beforeAll(async () => {
   dir = await mkdtemp(path.join(tmpdir(), 'headwater-readme-'));
-  serverPort = await findFreePort();
-  receiverPort = await findFreePort();
+  serverPort = await freePort();
+  receiverPort = await freePort();
 });
 afterAll(async () => {
   await receiver?.end();
