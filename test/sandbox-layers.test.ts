@@ -2,7 +2,7 @@ import { type Sandbox, type SandboxLayer, startSandbox } from '@headwater/sandbo
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { findHotCores, ownCores, parseCores } from '../sandbox-runtime/src/host/layers/cpu-cores.ts';
-import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-arguments.ts';
+import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-command.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { runIn, soon, withRun } from './support/sandbox-kit.ts';
 
@@ -43,7 +43,7 @@ test('every layer is named once, active or with the reason why not, and the log 
 });
 
 test('node may read and write nothing and start nothing', () => {
-  const given = nodeArguments('/somewhere/addon.node');
+  const given = nodeArguments(['/somewhere/addon.node']);
   expect(given).toEqual(expect.arrayContaining(['--permission', '--no-node-snapshot']));
   expect(given.filter((argument) => argument.startsWith('--allow'))).toEqual(['--allow-addons']);
 });
@@ -60,6 +60,17 @@ test.runIf(isLinux)('no thread of a process has a privilege or can gain one', as
     // Without a privilege the bound stays what it was, and leads nowhere.
     const bound = process.getuid?.() === 0 ? none : /./;
     for (const value of ofThreads(pid, 'CapBnd')) expect(value).toMatch(bound);
+  }
+});
+
+test.runIf(isLinux)('the system calls of every thread of a process are filtered, twice', async () => {
+  const sandbox = await start();
+  expect(has(sandbox, 'syscalls')).toBe(true);
+  expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
+  for (const { pid } of childProcesses()) {
+    for (const mode of ofThreads(pid, 'Seccomp')) expect(mode).toBe('2');
+    // That of the starter, which refuses rings to all, and its own; a container may have one more.
+    for (const count of ofThreads(pid, 'Seccomp_filters')) expect(Number(count)).toBeGreaterThanOrEqual(2);
   }
 });
 

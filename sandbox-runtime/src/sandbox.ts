@@ -192,7 +192,17 @@ export type RunOutcome =
  * why. docs/security.md says what each stops.
  */
 export interface SandboxLayer {
-  layer: 'network' | 'user' | 'privileges' | 'parent' | 'files' | 'threads' | 'memory' | 'watch' | 'priority';
+  layer:
+    | 'network'
+    | 'user'
+    | 'privileges'
+    | 'syscalls'
+    | 'parent'
+    | 'files'
+    | 'threads'
+    | 'memory'
+    | 'watch'
+    | 'priority';
   active: boolean;
   note: string;
 }

@@ -6,6 +6,7 @@ const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
   network: 'Code that breaks out of its isolate could open connections of its own, past the rules of egress.',
   user: "Code that breaks out of its isolate could signal this node's processes and those of other tenants.",
   privileges: 'Code that breaks out of its isolate would have the privileges of this node.',
+  syscalls: 'Code that breaks out of its isolate could make any call of the kernel, and look for a hole in it.',
   parent: 'A sandbox process may outlive a node that was killed, until it notices.',
   files: 'Code that breaks out of its isolate could write files and open many, where its user may.',
   threads: 'Code that breaks out of its isolate could start any number of threads.',

@@ -68,11 +68,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { maxIsolates = 64, maxWarmHeapMb = 512 } = options;
   const log = options.log ?? (() => undefined);
   const maxRssMb = options.maxRssMb ?? 1_536;
+  const starting = options.starter === undefined ? createStarter() : Promise.resolve(options.starter);
   const [guestCode, processCode, confinement, starter] = await Promise.all([
     bundleGuest(),
     bundleProcess(),
-    findConfinement({ maxRssMb, controlGroup: options.controlGroup, log }),
-    options.starter ?? createStarter(),
+    findConfinement({ starter: starting, maxRssMb, controlGroup: options.controlGroup, log }),
+    starting,
   ]);
   const { level, message } = summarizeLayers(confinement.layers);
   log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });

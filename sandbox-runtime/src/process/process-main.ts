@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { FrameReader, FrameWriter } from '../protocol/frames.ts';
 import { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { readToSandbox } from '../protocol/host-to-guest.ts';
+import { leaveNextToNothing } from '../syscall-filter/install-filter.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
 import { makeSnapshot, openSnapshot, readSnapshot } from './snapshot.ts';
 
@@ -12,6 +13,12 @@ const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 // `process.exit` waits for isolates and would hang on one that does not yield.
 function endProcess(): void {
   process.kill(process.pid, 'SIGKILL');
+}
+
+/** What has to be opened is open. With `dlopen` goes the way back to what made the filter. */
+function giveUpSyscalls(koffiPath: string | undefined): void {
+  if (koffiPath !== undefined) leaveNextToNothing(koffiPath);
+  Reflect.deleteProperty(process, 'dlopen');
 }
 
 function main(): void {
@@ -26,6 +33,7 @@ function main(): void {
         const { settings, guest } = message;
         const isCode = typeof guest === 'string';
         const snapshot = isCode ? makeSnapshot(guest) : readSnapshot(guest);
+        giveUpSyscalls(process.argv[3]);
         worker = new SandboxWorker(settings, openSnapshot(snapshot), reporter);
         reporter.ready(isCode ? snapshot : undefined);
       } else worker?.handle(message);
@@ -36,6 +44,8 @@ function main(): void {
   channel.on('close', endProcess);
 }
 
+// Dates are the same on every machine, and tell nothing of this one.
+process.env['TZ'] = 'UTC';
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack ?? error.message}\n`, endProcess);
 });

@@ -1,34 +1,33 @@
-import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SandboxLayer } from '../../sandbox.ts';
 import { findNetworkPrefix } from '../network-namespace.ts';
-import { findWay, type Prefix, works } from './command-prefix.ts';
+import { findWay, works } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
 import { behindOthers, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
+import { findFilter } from './find-filter.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
-import { nodeArguments } from './node-arguments.ts';
+import {
+  ADDON_FD,
+  isForEverybody,
+  MAX_THREADS,
+  NODE_FD,
+  type NodeCommand,
+  nodeCommand,
+  prefixOf,
+} from './node-command.ts';
 import { findUserIds, type UserIds } from './user-ids.ts';
 
-/** Threads of a process: one for each isolate that computes, and a dozen of Node's own. A bound on bombs, not on components. */
-const MAX_THREADS = 1_024;
 /** Pipes and what Node waits with; components open nothing. */
 const MAX_OPEN_FILES = 128;
 /** Most likely to be taken by the kernel when the machine has no memory left: -1000 to 1000. */
 const TAKE_FIRST = 1_000;
 /** The kernel's bound is behind the one that this node watches: what it ends can be told from a crash in any case. */
 const MEMORY_HEADROOM_MB = 256;
-/** Where a process finds what it was given as descriptors 4 and 5. */
-const NODE_FD = '/proc/self/fd/4';
-const ADDON_FD = '/proc/self/fd/5';
-
 /** How one sandbox process is started, and what is to be done beside it. */
-export interface Launch {
-  program: string;
-  args: string[];
-  /** The process has them open, from descriptor 4 on. */
-  files: readonly string[];
+export interface Launch extends NodeCommand {
   /** To be called at once with its id; before it resolves, the process is not to be given anything of a tenant. */
   started(pid: number): Promise<void>;
   /** The kernel ended it because its memory was used up. */
@@ -69,9 +68,10 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
     ],
   );
   const groups = findControlGroups(options.controlGroup);
-  const found: Findings = { priority, network, limits, privileges, users: undefined, groups };
+  const found: Findings = { priority, network, limits, privileges, users: undefined, groups, koffiPath: undefined };
   const users = await findUsers(found, addonPath);
-  return { ...found, users };
+  const koffiPath = await findFilter({ ...found, users }, await options.starter);
+  return { ...found, users, koffiPath };
 }
 
 /**
@@ -93,39 +93,13 @@ async function findUsers(found: Findings, addonPath: string): Promise<UserIds | 
   return worked ? users : undefined;
 }
 
-// The folders on the way do not matter to an open file, its own permissions do.
-function isForEverybody(path: string): boolean {
-  return (statSync(path).mode & 0o004) !== 0;
-}
-
-function prefixOf({ priority, network, limits, privileges }: Findings, user: number | undefined): Prefix {
-  if (user === undefined) return [...priority, ...network, ...limits, ...privileges];
-  const [setpriv = '', ...rest] = privileges;
-  // Counted for each user, so it can only be set where a process has one to itself.
-  const threads = limits.length === 0 ? [] : [...limits.slice(0, -1), `--nproc=${MAX_THREADS}:${MAX_THREADS}`, '--'];
-  return [
-    ...priority,
-    ...network,
-    ...threads,
-    setpriv,
-    `--reuid=${user}`,
-    `--regid=${user}`,
-    '--clear-groups',
-    ...rest,
-  ];
-}
-
 function launch(found: Findings, options: ConfinementOptions, addonPath: string): Launch {
   const user = found.users?.take();
-  const isOwnUser = user !== undefined;
-  const node = isOwnUser ? NODE_FD : process.execPath;
-  const [program = '', ...args] = [...prefixOf(found, user), node, ...nodeArguments(isOwnUser ? ADDON_FD : addonPath)];
+  const addons = found.koffiPath === undefined ? [addonPath] : [addonPath, found.koffiPath];
   let confined = Promise.resolve<ProcessGroups | undefined>(undefined);
   let groups: ProcessGroups | undefined;
   return {
-    program,
-    args,
-    files: isOwnUser ? [process.execPath, addonPath] : [],
+    ...nodeCommand(found, user, addons),
     async started(pid) {
       takeFirst(pid);
       confined = confineGroup(found.groups, options, pid);

@@ -11,7 +11,7 @@ export function describeLayers(
     active,
     note: active ? does : missing,
   });
-  const { network, users, privileges, limits, groups, priority } = found;
+  const { network, users, privileges, limits, groups, priority, koffiPath } = found;
   const isLinux = process.platform === 'linux';
   const onLinux = (why: string): string => (isLinux ? why : `not on ${process.platform}`);
   const boundThreads = groups.controllers.has('pids') || (users !== undefined && limits.length > 0);
@@ -19,6 +19,12 @@ export function describeLayers(
     layer('network', network.length > 0, 'no network', onLinux('unshare is missing or not permitted')),
     layer('user', users !== undefined, 'a user of its own, without a name', onLinux(whyNoUser(privileges.length > 0))),
     layer('privileges', privileges.length > 0, 'no privileges, and none to be gained', onLinux('setpriv is missing')),
+    layer(
+      'syscalls',
+      koffiPath !== undefined,
+      'no system calls but for its memory, threads and pipe',
+      onLinux(whyNoFilter()),
+    ),
     layer('parent', privileges.length > 0, 'ends with this node', onLinux('setpriv is missing')),
     layer('files', limits.length > 0, 'no files written, few open', onLinux('prlimit is missing')),
     layer('threads', boundThreads, 'a bound on threads', onLinux('needs root, or a control group')),
@@ -41,6 +47,12 @@ export function describeLayers(
 function whyNoUser(hasSetpriv: boolean): string {
   if (process.getuid?.() !== 0) return 'needs root';
   return hasSetpriv ? "other users may not read this node's programs, or have no ids here" : 'setpriv is missing';
+}
+
+function whyNoFilter(): string {
+  return ['x64', 'arm64'].includes(process.arch)
+    ? 'the kernel takes no filter, or koffi is missing'
+    : `not on ${process.arch}`;
 }
 
 function whyNoMemory(controlGroup: string | undefined): string {

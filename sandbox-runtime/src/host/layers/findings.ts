@@ -1,8 +1,11 @@
 import type { Prefix } from './command-prefix.ts';
 import type { ControlGroups } from './control-groups.ts';
+import type { ProcessStarter } from '../starter/starter.ts';
 import type { UserIds } from './user-ids.ts';
 
 export interface ConfinementOptions {
+  /** What starts processes. */
+  starter: Promise<ProcessStarter>;
   /** Resident memory at which this node ends a process by itself. */
   maxRssMb: number;
   /** A control group folder that the operator has handed to this node. */
@@ -17,5 +20,7 @@ export interface Findings {
   privileges: Prefix;
   priority: Prefix;
   users: UserIds | undefined;
+  /** Where what installs the filter of system calls is; undefined where it cannot be installed. */
+  koffiPath: string | undefined;
   groups: ControlGroups;
 }

@@ -1,0 +1,90 @@
+import type { AllowedSyscall, ArgumentRule, FilterArch } from './syscalls.ts';
+
+/** Instructions of the kernel's classic packet filter: `code`, and how many to pass over if it is true and if not. */
+interface Instruction {
+  code: number;
+  ifTrue: number;
+  ifFalse: number;
+  value: number;
+}
+
+const LOAD = 0x20;
+const JUMP_IF_EQUAL = 0x15;
+const JUMP_IF_BITS = 0x45;
+const RETURN = 0x06;
+
+/** Where the kernel has what it is asked (`struct seccomp_data`). */
+const NUMBER_AT = 0;
+const ARCH_AT = 4;
+const ARGUMENTS_AT = 16;
+const ARGUMENT_BYTES = 8;
+
+const ARCH_IDS: Record<FilterArch, number> = { x64: 0xc0_00_00_3e, arm64: 0xc0_00_00_b7 };
+
+const KILL_PROCESS = 0x80_00_00_00;
+const ALLOW = 0x7f_ff_00_00;
+/** "No such call": what libraries know how to do without on an older kernel, as with `clone3`. */
+const ENOSYS = 38;
+const REFUSE = 0x00_05_00_00 | ENOSYS;
+
+export const INSTRUCTION_BYTES = 8;
+
+/**
+ * A filter for seccomp(2), as the bytes of its instructions: what is not allowed is answered as a call that the kernel does not have. Calls by
+ * the numbers of another processor's table (32-bit programs on a 64-bit kernel) end the process.
+ */
+export function allowOnly(arch: FilterArch, allowed: readonly AllowedSyscall[]): Buffer {
+  return encode([...ifOtherArch(arch, KILL_PROCESS), ...allowed.flatMap(allow), end(REFUSE)]);
+}
+
+/** A filter that refuses one call and allows all others. */
+export function refuseOnly(arch: FilterArch, number: number): Buffer {
+  return encode([...ifOtherArch(arch, ALLOW), ...ifCall(number, [end(REFUSE)]), end(ALLOW)]);
+}
+
+function allow({ number, rule }: AllowedSyscall): Instruction[] {
+  if (rule === undefined) return ifCall(number, [end(ALLOW)]);
+  return ifCall(number, [...load(argumentAt(rule)), ...check(rule), end(REFUSE)]);
+}
+
+function check(rule: ArgumentRule): Instruction[] {
+  const tests = 'oneOf' in rule ? rule.oneOf : [rule.withBits];
+  const code = 'oneOf' in rule ? JUMP_IF_EQUAL : JUMP_IF_BITS;
+  return tests.flatMap((value) => [{ code, ifTrue: 0, ifFalse: 1, value }, end(ALLOW)]);
+}
+
+/** Its lower half: both processors are little-endian. */
+function argumentAt({ argument }: ArgumentRule): number {
+  return ARGUMENTS_AT + argument * ARGUMENT_BYTES;
+}
+
+/** The number of the call is loaded behind it. */
+function ifOtherArch(arch: FilterArch, answer: number): Instruction[] {
+  const isSame = { code: JUMP_IF_EQUAL, ifTrue: 1, ifFalse: 0, value: ARCH_IDS[arch] };
+  return [...load(ARCH_AT), isSame, end(answer), ...load(NUMBER_AT)];
+}
+
+/** `then` ends the filter; any other call goes on behind it. */
+function ifCall(number: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: JUMP_IF_EQUAL, ifTrue: 0, ifFalse: then.length, value: number }, ...then];
+}
+
+function load(offset: number): [Instruction] {
+  return [{ code: LOAD, ifTrue: 0, ifFalse: 0, value: offset }];
+}
+
+function end(value: number): Instruction {
+  return { code: RETURN, ifTrue: 0, ifFalse: 0, value };
+}
+
+function encode(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
+  for (const [i, { code, ifTrue, ifFalse, value }] of program.entries()) {
+    const at = i * INSTRUCTION_BYTES;
+    bytes.writeUInt16LE(code, at);
+    bytes.writeUInt8(ifTrue, at + 2);
+    bytes.writeUInt8(ifFalse, at + 3);
+    bytes.writeUInt32LE(value, at + 4);
+  }
+  return bytes;
+}
