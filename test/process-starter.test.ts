@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { StartOrder } from '../sandbox-runtime/src/host/starter/orders.ts';
 import { createStarter, type ProcessEnd, type ProcessStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
+import { findKoffi } from '../sandbox-runtime/src/syscall-filter/find-koffi.ts';
+import { type FilterArch, refusedSyscalls } from '../sandbox-runtime/src/syscall-filter/syscalls.ts';
 import { eventually } from './support/eventually.ts';
 
 const starters: ProcessStarter[] = [];
@@ -146,3 +148,20 @@ function canBeSignalled(pid: number): boolean {
     return false;
   }
 }
+
+const ENOSYS = 38;
+
+test.runIf(isLinux)('what no process needs of the kernel is refused to all that it starts', async () => {
+  const koffiPath = findKoffi() ?? '';
+  const refused = refusedSyscalls(process.arch as FilterArch);
+  expect(refused.length).toBeGreaterThan(20);
+  const script = `${CHANNEL}const koffi = { exports: {} };
+    process.dlopen(koffi, ${JSON.stringify(koffiPath)});
+    const { load, errno } = koffi.exports;
+    const call = load(null).func('long syscall(long number, long a, long b, long c, long d)');
+    const outcomes = ${JSON.stringify(refused)}.map((number) => call(number, 0, 0, 0, 0) === -1 ? errno() : 'done');
+    channel.end(JSON.stringify([outcomes, call(${process.arch === 'x64' ? 110 : 173}, 0, 0, 0, 0) > 0]));`;
+  const one = start(await make(), script);
+  expect((await one.end).stderr).toBe('');
+  expect(JSON.parse(one.heard())).toEqual([refused.map(() => ENOSYS), true]);
+});

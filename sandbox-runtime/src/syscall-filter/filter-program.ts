@@ -37,9 +37,10 @@ export function allowOnly(arch: FilterArch, allowed: readonly AllowedSyscall[]):
   return encode([...ifOtherArch(arch, KILL_PROCESS), ...allowed.flatMap(allow), end(REFUSE)]);
 }
 
-/** A filter that refuses one call and allows all others. */
-export function refuseOnly(arch: FilterArch, number: number): Buffer {
-  return encode([...ifOtherArch(arch, ALLOW), ...ifCall(number, [end(REFUSE)]), end(ALLOW)]);
+/** A filter that refuses these calls and allows all others. */
+export function refuseOnly(arch: FilterArch, refused: readonly number[]): Buffer {
+  const each = refused.flatMap((number) => ifCall(number, [end(REFUSE)]));
+  return encode([...ifOtherArch(arch, KILL_PROCESS), ...each, end(ALLOW)]);
 }
 
 function allow({ number, rule }: AllowedSyscall): Instruction[] {

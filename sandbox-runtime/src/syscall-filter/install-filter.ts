@@ -1,6 +1,6 @@
 import type * as koffi from 'koffi';
 import { allowOnly, INSTRUCTION_BYTES, refuseOnly } from './filter-program.ts';
-import { allowedSyscalls, filterArch, IO_URING_SETUP, SECCOMP } from './syscalls.ts';
+import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscalls.ts';
 
 /** What is used of koffi's native part, which is loaded without the rest: a sandbox process may read no file. */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
@@ -15,7 +15,7 @@ const ALL_THREADS = 1;
 
 /**
  * From here on this process can do next to nothing outside of itself: see `allowedSyscalls`. It cannot be undone. The process has to have been
- * started by one that refuses rings. `koffiPath` is that of koffi's native part. Throws where a filter cannot be installed; answers what
+ * started by one that called `refuseToChildren`. `koffiPath` is that of koffi's native part. Throws where a filter cannot be installed; answers what
  * makes system calls, to try it.
  */
 export function leaveNextToNothing(koffiPath: string): Syscall {
@@ -23,11 +23,11 @@ export function leaveNextToNothing(koffiPath: string): Syscall {
 }
 
 /**
- * No process that this one starts can make a ring (io_uring), in which system calls pass by filters. Node makes one for itself at its
- * start where it can, and could not go on under a filter then.
+ * No process that this one starts can make a call that none of them needs (`refusedSyscalls`). Rings are among these: Node makes one for itself at
+ * its start where it can, and could not go on under a filter of its own then.
  */
-export function refuseRings(koffiPath: string): void {
-  install(koffiPath, (arch) => refuseOnly(arch, IO_URING_SETUP));
+export function refuseToChildren(koffiPath: string): void {
+  install(koffiPath, (arch) => refuseOnly(arch, refusedSyscalls(arch)));
 }
 
 function install(koffiPath: string, make: (arch: 'x64' | 'arm64') => Buffer): Syscall {

@@ -77,13 +77,53 @@ const TGKILL: Numbers = [234, 131];
 
 export const SECCOMP: Record<FilterArch, number> = { x64: 317, arm64: 277 };
 export const SOCKET: Record<FilterArch, number> = { x64: 41, arm64: 198 };
-/** What is asked for in such a ring passes by every filter. The number is the same everywhere. */
-export const IO_URING_SETUP = 425;
+
+/**
+ * What neither Node, the bundler nor a program that confines them has a use for: other processes' memory, keys of the kernel, its modules,
+ * file systems and programs, and rings, in which calls pass by every filter.
+ */
+const REFUSED: Record<string, Numbers> = {
+  io_uring_setup: [425, 425],
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  pidfd_getfd: [438, 438],
+  kcmp: [312, 272],
+  open_by_handle_at: [304, 265],
+  setns: [308, 268],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  swapon: [167, 224],
+  reboot: [169, 142],
+  acct: [163, 89],
+  syslog: [103, 116],
+  iopl: [172, undefined],
+  ioperm: [173, undefined],
+};
 
 /** Undefined where nothing is known of the system or its processor. */
 export function filterArch(): FilterArch | undefined {
   const { platform, arch } = process;
   return platform === 'linux' && (arch === 'x64' || arch === 'arm64') ? arch : undefined;
+}
+
+/** What no child of the starter needs. */
+export function refusedSyscalls(arch: FilterArch): number[] {
+  return Object.values(REFUSED).flatMap((numbers) => numberOf(numbers, arch) ?? []);
 }
 
 /** What is left to the process of that id. */
@@ -96,8 +136,11 @@ export function allowedSyscalls(arch: FilterArch, pid: number): AllowedSyscall[]
     [KILL, own],
     [TGKILL, own],
   ];
-  const numberOf = ([x64, arm64]: Numbers) => (arch === 'x64' ? x64 : arm64);
-  const calls = Object.values(ALLOWED).map((numbers) => ({ number: numberOf(numbers) }));
-  const all = [...calls, ...bounded.map(([numbers, rule]) => ({ number: numberOf(numbers), rule }))];
+  const calls = Object.values(ALLOWED).map((numbers) => ({ number: numberOf(numbers, arch) }));
+  const all = [...calls, ...bounded.map(([numbers, rule]) => ({ number: numberOf(numbers, arch), rule }))];
   return all.filter((call): call is AllowedSyscall => call.number !== undefined);
+}
+
+function numberOf([x64, arm64]: Numbers, arch: FilterArch): number | undefined {
+  return arch === 'x64' ? x64 : arm64;
 }

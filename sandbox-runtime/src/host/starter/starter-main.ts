@@ -3,7 +3,7 @@ import { openSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { findKoffi } from '../../syscall-filter/find-koffi.ts';
-import { refuseRings } from '../../syscall-filter/install-filter.ts';
+import { refuseToChildren } from '../../syscall-filter/install-filter.ts';
 import { setSessionNice } from '../layers/session-nice.ts';
 import { type FromStarter, MAX_STDERR_CHARS, type ToStarter } from './orders.ts';
 
@@ -110,17 +110,17 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-function refuseRingsHere(): void {
+function filterSyscalls(): void {
   const koffiPath = findKoffi();
   if (koffiPath === undefined) return;
   try {
-    refuseRings(koffiPath);
+    refuseToChildren(koffiPath);
   } catch {
     // The node finds out by itself that processes cannot filter their system calls.
   }
 }
 
-refuseRingsHere();
+filterSyscalls();
 process.on('message', (message: ToStarter) => {
   if (message.kind === 'script') scripts.set(message.script, message.code);
   else if (message.kind === 'start') start(message);
