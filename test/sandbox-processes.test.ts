@@ -155,6 +155,27 @@ describe('the bound on processes', () => {
     expect(Math.max(...processes)).toBe(2);
   });
 
+  test('runs that are to be alone do not take all processes from other tenants', async () => {
+    const sandbox = await start({ maxProcesses: 4 });
+    expect((await runIn(sandbox, say, { tenantId: 'o_b' })).outcome.ok).toBe(true);
+    const component = await bundle(wait(8_000));
+    const alone = Array.from({ length: 6 }, () =>
+      runIn(sandbox, component, { tenantId: 'o_a', isolateKey: freshKey(), alone: true, wallMs: 20_000 }),
+    );
+    await soon(() => sandbox.stats().runsInFlight).toBeGreaterThan(0);
+    const own = runIn(sandbox, say, { tenantId: 'o_a' });
+    for (const tenantId of ['o_b', 'o_c']) {
+      const ran = await runIn(sandbox, say, { tenantId });
+      expect(ran.outcome.ok).toBe(true);
+      expect(sandbox.stats().runsInFlight).toBeGreaterThan(0);
+    }
+    // Nor are they in the way of the tenant's own other runs.
+    expect((await own).outcome.ok).toBe(true);
+    expect(await Promise.race([Promise.all(alone), Promise.resolve('still there')])).toBe('still there');
+    await sandbox.stop();
+    await Promise.all(alone);
+  });
+
   test('an idle process of another tenant makes room', async () => {
     const sandbox = await start({ maxProcesses: 1, blankProcesses: 0 });
     for (const tenantId of ['o_a', 'o_b', 'o_a']) {

@@ -15,6 +15,9 @@ const MAX_BOOTING = Math.max(2, availableParallelism());
 /** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
 const MAX_FAILED_BOOTS = 5;
 const FAILED_BOOT_PAUSE_MS = 500;
+/** Part of all processes that one tenant may have, and at least the second number: one that it shares and one for a run alone. */
+const TENANT_SHARE = 1 / 4;
+const MIN_OF_TENANT = 2;
 
 export interface PoolOptions {
   process: Omit<ProcessOptions, 'onFree' | 'onExit'>;
@@ -42,6 +45,9 @@ export interface Placement {
  * Gives work to processes. A process belongs to one tenant from its first task to its end: it starts blank, is taken by
  * a tenant, and is never handed on. At the bound on processes an idle one of another tenant makes room, otherwise work
  * waits: first come first served within a tenant, in turn between tenants.
+ *
+ * Most tenants need one process. One whose runs are to be alone, or go on for long in processes that take no more, would have all of
+ * them: it waits at its share.
  */
 export class ProcessPool {
   readonly #options: PoolOptions;
@@ -50,6 +56,8 @@ export class ProcessPool {
   /** Killed and no longer counted, but not gone yet. */
   readonly #ending = new Set<SandboxProcess>();
   readonly #shared = new Map<string, SandboxProcess>();
+  /** Of each tenant, until they are gone or killed. */
+  readonly #owned = new Map<string, Set<SandboxProcess>>();
   readonly #queue = new TenantQueue<Placement>();
   #booting = 0;
   #failedBoots = 0;
@@ -86,9 +94,9 @@ export class ProcessPool {
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
-    if (this.#queue.countOf(placement.tenantId) >= this.#options.maxQueuedPerTenant)
+    if (this.#queue.countOf(lineOf(placement)) >= this.#options.maxQueuedPerTenant)
       return placement.client.lose(BUSY, true);
-    this.#queue.add(placement.tenantId, placement);
+    this.#queue.add(lineOf(placement), placement);
     this.#dispatch();
   }
 
@@ -136,15 +144,24 @@ export class ProcessPool {
       return true;
     }
     const [fresh] = this.#blank;
-    if (fresh === undefined) return false;
+    if (fresh === undefined || !this.#mayHaveAnother(placement)) return false;
     this.#blank.delete(fresh);
     this.#refillSoon();
     fresh.tenantId = placement.tenantId;
     fresh.alone = placement.alone;
+    this.#owned.set(placement.tenantId, (this.#owned.get(placement.tenantId) ?? new Set()).add(fresh));
     if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
     if (this.#hotAtMs.has(placement.tenantId)) fresh.expectHot();
     placement.start(fresh);
     return true;
+  }
+
+  /** Those of runs alone leave one for the others. */
+  #mayHaveAnother({ tenantId, alone }: Placement): boolean {
+    const own = this.#owned.get(tenantId);
+    if (own === undefined) return true;
+    const share = Math.max(MIN_OF_TENANT, Math.floor(this.#options.maxProcesses * TENANT_SHARE));
+    return own.size < share && (!alone || [...own].filter((process) => process.alone).length < share - 1);
   }
 
   #sharedProcess(tenantId: string): SandboxProcess | undefined {
@@ -173,9 +190,11 @@ export class ProcessPool {
     }
   }
 
-  /** Waiting work that no process of its tenant can take. */
+  /** Waiting work that no process of its tenant can take, and for which it may have another. */
   #neededBlanks(): number {
-    return this.#queue.count((placement) => placement.alone || this.#sharedProcess(placement.tenantId) === undefined);
+    const needsOwn = (placement: Placement): boolean =>
+      placement.alone || this.#sharedProcess(placement.tenantId) === undefined;
+    return this.#queue.count((placement) => needsOwn(placement) && this.#mayHaveAnother(placement));
   }
 
   /** Ends the longest idle process of a tenant, if work is waiting for it; a stock of blank ones is not worth a warm one. */
@@ -236,7 +255,7 @@ export class ProcessPool {
     this.#all.delete(process);
     this.#blank.delete(process);
     this.#ending.delete(process);
-    this.#unshare(process);
+    this.#disown(process);
     if (!process.expected) this.#crashes += 1;
     if (!this.#stopped) this.#dispatch();
   }
@@ -267,15 +286,23 @@ export class ProcessPool {
     for (const [tenant, atMs] of this.#hotAtMs) if (nowMs - atMs > HOT_TENANT_MS) this.#hotAtMs.delete(tenant);
   }
 
-  #unshare(process: SandboxProcess): void {
+  #disown(process: SandboxProcess): void {
     const { tenantId } = process;
-    if (tenantId !== undefined && this.#shared.get(tenantId) === process) this.#shared.delete(tenantId);
+    if (tenantId === undefined) return;
+    if (this.#shared.get(tenantId) === process) this.#shared.delete(tenantId);
+    const own = this.#owned.get(tenantId);
+    if (own?.delete(process) === true && own.size === 0) this.#owned.delete(tenantId);
   }
 
   #end(process: SandboxProcess): void {
-    this.#unshare(process);
+    this.#disown(process);
     this.#all.delete(process);
     this.#ending.add(process);
     process.end();
   }
+}
+
+/** Where it waits: what is to be alone may have to wait for longer, and not in front of what only needs the tenant's process. */
+function lineOf({ tenantId, alone }: Placement): string {
+  return alone ? `${tenantId} alone` : tenantId;
 }
