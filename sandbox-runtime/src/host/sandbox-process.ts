@@ -85,6 +85,7 @@ export class SandboxProcess {
   readonly #limits = new LimitsLedger();
   #nextRun = 1;
   #inFlight = 0;
+  #isReady = false;
   readonly #heartbeat = new Heartbeat();
   #killAtMs = Number.POSITIVE_INFINITY;
 
@@ -234,6 +235,9 @@ export class SandboxProcess {
   #receive(message: FromSandbox): void {
     switch (message.kind) {
       case 'ready':
+        // What follows is done once: each would set priorities anew, and start a program for it.
+        if (this.#isReady) throw new FrameError('A process that becomes ready again');
+        this.#isReady = true;
         if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
         this.#usage?.booted();
         this.#heartbeat.answered();
