@@ -1,3 +1,4 @@
+import type { BuildOutcome } from '@headwater/sandbox-runtime';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import { createStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
 import { buildKitForFile, oneFile } from './support/build-kit.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { eventually } from './support/eventually.ts';
+import { longestTurnMs } from './support/longest-turn.ts';
 
 const kit = buildKitForFile();
 const isLinux = process.platform === 'linux';
@@ -81,17 +83,61 @@ test('a build that takes too long ends at its limit, and one whose process break
 });
 
 test('frames are put together from any pieces, and one beyond the bound is refused', () => {
-  const bytes = Buffer.concat([encodeFrame({ one: 1 }), encodeFrame('two'), encodeFrame([])]);
-  const reader = new TaskFrameReader(100);
+  const bytes = Buffer.concat([encodeFrame({ one: 1 }), encodeFrame('two', 'long'), encodeFrame([])]);
+  const reader = new TaskFrameReader({ maxJsonBytes: 100, maxTextBytes: 4 });
   const pieces = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-  expect(pieces.flatMap((piece) => reader.push(piece))).toEqual([{ one: 1 }, 'two', []]);
-  expect(() => new TaskFrameReader(3).push(encodeFrame('abc'))).toThrow('a frame of 5 bytes');
-  expect(() => new TaskFrameReader(99).push(Buffer.from([0, 0, 0, 1, 120]))).toThrow('not JSON');
+  const frames = pieces.flatMap((piece) => reader.push(piece));
+  expect(frames.map(({ value, text }) => [value, text.toString()])).toEqual([
+    [{ one: 1 }, ''],
+    ['two', 'long'],
+    [[], ''],
+  ]);
+  const bounded = () => new TaskFrameReader({ maxJsonBytes: 3, maxTextBytes: 4 });
+  expect(() => bounded().push(encodeFrame('abc'))).toThrow('a frame of 5 bytes');
+  expect(() => bounded().push(encodeFrame(1, 'abcdef'))).toThrow('a frame of 6 bytes');
+  expect(() => bounded().push(Buffer.from([0, 0, 0, 1, 0, 0, 0, 0, 120]))).toThrow('not JSON');
+});
+
+test('a bundle as large as they come, or larger, takes little of the node’s thread', async () => {
+  const builder = kit.builder({ bundleMs: 60_000 });
+  const turnOf = async (chars: number) => {
+    const code = `const enum Long { A = '${'\\n'.repeat(chars)}' } export default [${'Long.A,'.repeat(20_000)}];`;
+    let outcome: BuildOutcome | undefined;
+    const turnMs = await longestTurnMs(async () => {
+      outcome = await builder.build({ tenantId: 'o_one', component: { entry: 'long.ts', files: { 'long.ts': code } } });
+      // The turn in which it is answered counts.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    });
+    return { turnMs, outcome };
+  };
+  await builder.build({ tenantId: 'o_one', component });
+  const large = await turnOf(550);
+  expect(large.outcome).toMatchObject({ ok: true });
+  const larger = await turnOf(1_200);
+  const message = expect.stringMatching(
+    /^The component is 48\d{6} bytes .*; the limit maxBundleBytes is 25165824 bytes$/,
+  );
+  expect(larger.outcome).toMatchObject({ ok: false, errors: [{ path: 'component_code', message }] });
+  // As members of JSON: 160 and 330 ms.
+  expect(large.turnMs).toBeLessThan(100);
+  expect(larger.turnMs).toBeLessThan(100);
+});
+
+test('of files that are missing no more are listed than a component may have, and one', async () => {
+  const builder = kit.builder({ bundleMs: 60_000 });
+  const entry = `${'folder/'.repeat(300)}component.mjs`;
+  const code = Array.from({ length: 500 }, (_, index) => `import './missing-${index}';`).join('\n');
+  const missing = await builder.listMissingFiles('o_one', { entry, files: { [entry]: code } });
+  expect(missing).toHaveLength(101);
+  expect(missing.every(({ candidates }) => candidates.length > 1)).toBe(true);
+  const long = { entry, files: { [entry]: `import './${'long'.repeat(1_000)}';` } };
+  expect(await builder.listMissingFiles('o_one', long)).toMatchObject([{ candidates: [] }]);
 });
 
 test('what a bundle is called is not the word of the process that made it', async () => {
   const bundle = { code: 'export default 1;', sourceMap: '{}', hash: 'that of another' };
-  const end: TaskEnd = { kind: 'answered', answer: { kind: 'bundled', bundle } };
+  const answer = { kind: 'bundled', sourceMap: bundle.sourceMap, hash: bundle.hash, bundle };
+  const end: TaskEnd = { kind: 'answered', answer, text: Buffer.from(bundle.code) };
   const pool = { run: async () => end, stop: () => undefined };
   const processes = { plain: pool, fetching: pool, trees: pool, stop: () => undefined };
   const limits = { bundleMs: 1_000, maxBundleMemoryMb: 1 } as BuildLimits;

@@ -1,11 +1,13 @@
-import { type FieldError, HeadwaterError } from '@headwater/shared';
+import { createGiveWay, type FieldError, HeadwaterError } from '@headwater/shared';
+import { createHash } from 'node:crypto';
+import type { ComponentBundle } from '../sandbox.ts';
 import type { BuildOutcome } from './build-outcome.ts';
 import type { BuildProcesses } from './build-processes.ts';
-import { makeBundle, type PlainOutcome } from './bundle-component.ts';
-import type { BundleTask, TreeAnswer } from './bundle-task.ts';
+import type { PlainOutcome } from './bundle-component.ts';
+import type { BundleTask, PlainAnswer, TreeAnswer } from './bundle-task.ts';
 import type { ComponentFiles } from './component-files.ts';
 import type { MissingFile } from './list-missing-files.ts';
-import type { BuildLimits, FetchOrder, FetchResult } from './packages/build-order.ts';
+import type { BuildLimits, FetchAnswer, FetchOrder } from './packages/build-order.ts';
 import type { TaskEnd } from './task-process.ts';
 
 export interface BuildContext {
@@ -24,6 +26,8 @@ interface PackageBuild {
 
 /** A process has the chance to say itself that its time is over, and what it waited for. */
 const GRACE_MS = 1_000;
+/** Bytes: half a millisecond. */
+const HASHED_AT_ONCE = 512 * 1024;
 const MAX_NAMED_CHARS = 1_000;
 /** The reason comes first; what follows is stacks. */
 const MAX_LOGGED_CHARS = 300;
@@ -34,21 +38,33 @@ export async function bundleAlone(
   tenantId: string,
   component: ComponentFiles,
 ): Promise<PlainOutcome> {
-  const task: BundleTask = { kind: 'plain', component };
   const { limits, processes } = context;
+  const task: BundleTask = { kind: 'plain', component, maxBundleBytes: limits.maxBundleBytes };
   const end = await processes.plain.run(tenantId, task, limits.bundleMs);
-  if (end.kind === 'answered') return withOwnHash(end.answer as PlainOutcome);
+  if (end.kind === 'answered') {
+    const answer = end.answer as PlainAnswer;
+    if (answer.kind !== 'bundled') return answer;
+    return { kind: 'bundled', bundle: await readBundle(end.text, answer.sourceMap) };
+  }
   return {
     kind: 'failed',
     errors: lostErrors(context, end, 'The code cannot be bundled', limits.maxBundleMemoryMb, component.entry),
   };
 }
 
-/** Code is told apart by its hash, in processes of whoever deploys it too: the word of a process that has read a stranger's is not taken for it. */
-function withOwnHash(outcome: PlainOutcome): PlainOutcome {
-  if (outcome.kind !== 'bundled') return outcome;
-  const { code, sourceMap } = outcome.bundle;
-  return { kind: 'bundled', bundle: makeBundle(code, sourceMap) };
+/**
+ * Code is told apart by its hash, in processes of whoever deploys it too: the word of a process that has read a stranger's is not taken for it. Of
+ * tens of megabytes it takes tens of milliseconds, and is made in turns with others.
+ */
+async function readBundle(text: Buffer, sourceMap: string): Promise<ComponentBundle> {
+  const giveWay = createGiveWay(0);
+  const hash = createHash('sha256');
+  for (let at = 0; at < text.length; at += HASHED_AT_ONCE) {
+    await giveWay();
+    hash.update(text.subarray(at, at + HASHED_AT_ONCE));
+  }
+  await giveWay();
+  return { code: text.toString('utf8'), sourceMap, hash: hash.digest('hex') };
 }
 
 /** Empty for code that cannot be read: what is wrong with it is said when it is bundled. */
@@ -75,18 +91,18 @@ export async function bundleWithPackages(
   const order: FetchOrder = { packages, registry, cacheDir, limits };
   const fetched = await processes.fetching.run(tenantId, order, limits.buildMs + GRACE_MS);
   if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };
-  const result = fetched.answer as FetchResult;
+  const result = fetched.answer as FetchAnswer;
   if (!result.ok) {
     const message = `The packages cannot be used: ${result.reason}`;
     return { ok: false, errors: [{ path: 'component_code', message }] };
   }
-  const task: BundleTask = { kind: 'tree', component, entryLoader, tree: result.tree, cacheDir, limits };
-  const end = await processes.trees.run(tenantId, task, limits.buildMs);
+  const task: BundleTask = { kind: 'tree', component, entryLoader, cacheDir, limits };
+  const end = await processes.trees.run(tenantId, task, limits.buildMs, fetched.text);
   if (end.kind === 'lost') return { ok: false, errors: lostErrors(context, end, what, limits.maxMemoryMb) };
   const answer = end.answer as TreeAnswer;
   if (!answer.ok) return { ok: false, errors: answer.errors };
-  const { code, sourceMap, dependencies } = answer;
-  return { ok: true, bundle: makeBundle(code, sourceMap), dependencies };
+  const { sourceMap, dependencies } = answer;
+  return { ok: true, bundle: await readBundle(end.text, sourceMap), dependencies };
 }
 
 function lostErrors(

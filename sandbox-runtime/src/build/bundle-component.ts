@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, type FieldError, LIMITS } from '@headwater/shared';
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
@@ -44,9 +44,12 @@ export async function bundleComponent(code: string, fileName: string = DEFAULT_F
 
 /**
  * As `bundleComponent`, for a component of one or more files; says which packages are missing where there are any. Rejects where
- * the bundler broke down.
+ * the bundler broke down. `maxBundleBytes`: a kilobyte of code can name a constant a thousand times, and the bundler writes it out each time.
  */
-export async function bundlePlain(component: ComponentFiles): Promise<PlainOutcome> {
+export async function bundlePlain(
+  component: ComponentFiles,
+  maxBundleBytes: number = ACCOUNT_LIMITS.maxBundleBytes.max,
+): Promise<PlainOutcome> {
   const { entry, files } = component;
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > LIMITS.maxComponentCodeBytes) {
@@ -54,14 +57,18 @@ export async function bundlePlain(component: ComponentFiles): Promise<PlainOutco
     return { kind: 'failed', errors: [{ path: 'component_code', message, file: entry }] };
   }
   const isTypeScript = /\.[cm]?ts$/.test(entry);
-  const first = await tryBundle(component, isTypeScript ? 'ts' : 'js');
+  const first = await tryBundle(component, isTypeScript ? 'ts' : 'js', maxBundleBytes);
   if (first.kind !== 'failed' || isTypeScript) return first;
-  const second = await tryBundle(component, 'ts');
+  const second = await tryBundle(component, 'ts', maxBundleBytes);
   // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is the better message.
   return second.kind !== 'failed' || isOnlyImports(second.errors) ? second : first;
 }
 
-async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts'): Promise<PlainOutcome> {
+async function tryBundle(
+  component: ComponentFiles,
+  entryLoader: 'js' | 'ts',
+  maxBundleBytes: number,
+): Promise<PlainOutcome> {
   const found: FoundImports = { packages: new Set() };
   try {
     const result = await build({
@@ -76,6 +83,10 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts'): P
     const output = result.outputFiles.find((file) => file.path.endsWith('.js'));
     const map = result.outputFiles.find((file) => file.path.endsWith('.map'));
     if (output === undefined || map === undefined) throw new Error('The bundler made no output');
+    if (output.contents.length > maxBundleBytes) {
+      const message = `The component is ${output.contents.length} bytes when it is bundled; the limit maxBundleBytes is ${maxBundleBytes} bytes`;
+      return { kind: 'failed', errors: [{ path: 'component_code', message, file: component.entry }] };
+    }
     return { kind: 'bundled', bundle: makeBundle(output.text, filterSourceMap(map.text, isForeign)) };
   } catch (error) {
     const { entry } = component;

@@ -1,21 +1,34 @@
-import { bundlePlain } from './bundle-component.ts';
-import type { BundleTask } from './bundle-task.ts';
+import { bundlePlain, type PlainOutcome } from './bundle-component.ts';
+import type { BundleTask, PlainAnswer, TreeAnswer, TreeOutcome } from './bundle-task.ts';
 import { bundlePackages } from './packages/bundle-packages.ts';
 import { listMissingFiles } from './list-missing-files.ts';
-import { serveTasks } from './serve-tasks.ts';
+import type { PackageTree } from './packages/resolve-tree.ts';
+import { serveTasks, type TaskAnswer } from './serve-tasks.ts';
 
 /**
  * The main file of a bundler process. It reads nothing but the cache of packages, reaches nothing, and runs nothing of what it
  * bundles.
  */
-serveTasks(async (given) => {
+serveTasks(async (given, text) => {
   const task = given as BundleTask;
   switch (task.kind) {
     case 'plain':
-      return bundlePlain(task.component);
+      return plainAnswer(await bundlePlain(task.component, task.maxBundleBytes));
     case 'missing-files':
-      return listMissingFiles(task.component);
+      return { value: await listMissingFiles(task.component) };
     case 'tree':
-      return bundlePackages(task);
+      return treeAnswer(await bundlePackages(task, JSON.parse(text.toString('utf8')) as PackageTree));
   }
 });
+
+function plainAnswer(outcome: PlainOutcome): TaskAnswer {
+  if (outcome.kind !== 'bundled') return { value: outcome };
+  const { code, sourceMap } = outcome.bundle;
+  return { value: { kind: 'bundled', sourceMap } satisfies PlainAnswer, text: code };
+}
+
+function treeAnswer(outcome: TreeOutcome): TaskAnswer {
+  if (!outcome.ok) return { value: outcome };
+  const { code, ...rest } = outcome;
+  return { value: rest satisfies TreeAnswer, text: code };
+}

@@ -1,22 +1,28 @@
 import type { FieldError } from '@headwater/shared';
+import type { PlainOutcome } from './bundle-component.ts';
 import type { ComponentFiles } from './component-files.ts';
 import type { BuildLimits } from './packages/build-order.ts';
-import type { PackageTree } from './packages/resolve-tree.ts';
 
 /** What a bundler process is asked for. */
 export type BundleTask =
-  | { kind: 'plain'; component: ComponentFiles }
+  | { kind: 'plain'; component: ComponentFiles; maxBundleBytes: number }
   | { kind: 'missing-files'; component: ComponentFiles }
+  /** The tree of packages is the text of the task. */
   | {
       kind: 'tree';
       component: ComponentFiles;
       entryLoader: 'js' | 'ts';
-      tree: PackageTree;
       cacheDir: string;
       limits: BuildLimits;
     };
 
-/** Its answer to `tree`. */
-export type TreeAnswer =
+/** Its answer to `plain`; the code of a bundle is the text of the answer. */
+export type PlainAnswer = Exclude<PlainOutcome, { kind: 'bundled' }> | { kind: 'bundled'; sourceMap: string };
+
+/** What becomes of `tree`. */
+export type TreeOutcome =
   | { ok: true; code: string; sourceMap: string; dependencies: Record<string, string> }
   | { ok: false; errors: FieldError[] };
+
+/** Its answer to `tree`; the code is the text of the answer. */
+export type TreeAnswer = Extract<TreeOutcome, { ok: false }> | Omit<Extract<TreeOutcome, { ok: true }>, 'code'>;

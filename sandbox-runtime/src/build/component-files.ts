@@ -10,9 +10,11 @@ export interface ComponentFiles {
 /** Namespace of the author's files. */
 const COMPONENT_NAMESPACE = 'component';
 
+/** Of a file, as on Linux. Each import can stand for more than a dozen names, which the node reads. */
+const MAX_NAME_CHARS = 4_096;
 const EXTENSIONS = ['.mjs', '.js', '.ts', '.mts', '.cjs', '.json'];
 
-/** The names that `path`, imported by the file `importer`, may stand for, the likeliest first. None when it leads out. */
+/** The names that `path`, imported by the file `importer`, may stand for, the likeliest first. None when it leads out, or is longer than names are. */
 export function candidatesOf(importer: string, path: string): string[] {
   const parts = importer.split('/').slice(0, -1);
   for (const part of path.split('/')) {
@@ -21,6 +23,7 @@ export function candidatesOf(importer: string, path: string): string[] {
     else if (parts.pop() === undefined) return [];
   }
   const exact = parts.join('/');
+  if (exact.length > MAX_NAME_CHARS) return [];
   if (/\.(json|[cm]?[jt]s)$/.test(exact)) {
     // TypeScript names the output of the file it means.
     return exact.endsWith('.js') ? [exact, `${exact.slice(0, -3)}.ts`] : [exact];

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { build, type Loader } from 'esbuild';
 import { readFailures } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';
@@ -20,7 +21,10 @@ export interface MissingFile {
   candidates: string[];
 }
 
-/** The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read. */
+/**
+ * The files that the given ones import by relative paths and that are not among them, and no more of them than a component may have, and one.
+ * Empty for code that cannot be read.
+ */
 export async function listMissingFiles(component: ComponentFiles): Promise<MissingFile[]> {
   const missing = new Map<string, MissingFile>();
   const loaders: Loader[] = loaderOf(component.entry) === 'ts' ? ['ts'] : ['js', 'ts'];
@@ -39,7 +43,7 @@ export async function listMissingFiles(component: ComponentFiles): Promise<Missi
               const { path, importer } = args;
               const own = resolveOwn(component, args);
               if (own !== undefined) return own;
-              if (isOwnImport(args) && isRelative(path)) {
+              if (isOwnImport(args) && isRelative(path) && missing.size <= LIMITS.maxComponentFiles) {
                 const name = ownName(importer);
                 missing.set(`${name}\0${path}`, { path, importer: name, candidates: candidatesOf(name, path) });
               }

@@ -1,20 +1,28 @@
 import { Socket } from 'node:net';
-import { encodeFrame, TaskFrameReader } from './task-frames.ts';
+import { encodeFrame, type TaskFrame, TaskFrameReader } from './task-frames.ts';
 
 /** The pipe to the node. */
 const CHANNEL_FD = 3;
-const MAX_TASK_BYTES = 64 * 1024 * 1024;
+/** From the node, which is trusted. */
+const MAX_TASK = { maxJsonBytes: 64 * 1024 * 1024, maxTextBytes: 64 * 1024 * 1024 };
+
+export interface TaskAnswer {
+  value: unknown;
+  /** What is long, and not for the node to read. */
+  text?: string;
+}
 
 /**
  * Serves the tasks of a build process, one after the other. A task that throws ends the process: what broke is not used
  * again. So does the end of the node, and whatever program was started here goes with it.
  */
-export function serveTasks(work: (task: unknown) => Promise<unknown>): void {
+export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAnswer>): void {
   const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
-  const reader = new TaskFrameReader(MAX_TASK_BYTES);
-  const serve = async (task: unknown): Promise<void> => {
+  const reader = new TaskFrameReader(MAX_TASK);
+  const serve = async (task: TaskFrame): Promise<void> => {
     try {
-      channel.write(encodeFrame(await work(task)));
+      const { value, text } = await work(task.value, task.text);
+      channel.write(encodeFrame(value, text));
     } catch (error) {
       // The node keeps what a process says at its end, for its log.
       process.stderr.write(`${error instanceof Error ? error.message : 'a task failed'}\n`, endGroup);

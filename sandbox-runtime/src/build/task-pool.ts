@@ -1,4 +1,4 @@
-import { type TaskEnd, TaskProcess, type TaskProcessOptions } from './task-process.ts';
+import { type Task, type TaskEnd, TaskProcess, type TaskProcessOptions } from './task-process.ts';
 
 export interface TaskPoolOptions {
   start(): Promise<TaskProcessOptions>;
@@ -9,7 +9,7 @@ export interface TaskPoolOptions {
 
 export interface TaskPool {
   /** In a process that does nothing else meanwhile, and that has served no other tenant. */
-  run(tenantId: string, task: unknown, timeoutMs: number): Promise<TaskEnd>;
+  run(tenantId: string, task: unknown, timeoutMs: number, text?: Buffer): Promise<TaskEnd>;
   stop(): void;
 }
 
@@ -57,21 +57,22 @@ export function createTaskPool({ start, maxTasks, signal }: TaskPoolOptions): Ta
     idle.set(process, { tenantId, timer: setTimeout(() => drop(process), IDLE_MS) });
   }
 
-  async function runOn(process: TaskProcess, tenantId: string, task: unknown, timeoutMs: number): Promise<TaskEnd> {
+  async function runOn(process: TaskProcess, tenantId: string, task: Task): Promise<TaskEnd> {
     const startedAtMs = performance.now();
-    const end = await process.run(task, timeoutMs, signal);
+    const end = await process.run(task, signal);
     giveBack(tenantId, process, performance.now() - startedAtMs);
     return end;
   }
 
   return {
-    async run(tenantId, task, timeoutMs) {
+    async run(tenantId, value, timeoutMs, text) {
+      const task = { value, timeoutMs, ...(text === undefined ? {} : { text }) };
       const process = await take(tenantId);
       const isFirst = process.tasksServed === 0;
-      const end = await runOn(process, tenantId, task, timeoutMs);
+      const end = await runOn(process, tenantId, task);
       if (end.kind === 'answered' || end.cause !== 'exit' || isFirst) return end;
       // What was left of an earlier task may have ended it; alone in a new process this one is judged for itself.
-      return runOn(await begin(), tenantId, task, timeoutMs);
+      return runOn(await begin(), tenantId, task);
     },
     stop() {
       for (const process of all) drop(process);

@@ -1,3 +1,4 @@
+import { ACCOUNT_LIMITS } from '@headwater/shared';
 import type { Duplex } from 'node:stream';
 import { BUILD_NICE } from '../host/layers/cpu-priority.ts';
 import type { ProcessHandle, ProcessStarter } from '../host/starter/starter.ts';
@@ -14,11 +15,18 @@ export interface TaskProcessOptions {
 
 /** How a task ended. Without an answer the process is gone, and `stderr` has its last words. */
 export type TaskEnd =
-  | { kind: 'answered'; answer: unknown }
+  | { kind: 'answered'; answer: unknown; text: Buffer }
   | { kind: 'lost'; cause: 'exit' | 'stop'; stderr: string }
   | { kind: 'lost'; cause: 'time'; timeoutMs: number };
 
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+export interface Task {
+  value: unknown;
+  text?: Buffer;
+  timeoutMs: number;
+}
+
+/** The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and lists of what is wrong or missing. */
+const MAX_ANSWER = { maxJsonBytes: 16 * 1024 * 1024, maxTextBytes: ACCOUNT_LIMITS.maxBundleBytes.max };
 
 /**
  * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it is that task's doing. What
@@ -48,7 +56,7 @@ export class TaskProcess {
   }
 
   /** Never rejects. Past `timeoutMs`, or when `signal` is aborted, the process is killed. */
-  async run(task: unknown, timeoutMs: number, signal: AbortSignal): Promise<TaskEnd> {
+  async run({ value, text, timeoutMs }: Task, signal: AbortSignal): Promise<TaskEnd> {
     this.tasksServed += 1;
     const { promise, resolve } = Promise.withResolvers<TaskEnd>();
     this.#settle = resolve;
@@ -61,7 +69,7 @@ export class TaskProcess {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     else if (this.ended) this.#lose();
-    else this.#send(encodeFrame(task));
+    else this.#send(encodeFrame(value, text));
     try {
       return await promise;
     } finally {
@@ -83,10 +91,10 @@ export class TaskProcess {
 
   #listen(channel: Duplex): void {
     this.#channel = channel;
-    const reader = new TaskFrameReader(MAX_ANSWER_BYTES);
+    const reader = new TaskFrameReader(MAX_ANSWER);
     channel.on('data', (chunk: Buffer) => {
       try {
-        for (const answer of reader.push(chunk)) this.#finish({ kind: 'answered', answer });
+        for (const { value, text } of reader.push(chunk)) this.#answered(value, text);
       } catch {
         // It broke the protocol, and is lost like one that broke down.
         this.end();
@@ -94,6 +102,12 @@ export class TaskProcess {
     });
     if (this.#unsent !== undefined) channel.write(this.#unsent);
     this.#unsent = undefined;
+  }
+
+  #answered(answer: unknown, text: Buffer): void {
+    // Nobody has asked: what comes later would be taken for the answer to something else.
+    if (this.#settle === undefined) return this.end();
+    this.#finish({ kind: 'answered', answer, text });
   }
 
   #lose(): void {

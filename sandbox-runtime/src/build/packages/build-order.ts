@@ -1,5 +1,3 @@
-import type { PackageTree } from './resolve-tree.ts';
-
 /** Bounds of one build, all of them checked in the processes that do it, and the times from outside as well. */
 export interface BuildLimits {
   /** For fetching and for bundling packages, each; what is still under way then is given up. */
@@ -30,5 +28,5 @@ export interface FetchOrder {
   limits: BuildLimits;
 }
 
-/** Its answer. What is wrong with a package is in the tree, at the import that led to it. */
-export type FetchResult = { ok: true; tree: PackageTree } | { ok: false; reason: string };
+/** Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at the import that led to it. */
+export type FetchAnswer = { ok: true } | { ok: false; reason: string };

@@ -1,4 +1,4 @@
-import type { BundleTask, TreeAnswer } from '../bundle-task.ts';
+import type { BundleTask, TreeOutcome } from '../bundle-task.ts';
 import { filterSourceMap } from '../filter-source-map.ts';
 import { toFieldError } from '../field-errors.ts';
 import { isForeign } from '../resolve-builtins.ts';
@@ -13,8 +13,10 @@ import { UnpackedPackages } from './unpacked-packages.ts';
 const UNPACKED_AT_ONCE = 4;
 
 /** Bundles a component with packages that are in the cache. */
-export async function bundlePackages(task: Extract<BundleTask, { kind: 'tree' }>): Promise<TreeAnswer> {
-  const { component, entryLoader, tree, limits, cacheDir } = task;
+export async function bundlePackages(
+  { component, entryLoader, limits, cacheDir }: Extract<BundleTask, { kind: 'tree' }>,
+  tree: PackageTree,
+): Promise<TreeOutcome> {
   const packages = new UnpackedPackages();
   if (Object.values(tree.roots).every((root) => root.ok)) {
     const cache = openPackageCache(cacheDir, limits.trustMs);

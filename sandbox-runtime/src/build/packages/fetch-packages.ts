@@ -1,9 +1,11 @@
 import { parseSpecifier, type PackageSpecifier } from '../specifier.ts';
-import type { FetchOrder, FetchResult } from './build-order.ts';
+import type { FetchOrder } from './build-order.ts';
 import { PackageError } from './package-error.ts';
 import { openPackageCache, type PackageCache } from './package-cache.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { type PackageTree, type PlacedPackage, resolveTree } from './resolve-tree.ts';
+
+export type FetchResult = { ok: true; tree: PackageTree } | { ok: false; reason: string };
 
 /** Finds the packages that the imports need, and brings into the cache what of them is not there. */
 export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
