@@ -10,6 +10,11 @@ import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
 
+/** Reads of `$.service.db` that one run has open: an isolate waits for each. */
+const MAX_OPEN_READS = 4;
+/** What a process says beside a run's own lines, which are cut: `Unhandled rejection: …`. */
+const MAX_OWN_LINE_CHARS = 16 * 1024;
+
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
   /** A message about this task. Throws FrameError for one that breaks the protocol. */
@@ -33,6 +38,7 @@ export class RunClient implements ProcessClient {
   readonly #stores: RunStores;
   readonly #step: StepOutputs;
   #readCount = 0;
+  #openReads = 0;
   #over = false;
 
   constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
@@ -63,6 +69,7 @@ export class RunClient implements ProcessClient {
         this.#requireOutput();
         return this.#emit(message.event);
       case 'log':
+        this.#require(message.line.message.length <= Math.max(this.#limits.maxLogLineBytes, MAX_OWN_LINE_CHARS));
         this.#requireWithin(this.#budget.takeLogLine(message.line.message.length));
         return this.#host.log(message.line);
       case 'respond':
@@ -121,8 +128,11 @@ export class RunClient implements ProcessClient {
   #read(message: Extract<FromSandbox, { kind: 'db-get' }>, send: (message: ToSandbox) => void): void {
     this.#readCount += 1;
     this.#require(message.key.length <= LIMITS.maxDbKeyBytes && this.#readCount <= this.#limits.maxDbReadsPerRun);
+    this.#require(this.#openReads < MAX_OPEN_READS);
+    this.#openReads += 1;
     const { run, call } = message;
     const answer = (text: string): void => {
+      this.#openReads -= 1;
       if (!this.#over) send({ kind: 'db-value', run, call, answer: text });
     };
     this.#host.dbGet(message.key).then(

@@ -1,6 +1,7 @@
 import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
 import type { DataStoreCall, FetchRequest, FlowAction, RunFault, SendCall } from '../sandbox.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
+import { MAX_FAULT_CHARS } from './head-bounds.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 import { readExportName, readFlow, readSendKind } from './read-step-heads.ts';
 
@@ -160,13 +161,13 @@ export function readFromSandbox(frame: Frame): FromSandbox {
     case KIND.ready:
       return { kind: 'ready', snapshot: frame.parts[0] };
     case KIND.emit:
-      return { kind: 'emit', run, event: { data: text(frame, 0), ...readEmitMeta(text(frame, 1)) } };
+      return { kind: 'emit', run, event: { data: json(frame, 0), ...readEmitMeta(text(frame, 1)) } };
     case KIND.log:
       return { kind: 'log', run, line: readLogLine(text(frame, 0), text(frame, 1)) };
     case KIND.respond:
       return { kind: 'respond', run, response: readResponse(frame) };
     case KIND.dbSet:
-      return { kind: 'db-set', run, key: text(frame, 0), valueJson: text(frame, 1) };
+      return { kind: 'db-set', run, key: text(frame, 0), valueJson: json(frame, 1) };
     case KIND.dbGet:
       return { kind: 'db-get', run, call: count(frame, 0), key: text(frame, 1) };
     case KIND.fetch:
@@ -224,9 +225,18 @@ function readOutcome(frame: Frame): ReportedOutcome {
     return frame.parts.length > 1 ? { ok: true, cpuMs, wallMs, result: text(frame, 1) } : { ok: true, cpuMs, wallMs };
   const fault: RunFault & { code: SandboxFault } = { code: head.code, message: text(frame, 1) };
   const stack = text(frame, 2);
+  if (fault.message.length > MAX_FAULT_CHARS || stack.length > MAX_FAULT_CHARS)
+    throw new FrameError('A fault over its limit');
   if (stack !== '') fault.stack = stack;
   if (head.limit !== undefined) fault.limit = head.limit;
   return { ok: false, fault, innocent: head.innocent, cpuMs, wallMs };
+}
+
+/** JSON has no NUL, and the database takes none: what has one would be tried to be stored again and again. */
+function json(frame: Frame, index: number): string {
+  const found = part(frame, index);
+  if (found.includes(0)) throw new FrameError('JSON with a NUL character');
+  return found.toString('utf8');
 }
 
 function text(frame: Frame, index: number): string {
