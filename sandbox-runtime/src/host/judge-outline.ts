@@ -2,7 +2,7 @@ import type { ComponentDescription, DedupeStrategy, FieldError, HookName } from 
 import { LIMITS } from '@headwater/shared';
 import { MAX_OUTLINE_CHARS } from '../protocol/head-bounds.ts';
 import type { DescribeOutcome } from '../sandbox.ts';
-import { judgeProps } from './judge-props.ts';
+import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
@@ -32,7 +32,7 @@ export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   }
   const errors: FieldError[] = [];
   const description = describe(outline, errors);
-  return errors.length === 0 ? { ok: true, description } : { ok: false, errors };
+  return errors.length === 0 ? { ok: true, description } : { ok: false, errors: errors.slice(0, MAX_ERRORS) };
 }
 
 /** A component that says what it is called is one like any other. */
@@ -85,10 +85,10 @@ function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldErro
   const names = Object.keys(hooks).filter((name) => hooks[name] !== 'undefined');
   if (type === 'action' && names.length > 0)
     errors.push({ path: 'hooks', message: 'an action has no lifecycle hooks' });
-  for (const name of names) {
-    if (!HOOKS.some((hook) => hook === name))
-      errors.push({ path: `hooks.${name}`, message: `is not one of ${HOOKS.join(', ')}` });
-    else if (hooks[name] !== 'function') errors.push({ path: `hooks.${name}`, message: 'must be a method' });
+  for (const name of names.slice(0, MAX_ERRORS)) {
+    const path = `hooks.${name.slice(0, MAX_SHOWN_NAME_CHARS)}`;
+    if (!HOOKS.some((hook) => hook === name)) errors.push({ path, message: `is not one of ${HOOKS.join(', ')}` });
+    else if (hooks[name] !== 'function') errors.push({ path, message: 'must be a method' });
   }
   return HOOKS.filter((hook) => hooks[hook] === 'function');
 }

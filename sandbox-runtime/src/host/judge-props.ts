@@ -4,6 +4,9 @@ import { judgeFields } from './judge-prop-fields.ts';
 
 const MAX_PROPS = 500;
 const MAX_DEPTH = 32;
+/** What is wrong is told for so many fields, of names cut to so much: a kilobyte of code can have thousands, each named in full. */
+export const MAX_ERRORS = 100;
+export const MAX_SHOWN_NAME_CHARS = 200;
 
 const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean'] as const;
 const SINGLE_TYPES = ['object', 'any', 'sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
@@ -34,11 +37,17 @@ export function judgeProps(props: unknown, errors: FieldError[]): PropDefinition
   }
   const entries = Object.entries(props);
   if (entries.length > MAX_PROPS) errors.push({ path: 'props', message: `a component has at most ${MAX_PROPS} props` });
-  return entries.slice(0, MAX_PROPS).flatMap(([name, value]) => judgeProp(name, value, errors) ?? []);
+  const judged: PropDefinition[] = [];
+  for (const [name, value] of entries.slice(0, MAX_PROPS)) {
+    const definition = judgeProp(name, value, errors);
+    if (definition !== undefined) judged.push(definition);
+    if (errors.length >= MAX_ERRORS) break;
+  }
+  return judged;
 }
 
 function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefinition | undefined {
-  const path = `props.${name}`;
+  const path = `props.${name.slice(0, MAX_SHOWN_NAME_CHARS)}`;
   if (RESERVED.has(name)) errors.push({ path, message: 'this name is reserved' });
   // The short form: db: '$.service.db'
   const definition: unknown = typeof value === 'string' ? { type: value } : value;
