@@ -70,6 +70,7 @@ test('a hook keeps to the wall time of hooks, and its limit is named to whoever 
   const answer = await hw.api('POST', '/sources', { component_code: code });
   expect(answer.status).toBe(422);
   expect(answer.text).toContain('hookWallMs');
+  expect(JSON.parse(answer.text)).toMatchObject({ limit: { name: 'hookWallMs', value: 1_000 } });
 });
 
 test('a run over a limit tells it on $errors', async () => {

@@ -53,7 +53,7 @@ export interface RunTask {
 export type RunResult =
   | { ok: true }
   /** `stack`: the author's own frames. */
-  | { ok: false; code: string; message: string; logs: string[]; stack?: string };
+  | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
 
 /**
  * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox died through no fault of its
@@ -100,8 +100,9 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
 function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
   if (outcome.ok) return { ok: true };
   const logs = outputs.logs.map((line) => line.message);
-  const { code, message, stack } = outcome.fault;
-  return { ok: false, code, message, logs, ...(stack === undefined ? {} : { stack }) };
+  const { code, message, stack, limit } = outcome.fault;
+  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
+  return { ok: false, code, message, logs, ...details };
 }
 
 interface RunProgress {

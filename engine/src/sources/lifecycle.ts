@@ -113,7 +113,11 @@ export function hookFailed(
 ): HeadwaterError {
   const failedAfter = after.flatMap((other) => (other.result.ok ? [] : fieldsOf(other.hook, other.result)));
   const fields = [...fieldsOf(hook, result), ...failedAfter];
-  return new HeadwaterError('HOOK_FAILED', `The ${hook} hook failed: ${result.message}`, { fields });
+  const { message, limit } = result;
+  return new HeadwaterError('HOOK_FAILED', `The ${hook} hook failed: ${message}`, {
+    fields,
+    ...(limit === undefined ? {} : { limit }),
+  });
 }
 
 const SHOWN_LOG_LINES = 5;
