@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
+import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { longestTurnMs } from './support/longest-turn.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -95,6 +97,30 @@ test('a page of large records ends early, and the next one goes on', async () =>
     after = page.page_info.end_cursor;
   }
   expect(pages).toEqual([keys.slice(0, 3), keys.slice(3, 6), keys.slice(6), []]);
+});
+
+test('values of megabytes of lists are answered as they are, without being read', async () => {
+  const id = await makeStore();
+  const lists = 1_000_000;
+  await hw.limit({ maxDataStoreValueBytes: 4_000_000 });
+  const { id: source } = await hw.deploy(
+    `export default { name: 'Lists', version: '1', props: { store: { type: 'data_store' } },
+      async run() { for (const key of ['a', 'b']) await this.store.set(key, Array.from({ length: ${lists} }, () => [])); } };`,
+    { store: id },
+  );
+  await hw.api('POST', `/sources/${source}/run`, {});
+  await eventually(async () => (await hw.api('GET', `/data_stores/${id}`)).data.record_count === 2);
+  const value = `[${'[],'.repeat(lists - 1)}[]]`;
+  const headers = { authorization: `Bearer ${hw.apiKey}` };
+  for (const path of ['record?key=a', 'records']) {
+    let text = '';
+    const longest = await longestTurnMs(async () => {
+      text = await (await fetch(`${hw.url}/v1/data_stores/${id}/${path}`, { headers })).text();
+    });
+    expect(text.includes(`"value":${value},`)).toBe(true);
+    expect(longest).toBeLessThan(80);
+  }
+  await hw.limit({ maxDataStoreValueBytes: null });
 });
 
 test('a record with a ttl is gone when its time is over, and one set anew without it stays', async () => {

@@ -22,7 +22,8 @@ export type DataStoreUpdate = Partial<DataStoreCreate>;
 /** One record of a data store. */
 export interface StoredRecord {
   key: string;
-  value: unknown;
+  /** JSON text. */
+  valueJson: string;
   expiresAt?: Date;
   updatedAt: Date;
 }

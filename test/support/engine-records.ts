@@ -102,7 +102,7 @@ export const dataStore: DataStoreRecord = {
   updatedAt: MADE_AT,
 };
 
-export const storedRecord = { key: 'a', value: 1, updatedAt: MADE_AT };
+export const storedRecord = { key: 'a', valueJson: '1', updatedAt: MADE_AT };
 
 export const source: SourceRecord = {
   id: 'dc_1',

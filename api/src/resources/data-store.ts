@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { DataStoreRecord, StoredRecord } from '@headwater/engine';
+import { RawJson } from '../raw-json.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const dataStoreSchema = z
@@ -35,10 +36,11 @@ export const recordSchema = z
   })
   .openapi('DataStoreRecord');
 
-export function presentRecord({ key, value, expiresAt, updatedAt }: StoredRecord): z.output<typeof recordSchema> {
+export function presentRecord({ key, valueJson, expiresAt, updatedAt }: StoredRecord): z.output<typeof recordSchema> {
   return {
     key,
-    value,
+    // As it is: a value of a megabyte of `[],` takes some tenths of a second to be parsed and written again.
+    value: new RawJson(valueJson),
     expires_at: expiresAt === undefined ? null : epochSeconds(expiresAt),
     updated_at: epochSeconds(updatedAt),
   };

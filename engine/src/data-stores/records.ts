@@ -86,7 +86,7 @@ function pageOf(rows: readonly RecordRow[], total: number): Page<StoredRecord> {
 function recordOf({ key, value, expires_ms: expiresMs, updated_ms: updatedMs }: RecordRow): StoredRecord {
   return {
     key,
-    value: JSON.parse(value) as unknown,
+    valueJson: value,
     ...(expiresMs === null ? {} : { expiresAt: new Date(expiresMs) }),
     updatedAt: new Date(updatedMs),
   };
