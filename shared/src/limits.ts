@@ -322,9 +322,13 @@ export const LIMITS = {
   maxCronChars: 512,
   /** Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises them. */
   maxJsonDepth: 128,
-  /** Values in the JSON of one request to the REST API, and lists and objects among them: they take time, whatever their bytes. */
+  /**
+   * Values in the JSON of one request to the REST API, lists and objects among them, and names of members that differ: they take
+   * time, whatever their bytes.
+   */
   maxApiJsonValues: 500_000,
   maxApiJsonLists: 100_000,
+  maxApiJsonNames: 25_000,
   maxIdChars: 256,
   maxCursorChars: 512,
   /** `include` and `exclude`: the fields that an answer is to have. */

@@ -1,9 +1,13 @@
 import type { z } from '@hono/zod-openapi';
 import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import { countUpTo } from '../ingest/multipart.ts';
+import { findTooMany } from './json-size.ts';
 import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 import { readBodyText } from './read-body.ts';
+
+const PLUS = 0x2b;
+const SPACE = 0x20;
 
 /** Name of a parameter → how its text in the query string is read. */
 export type ParameterKinds = ReadonlyMap<string, 'text' | 'number' | 'boolean' | 'object' | 'any'>;
@@ -57,7 +61,7 @@ export async function readParameters(
   if (isForm(contentType, text)) {
     if (countUpTo(text, '&', LIMITS.maxFormFields) >= LIMITS.maxFormFields)
       throw invalid([{ path: 'body', message: `has more than ${LIMITS.maxFormFields} fields` }]);
-    const form = new URLSearchParams(text);
+    const form = new URLSearchParams(withoutPlus(text));
     takeText(given, form, kindsFor(form.keys()));
   } else {
     const body = objectOf(parseJsonText(text, 'body'));
@@ -73,6 +77,13 @@ function withNames(known: ParameterKinds, names: Iterable<string>): ParameterKin
 // `curl -d '{…}'` announces a form and sends JSON.
 function isForm(contentType: string, text: string): boolean {
   return contentType.startsWith('application/x-www-form-urlencoded') && !/^\s*[{[]/.test(text);
+}
+
+/** A `+` is a space. Of millions of them URLSearchParams makes a chain of millions of texts, which takes half a second. */
+function withoutPlus(text: string): string {
+  const bytes = Buffer.from(text);
+  for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
+  return bytes.toString();
 }
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
@@ -102,13 +113,15 @@ function fromText(name: string, text: string, kind: string): unknown {
     case 'object':
       return checkDepth(parseJsonText(text, name), name);
     case 'any':
-      return checkDepth(parseOrKeep(text), name);
+      return checkDepth(parseOrKeep(name, text), name);
     default:
       return text;
   }
 }
 
-function parseOrKeep(text: string): unknown {
+function parseOrKeep(name: string, text: string): unknown {
+  const tooMany = /^\s*[{[]/.test(text) ? findTooMany(text) : undefined;
+  if (tooMany !== undefined) throw invalid([{ path: name, message: tooMany }]);
   try {
     return JSON.parse(text) as unknown;
   } catch {

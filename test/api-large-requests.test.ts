@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { findTooMany } from '../api/src/parameters/json-size.ts';
+import { readParameters } from '../api/src/parameters/read-parameters.ts';
+import { LIMITS } from '../shared/src/index.ts';
+import { longestTurnMs } from './support/longest-turn.ts';
+
+const KINDS = new Map([
+  ['name', 'text'],
+  ['event', 'any'],
+] as const);
+
+function form(body: string): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const request = new Request('http://localhost/', { method: 'POST', headers, body });
+  return readParameters(request, KINDS, { withBody: true });
+}
+
+const objectOf = (count: number, name: (i: number) => string) =>
+  `{${Array.from({ length: count }, (_, i) => `"${name(i)}":0`).join()}}`;
+
+test('names of members that differ are counted, those that repeat are not', () => {
+  const most = LIMITS.maxApiJsonNames;
+  const refusal = `has more than ${most} different names of members`;
+  expect(findTooMany(objectOf(most - 1, (i) => `name ${i}`))).toBeUndefined();
+  for (const name of [(i: number) => `name ${i}`, (i: number) => `\\"${i}`, (i: number) => `${i}\\\\`]) {
+    expect(findTooMany(objectOf(2 * most, name))).toBe(refusal);
+  }
+  expect(findTooMany(objectOf(2 * most, (i) => `name ${i % 100}`))).toBeUndefined();
+  expect(findTooMany(`["${'a:'.repeat(100_000)}"]`)).toBeUndefined();
+});
+
+test('JSON in the field of a form has the bounds of a body', async () => {
+  const event = `[${'[],'.repeat(LIMITS.maxApiJsonLists)}0]`;
+  const message = `has more than ${LIMITS.maxApiJsonLists} lists and objects`;
+  await expect(form(`event=${event}`)).rejects.toMatchObject({ fields: [{ path: 'event', message }] });
+  expect(await form('event=[1,{}]')).toEqual({ event: [1, {}] });
+  const table = '1,2,3\n'.repeat(300_000);
+  expect(await form(new URLSearchParams({ event: table }).toString())).toEqual({ event: table });
+});
+
+test('a form of millions of spaces is read at once', async () => {
+  const spaces = 5_000_000;
+  const longest = await longestTurnMs(async () => {
+    expect((await form(`name=${'+'.repeat(spaces)}`))['name']).toHaveLength(spaces);
+  });
+  expect(longest).toBeLessThan(150);
+  expect(await form('name=a+%2B+%C3%BC+ü')).toEqual({ name: 'a + ü ü' });
+});
