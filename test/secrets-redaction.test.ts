@@ -54,6 +54,12 @@ const FORMS: Record<string, (secret: string) => string> = {
   'as HEX': (secret) => bytes(secret).toString('hex').toUpperCase(),
   'as a buffer in a log': (secret) => inspect(bytes(secret)),
   'as a buffer in JSON': (secret) => JSON.stringify(bytes(secret)),
+  'as bytes in lines': (secret) => `Uint8Array [\n  1,\n  ${bytes(secret).join(',\n  ')},\n  2\n]`,
+  'as bytes with spaces': (secret) => `{ key: [ ${bytes(secret).join(', ')} ] }`,
+  'in a URL within a URL': (secret) =>
+    `https://example.com/?to=${encodeURIComponent(`https://example.com/?token=${encodeURIComponent(secret)}`)}`,
+  'in Unicode’s composed form': (secret) => secret.normalize('NFC'),
+  'in its decomposed form': (secret) => secret.normalize('NFD'),
 };
 
 test.each(Object.entries(FORMS))('a secret is found %s', (_, form) => {
@@ -76,6 +82,51 @@ test('a password with letters beyond ASCII is found as btoa writes it', () => {
   expect(redactorOf({ pw: 'pässwörd-1' }).text(`Basic ${btoa('ada:pässwörd-1')}`)).toMatch(
     /^Basic .{1,8}\[secret:pw\]/,
   );
+});
+
+test('a secret is found in the name of a host, which has no large letters', () => {
+  const redactor = redactorOf({ key: 'Ab12-CDef34' });
+  expect(redactor.text(new URL('https://Ab12-CDef34.example.com/').host)).toBe('[secret:key].example.com');
+});
+
+test('of many bytes the console shows the first, and a secret among them is found', () => {
+  const secret = 'Ab12-'.repeat(30);
+  const shown = `Uint8Array(150) [\n  ${bytes(secret).subarray(0, 100).join(',\n  ')},\n  ... 50 more items\n]`;
+  expect(redactorOf({ key: secret }).text(shown)).toBe('Uint8Array(150) [\n  [secret:key]… 50 more items\n]');
+});
+
+test('bytes of a secret in JSON are found between others, and nothing within a number', () => {
+  const redactor = redactorOf({ key: 'HostAb' });
+  const numbers = [...bytes('HostAb')];
+  expect(JSON.parse(redactor.json(JSON.stringify({ type: 'Buffer', data: [1, ...numbers, 2] })))).toEqual({
+    type: 'Buffer',
+    data: [1, '[secret:key]', 2],
+  });
+  const others = JSON.stringify([[`1${numbers.join()}`], [1, 172, ...numbers.slice(1)], { a: numbers.slice(0, 5) }]);
+  expect(redactor.json(others)).toBe(others.replace(numbers.join(), '[secret:key]'));
+});
+
+test('an error of JSON.parse shows no part of a text', () => {
+  const key = 'Hunter2-Secret-Value-0123456789-abcdefghijklmnopqrstuvwxyz';
+  const redactor = redactorOf({ key });
+  for (const text of [
+    key,
+    `["${key}" ${key}]`,
+    `{"a":1,"b":${key.slice(0, 30)}`,
+    `[1,${key}`,
+    `[${'1,'.repeat(30)}${key}`,
+  ]) {
+    let message = '';
+    try {
+      JSON.parse(text);
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    const clean = redactor.text(`SyntaxError: ${message}\n    at run`);
+    for (let at = 0; at + 6 <= key.length; at++) expect(clean).not.toContain(key.slice(at, at + 6));
+    expect(clean).toMatch(/JSON.*\n {4}at run$/s);
+  }
+  expect(redactor.text('"1, 2" is not valid JSON')).toBe('"1, 2" is not valid JSON');
 });
 
 test('what was redacted names the prop, and the place in it', () => {

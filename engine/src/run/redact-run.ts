@@ -9,10 +9,15 @@ import type { Redactor } from '../secrets/redactor.ts';
 export function withoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
   if (redactor === undefined) return host;
   return {
-    ...host,
+    ...logsWithoutSecrets(host, redactor),
     emit: (event) => host.emit(eventWithoutSecrets(event, redactor)),
-    log: (line) => host.log({ ...line, message: redactor.text(line.message) }),
   };
+}
+
+/** Line by line, as they come: looked through together at the end, many would hold the thread. */
+export function logsWithoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
+  if (redactor === undefined) return host;
+  return { ...host, log: (line) => host.log({ ...line, message: redactor.text(line.message) }) };
 }
 
 /** The fault's text goes to the run's record, to `$errors`, to whoever deployed and to the client that waits. */

@@ -15,11 +15,17 @@ export interface Budget {
   room: number;
 }
 
+export interface Hit {
+  start: number;
+  end: number;
+  mark: string;
+}
+
 export interface FormMatcher {
   /** Those of one secret after the other: of thousands together it would take tenths of a second. */
   add(patterns: readonly Pattern[]): void;
   /** The first place from `from` on where one is; undefined where there is none, or the budget has ended. */
-  find(text: string, from: number, budget: Budget): { start: number; end: number } | undefined;
+  find(text: string, from: number, budget: Budget): Hit | undefined;
   /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
   replace(text: string, budget: Budget): string;
 }
@@ -27,7 +33,7 @@ export interface FormMatcher {
 /** Every pattern is found by its first characters, and none is shorter. */
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
 const BITS = 14;
-const CUT_MARK = '…';
+export const CUT_MARK = '…';
 const MAX_STEP_CHARS = 1024 * 1024;
 
 /**
@@ -92,12 +98,6 @@ export function createFormMatcher(): FormMatcher {
       return done === 0 ? text : replaced + text.slice(done);
     },
   };
-}
-
-interface Hit {
-  start: number;
-  end: number;
-  mark: string;
 }
 
 /** Patterns that begin alike. */

@@ -1,5 +1,14 @@
 import { createGiveWay } from '@headwater/shared';
-import { type Budget, budgetFor, createFormMatcher, type FormMatcher, isSpent, type Pattern } from './match-forms.ts';
+import {
+  type Budget,
+  budgetFor,
+  createFormMatcher,
+  CUT_MARK,
+  type FormMatcher,
+  type Hit,
+  isSpent,
+  type Pattern,
+} from './match-forms.ts';
 import { formsOf, textsOf } from './secret-forms.ts';
 
 export interface SecretValue {
@@ -50,7 +59,8 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
     },
     text(text) {
       const budget = budgetFor(text);
-      const clean = matcher().replace(text, budget);
+      const shown = withoutExcerpts(text);
+      const clean = matcher().replace(replaceInLists(shown, matcher(), budget), budget);
       return isSpent(budget) ? WITHHELD : clean;
     },
     json(text) {
@@ -59,6 +69,36 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
       return isSpent(budget) ? JSON.stringify(WITHHELD) : clean;
     },
   };
+}
+
+/** What V8 says of a text that is no JSON: of a long one it shows ten characters before and behind the place. */
+const NO_JSON = ' is not valid JSON';
+const EXCERPT = /(?:\.\.\."[^]*"(?:\.\.\.)?|"[^]*"\.\.\.)$/;
+/** With quotes and dots. */
+const MAX_EXCERPT_CHARS = 48;
+
+/** `JSON.parse(this.key)` shows a part of the key, which is none of its forms: no part of a text is shown. */
+function withoutExcerpts(text: string): string {
+  let shown = '';
+  let done = 0;
+  for (let at = text.indexOf(NO_JSON); at !== -1; at = text.indexOf(NO_JSON, at + 1)) {
+    const before = text.slice(Math.max(done, at - MAX_EXCERPT_CHARS), at);
+    shown += text.slice(done, at - before.length) + before.replace(EXCERPT, '[a text]');
+    done = at;
+  }
+  return shown + text.slice(done);
+}
+
+/** Numbers with spaces or lines between them, as the console shows bytes; of many the first. */
+const SPACED_LIST = /\d{1,3}(?:,\s+\d{1,3}){5,}(,\s+\.\.\.)?/g;
+
+function replaceInLists(text: string, matcher: FormMatcher, budget: Budget): string {
+  return text.replaceAll(SPACED_LIST, (list, cut: string | undefined) => {
+    const numbers = list.slice(0, list.length - (cut?.length ?? 0)).replaceAll(/\s+/g, '');
+    const dense = cut === undefined ? numbers : `${numbers},${CUT_MARK}`;
+    const clean = matcher.replace(dense, budget);
+    return clean === dense || isSpent(budget) ? list : clean;
+  });
 }
 
 interface NamedText {
@@ -94,7 +134,15 @@ function replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): s
     const [open, end] = stringReaching(json, walked, hit.start);
     walked = open;
     if (open >= hit.end) {
-      hit = matcher.find(json, hit.start + 1, budget);
+      const isList = isWholeList(json, hit);
+      if (isList) {
+        const mark = JSON.stringify(hit.mark);
+        replaced += json.slice(done, hit.start) + mark;
+        budget.room -= hit.start - done + mark.length;
+        if (isSpent(budget)) break;
+        done = hit.end;
+      }
+      hit = matcher.find(json, isList ? hit.end : hit.start + 1, budget);
       continue;
     }
     budget.steps -= STEPS_PER_STRING;
@@ -108,6 +156,14 @@ function replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): s
     hit = matcher.find(json, end, budget);
   }
   return done === 0 ? json : replaced + json.slice(done);
+}
+
+const BYTES = /^\d{1,3}(?:,\d{1,3})+$/;
+
+/** Bytes as JSON writes a buffer, outside of strings: the elements of a list from one comma or bracket to another. */
+function isWholeList(json: string, { start, end }: Hit): boolean {
+  if (!'[,'.includes(json.charAt(start - 1)) || !',]'.includes(json.charAt(end))) return false;
+  return BYTES.test(json.slice(start, end));
 }
 
 /** The first string from `from` on, which is outside of strings, that ends behind `place`; both ends are that of the text where there is none. */

@@ -5,6 +5,7 @@ const MIN_LINE_CHARS = 16;
 
 /** Every way to write it in text leaves it as it is. */
 const PLAIN = /^[\w.~-]*$/;
+const HOST_NAME = /^[A-Za-z0-9_.-]{1,253}$/;
 /** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
 const MAX_ODD_CHARS = 2_048;
 
@@ -12,12 +13,12 @@ const MAX_ODD_CHARS = 2_048;
 export function textsOf(secret: string): string[] {
   const value = secret.toWellFormed();
   if (value.trim().length < MIN_SECRET_CHARS) return [];
-  return [...new Set([value, value.trim(), ...longLines(value)])];
+  return [...new Set([value, value.trim(), ...longLines(value), ...normalForms(value)])];
 }
 
 /**
  * How a secret shows up in text: as it is, in JSON and in JSON within JSON, as other servers write JSON and HTML when they repeat
- * what they were sent, quoted by `console`, in a URL or a form, as base64 wherever in an encoded text it lies
+ * what they were sent, quoted by `console`, in a URL or a form, in a URL within a URL, in a host's name, as base64 wherever in an encoded text it lies
  * (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than
  * MIN_SECRET_CHARS. What code does to it on purpose (reversing, splitting) is not among them:
  * who can change the code of a source can read its secrets.
@@ -37,6 +38,13 @@ function longLines(value: string): string[] {
   return lines.length === 1 ? [] : lines.filter((line) => line.length >= MIN_LINE_CHARS && !line.startsWith('-----'));
 }
 
+/** What file systems, host names and passwords of databases make of letters beyond ASCII. */
+function normalForms(value: string): string[] {
+  if (!/[^\0-\x7F]/.test(value)) return [];
+  const forms = (['NFC', 'NFD', 'NFKC', 'NFKD'] as const).map((form) => value.normalize(form));
+  return forms.filter((form) => form.trim().length >= MIN_SECRET_CHARS);
+}
+
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 function plainForms(text: string): string[] {
@@ -48,6 +56,8 @@ function plainForms(text: string): string[] {
   const encoded = [...urlForms(text), ...base64.map(encodeURIComponent)];
   return [
     text,
+    // In a host's name, where no letter is large.
+    ...(HOST_NAME.test(text) ? [text.toLowerCase()] : []),
     quoted,
     quoted.replaceAll("'", "\\'"),
     ...encoded,
@@ -71,6 +81,8 @@ function urlForms(text: string): string[] {
   url.hash = text;
   return [
     encodeURIComponent(text),
+    // In the URL that a parameter of another one is.
+    encodeURIComponent(encodeURIComponent(text)),
     encodeURIComponent(text).replaceAll(/[!'()*]/g, percent),
     encodeURI(text),
     new URLSearchParams([['', text]]).toString().slice(1),

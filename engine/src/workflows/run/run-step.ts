@@ -8,7 +8,7 @@ import type {
 } from '@headwater/sandbox-runtime';
 import { type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
 import { failed } from '../../run/run-in-sandbox.ts';
-import { outcomeWithoutSecrets } from '../../run/redact-run.ts';
+import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../run/redact-run.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
@@ -59,7 +59,10 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   try {
     for (let attempt = 1; ; attempt++) {
       const outputs = outputsOf(context, task);
-      const outcome = await context.sandbox.run(requestOf(task, { bundle, props, env, attempt }), outputs.host);
+      const outcome = await context.sandbox.run(
+        requestOf(task, { bundle, props, env, attempt }),
+        logsWithoutSecrets(outputs.host, redactor),
+      );
       const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
       if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
     }
