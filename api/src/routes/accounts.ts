@@ -11,7 +11,7 @@ import {
 } from '../resources/account.ts';
 import { mapPage } from '../resources/page.ts';
 
-const email = () => textParameter(LIMITS.maxNameChars).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address');
+const email = () => textParameter(LIMITS.maxEmailChars).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address');
 
 export function accountEndpoints(): Endpoint[] {
   return [
