@@ -62,7 +62,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       HEADWATER_ADMIN_KEY: '',
       HEADWATER_EGRESS_ALLOW: '10.0.0.0/8, ::1/128,127.0.0.1',
       HEADWATER_ENDPOINT_DOMAIN: 'Hooks.Example.com:8443',
-      HEADWATER_ENCRYPTION_KEY: 'e',
+      HEADWATER_ENCRYPTION_KEY: 'e'.repeat(20),
       HEADWATER_LOG_LEVEL: 'warn',
       HEADWATER_OAUTH_REDIRECT_ORIGINS: 'https://App.Example.com/, http://10.0.0.1:8080',
       HEADWATER_RETRY_SCHEDULE_SECONDS: '1,2.5',
@@ -86,7 +86,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       egressAllow: ['10.0.0.0/8', '::1/128', '127.0.0.1'],
       oauthRedirectOrigins: ['https://app.example.com', 'http://10.0.0.1:8080'],
       endpointDomain: 'hooks.example.com:8443',
-      encryptionKey: 'e',
+      encryptionKey: 'e'.repeat(20),
       logLevel: 'warn',
       retryScheduleSeconds: [1, 2.5],
       sandbox: { maxProcesses: 8, maxRssMb: 1024, controlGroup: '/sys/fs/cgroup/headwater' },
@@ -125,6 +125,28 @@ test('every problem is reported at once, by the name of the variable, without it
     'the',
   ]);
   expect(problems.join('\n')).not.toContain(secret);
+});
+
+test.each([
+  [
+    'HOST',
+    ['http://x', 'not a host', '256.1.1.1', '127.0.0.1:80', '::g'],
+    ['::', 'fe80::1%eth0', 'my_host', 'a.example.'],
+  ],
+  ['DATABASE_URL', ['postgres://u:p@host:99999/d', 'postgres://host:port/d'], ['postgres:///d?host=/run/postgresql']],
+  ['HEADWATER_ENCRYPTION_KEY', ['short', `${' '.repeat(20)}short`], ['0'.repeat(64), 'a passphrase with spaces']],
+  ['HEADWATER_ENCRYPTION_KEYS_OLD', ['short', `${'0'.repeat(64)},short`], [`${'0'.repeat(64)},${'1'.repeat(64)}`]],
+  ['HEADWATER_PUBLIC_URL', ['https://:password@a.example'], ['https://a.example:8443/']],
+  ['HEADWATER_NPM_REGISTRY', ['https://:password@a.example/'], ['https://a.example/npm/']],
+  ['HEADWATER_ENDPOINT_DOMAIN', ['a.example:0', 'a.example:99999', 'a:1:2'], ['a.example:8443', 'A.example']],
+  ['HEADWATER_OAUTH_REDIRECT_ORIGINS', ['https://*.a.example'], ['https://a.example,http://b.example:81']],
+])('nonsense in %s is refused at the start, and what makes sense is not', (name, wrong, right) => {
+  for (const value of wrong) {
+    const problems = problemsOf({ [name]: value });
+    expect([value, problems]).toEqual([value, [expect.stringMatching(`^${name} must be `)]]);
+    expect(problems.join('\n')).not.toContain('password@a');
+  }
+  for (const value of right) expect([value, readConfig({ [name]: value }, []).ok]).toEqual([value, true]);
 });
 
 test('limits of accounts are taken from a JSON object, and everything wrong in it is told by its name', () => {

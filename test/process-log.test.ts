@@ -10,7 +10,7 @@ const ENV = {
   HEADWATER_API_KEY: 'hw_key_of_the_first_account',
   HEADWATER_ADMIN_KEY: 'hw_admin_key_of_the_operator',
   HEADWATER_ENCRYPTION_KEY: 'a passphrase that is long enough',
-  HEADWATER_ENCRYPTION_KEYS_OLD: 'the passphrase before it, the one before that',
+  HEADWATER_ENCRYPTION_KEYS_OLD: 'the passphrase before it, and the one before that',
   DATABASE_URL: 'postgres://app:p%40ss-word@db.example.com/app',
   HTTPS_PROXY: 'http://user:proxy-password@proxy.example.com:3128',
 };

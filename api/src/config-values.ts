@@ -25,6 +25,32 @@ export function isRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?$/i;
+/** What ends in digits is no name but an address, and one that is wrong. */
+const ENDS_IN_DIGITS = /(^|\.)\d+\.?$/;
+
+/** An address or a name to listen on. */
+export function isHost(text: string): boolean {
+  return isIP(text) !== 0 || (HOST_NAME.test(text) && !ENDS_IN_DIGITS.test(text));
+}
+
+export function isDatabaseUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+}
+
+const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** With a port, or without. */
+export function isDomain(text: string): boolean {
+  const [name = '', port, ...rest] = text.split(':');
+  return DOMAIN.test(name) && (port === undefined || isPort(port)) && rest.length === 0;
+}
+
+/** A pattern would never be an origin that a browser names. */
+export function isOrigin(text: string): boolean {
+  return isBaseUrl(text) && !text.includes('*');
+}
+
 export function isBaseUrl(text: string): boolean {
   return isHttpUrl(text) && new URL(text).pathname === '/';
 }
@@ -55,7 +81,8 @@ function canDecode({ username, password }: URL): boolean {
 export function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
+  const { protocol, search, hash, username, password } = url;
+  return /^https?:$/.test(protocol) && search + hash + username + password === '';
 }
 
 /** `{"runCpuMs":5000}`. Each wrong entry is a problem of its own. */

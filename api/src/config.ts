@@ -1,9 +1,14 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
+import { ENCRYPTION_KEY_FORM, isEncryptionKey } from '@headwater/engine';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
 import {
   isBaseUrl,
+  isDatabaseUrl,
+  isDomain,
+  isHost,
   isHttpUrl,
+  isOrigin,
   isPort,
   isProxyUrl,
   isRange,
@@ -82,16 +87,23 @@ const wholeNumber = (min: number, max: number) =>
 
 const schema = z.object({
   PORT: z.string().refine(isPort, 'must be a port from 1 to 65535').transform(Number).optional(),
-  HOST: z.string().default('127.0.0.1'),
+  HOST: z.string().refine(isHost, 'must be an address or the name of a host').default('127.0.0.1'),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
+    .refine(isDatabaseUrl, 'must be a URL such as postgres://user:password@host:5432/database')
     .optional(),
   HEADWATER_DATA_DIR: z.string().default('.headwater'),
   HEADWATER_API_KEY: key(),
   HEADWATER_ADMIN_KEY: key(),
-  HEADWATER_ENCRYPTION_KEY: z.string().optional(),
-  HEADWATER_ENCRYPTION_KEYS_OLD: z.string().transform(splitList).optional(),
+  HEADWATER_ENCRYPTION_KEY: z.string().refine(isEncryptionKey, `must be ${ENCRYPTION_KEY_FORM}`).optional(),
+  HEADWATER_ENCRYPTION_KEYS_OLD: z
+    .string()
+    .transform(splitList)
+    .refine(
+      (keys) => keys.every(isEncryptionKey),
+      `must be a comma-separated list of keys, each ${ENCRYPTION_KEY_FORM}`,
+    )
+    .optional(),
   HEADWATER_EGRESS_ALLOW: z
     .string()
     .default('')
@@ -112,16 +124,13 @@ const schema = z.object({
   HEADWATER_ENDPOINT_DOMAIN: z
     .string()
     .toLowerCase()
-    .regex(
-      /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/,
-      'must be a domain name, with a port where it is not the usual one',
-    )
+    .refine(isDomain, 'must be a domain name, with a port where it is not the usual one')
     .optional(),
   HEADWATER_OAUTH_REDIRECT_ORIGINS: z
     .string()
     .transform(splitList)
     .refine(
-      (origins) => origins.every(isBaseUrl),
+      (origins) => origins.every(isOrigin),
       'must be a comma-separated list of origins such as https://app.example.com',
     )
     .optional(),

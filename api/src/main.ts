@@ -64,12 +64,19 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
   process.on('SIGHUP', onSignal);
 }
 
+/** Of a node that cannot listen, what to look at. */
+const HINTS: Record<string, string> = {
+  EADDRINUSE: 'PORT names another port; it may be a Headwater that runs already',
+  EADDRNOTAVAIL: 'HOST names the address to listen on, which must be one of this machine',
+  ENOTFOUND: 'HOST names the address to listen on, and no host of this name is known',
+};
+
 /** What the operator can mend is told in a sentence; anything else with its stack. */
 function failToStart(cause: unknown, log: Logger): void {
-  const systemCode = (cause as NodeJS.ErrnoException | undefined)?.code;
-  if (cause instanceof HeadwaterError || systemCode === 'EADDRINUSE' || systemCode === 'EACCES') {
-    const next =
-      systemCode === 'EADDRINUSE' ? '\n  - PORT names another port; it may be a Headwater that runs already' : '';
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+  const hint = HINTS[code];
+  if (cause instanceof HeadwaterError || hint !== undefined || code === 'EACCES') {
+    const next = hint === undefined ? '' : `\n  - ${hint}`;
     process.stderr.write(`Headwater cannot start: ${cause instanceof Error ? cause.message : String(cause)}${next}\n`);
     process.exit(1);
   }

@@ -76,5 +76,6 @@ export { runDoctor } from './doctor/run-doctor.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
 export { endAtPace } from './run/end-at-pace.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
+export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';

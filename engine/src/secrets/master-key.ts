@@ -132,15 +132,21 @@ function masterKeyOf(key: Buffer): MasterKey {
   return { id, key };
 }
 
-function keyFromText(text: string, where: string): MasterKey {
+const HEX_KEY = /^[0-9a-f]{64}$/i;
+const BASE64_KEY = /^[A-Za-z0-9+/_-]{43}=?$/;
+/** Finishes the sentence "… must be". */
+export const ENCRYPTION_KEY_FORM = `32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE_CHARS} characters`;
+
+/** Whether a text is a key that `loadMasterKeys` takes; without the half second that a passphrase takes. */
+export function isEncryptionKey(text: string): boolean {
   const trimmed = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'hex'));
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'base64'));
-  if (trimmed.length >= MIN_PASSPHRASE_CHARS) {
-    return masterKeyOf(scryptSync(trimmed, PASSPHRASE_SALT, KEY_BYTES, SCRYPT));
-  }
-  throw new HeadwaterError(
-    'INVALID_REQUEST',
-    `${where} must be 32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE_CHARS} characters`,
-  );
+  return HEX_KEY.test(trimmed) || BASE64_KEY.test(trimmed) || trimmed.length >= MIN_PASSPHRASE_CHARS;
+}
+
+function keyFromText(text: string, where: string): MasterKey {
+  if (!isEncryptionKey(text)) throw new HeadwaterError('INVALID_REQUEST', `${where} must be ${ENCRYPTION_KEY_FORM}`);
+  const trimmed = text.trim();
+  if (HEX_KEY.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'hex'));
+  if (BASE64_KEY.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'base64'));
+  return masterKeyOf(scryptSync(trimmed, PASSPHRASE_SALT, KEY_BYTES, SCRYPT));
 }
