@@ -43,13 +43,20 @@ async function parseForm(contentType: string, bytes: Buffer): Promise<FormData |
   ) {
     return undefined;
   }
-  const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } });
+  // Of the header as it came another boundary might be read than the one that was counted.
+  const headers = { 'content-type': `multipart/form-data; boundary=${quoted(boundary)}` };
+  const response = new Response(new Uint8Array(bytes), { headers });
   try {
     // oxlint-disable-next-line typescript/no-deprecated -- for bodies without a bound; this is maxHttpBodyBytes at most, in memory
     return await response.formData();
   } catch {
     return undefined; // a broken part: the component gets the string
   }
+}
+
+/** As a parameter of a content type (RFC 9110, 5.6.4). */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 /** How often `part` occurs in `whole`, counted no further than `limit`. */
