@@ -200,3 +200,21 @@ test('megabytes of tiny values are handed on as they are, and no values are made
     expect(await readHttpRequest(json)).toEqual({ ok: false, message: expect.stringMatching(message) });
   }
 });
+
+test('hosts of thousands of letters are refused before they are read, which takes the thread seconds for one turn of a lane', async () => {
+  const host = Array.from({ length: 5_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7_919) % 20_000))).join('');
+  const ids = await world.send(
+    who,
+    'http',
+    Array.from({ length: 64 }, () => ({ url: `http://${host}/` })),
+  );
+  const { runner } = await world.node();
+  const longestMs = await longestTurnMs(() => runner.runLane(who));
+  expect(longestMs).toBeLessThan(250);
+  for (const id of ids) {
+    expect(await world.ended(id, 1)).toMatchObject({
+      status: 'failed',
+      attempts: [{ error: expect.stringContaining('longer than 512 characters') }],
+    });
+  }
+});

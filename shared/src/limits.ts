@@ -186,6 +186,8 @@ export const LIMITS = {
   describeMemoryMb: 128,
   /** Of one request: its URL, and its header names and values together. */
   maxFetchUrlChars: 16_384,
+  /** Of a URL, what names its host, as it is written: DNS has names of 253 characters at most. */
+  maxUrlHostChars: 512,
   maxFetchHeaderBytes: 64 * 1024,
   maxFetchRedirects: 10,
   /** Headers of one response, names and values together; as Node's own clients have it. */

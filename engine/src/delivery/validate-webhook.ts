@@ -1,5 +1,6 @@
 import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import type { WebhookUpdate } from '../contract.ts';
+import { hasLongHost } from '../egress/long-host.ts';
 
 /**
  * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the URL's address may be reached is
@@ -41,6 +42,8 @@ function findUrlFault(text: string): string | undefined {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
     return 'must be an absolute http or https URL with a host';
   }
+  // Each delivery would be tried in vain.
+  if (hasLongHost(text)) return `must not name a host of more than ${LIMITS.maxUrlHostChars} characters`;
   // They would be shown wherever the URL is; what proves the sender is the signature.
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   return undefined;

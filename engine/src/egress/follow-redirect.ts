@@ -1,4 +1,5 @@
 import type { HopRequest } from './guest-request.ts';
+import { hasLongHost } from './long-host.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Dropped with the body (https://fetch.spec.whatwg.org/#request-body-header-name). */
@@ -14,10 +15,8 @@ export type Redirect =
 /** Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch. Counting is the caller's. */
 export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {
   if (!REDIRECTS.has(status) || location === undefined) return { kind: 'none' };
-  if (!URL.canParse(location, from.url.href)) {
-    return { kind: 'invalid', message: `${from.url.host} redirected to something that is not a URL` };
-  }
-  const url = new URL(location, from.url);
+  const url = hasLongHost(location) ? null : URL.parse(location, from.url.href);
+  if (url === null) return { kind: 'invalid', message: `${from.url.host} redirected to something that is not a URL` };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { kind: 'invalid', message: `${from.url.host} redirected to a ${url.protocol} URL` };
   }

@@ -1,5 +1,6 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { FetchRequest } from '@headwater/sandbox-runtime';
+import { hasLongHost, LONG_HOST } from './long-host.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 /** A guest's request after validation: what one hop sends. */
@@ -36,8 +37,9 @@ const OWN_HEADERS = new Set([
 export function prepareRequest(request: FetchRequest, limits: AccountLimits): PreparedRequest {
   if (request.url.length > LIMITS.maxFetchUrlChars)
     return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
-  if (!URL.canParse(request.url)) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
-  const url = new URL(request.url);
+  if (hasLongHost(request.url)) return refuse(LONG_HOST);
+  const url = URL.parse(request.url);
+  if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
   if (url.username !== '' || url.password !== '') {
     return refuse('The URL holds a user name or password: send them in an authorization header');
   }

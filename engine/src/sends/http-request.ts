@@ -1,5 +1,6 @@
 import type { FetchRequest } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
+import { hasLongHost, LONG_HOST } from '../egress/long-host.ts';
 import { isObject, type Read, readPayload } from './read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -45,10 +46,11 @@ const URL_FIRST = /^\{"url":("(?:[^"\\]|\\.)*")[,}]/;
 export function hostOf(json: string): string | undefined {
   const [, urlJson] = URL_FIRST.exec(json.slice(0, MAX_HEAD_CHARS)) ?? [];
   const url: unknown = urlJson === undefined ? undefined : JSON.parse(urlJson);
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined;
+  return typeof url === 'string' && !hasLongHost(url) ? URL.parse(url)?.host : undefined;
 }
 
 function findProblem({ url, method, params, headers, auth }: Partial<Record<string, unknown>>): string | undefined {
+  if (typeof url === 'string' && hasLongHost(url)) return LONG_HOST;
   if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url))
     return 'url must be an http or https URL';
   if (method !== undefined && typeof method !== 'string') return 'method must be a string';
