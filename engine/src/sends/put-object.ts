@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
+import { storableText } from '../events/storable-text.ts';
 
 /** Where an account's objects go, opened. */
 export interface S3Access {
@@ -112,6 +113,7 @@ function failed(error: unknown): PutOutcome {
   // Without a status it is no answer that could be read; what the library says of that is about its own insides.
   if (statusCode === undefined)
     return { ok: false, message: 'The S3 server answered with something that cannot be read' };
-  const said = `${name ?? 'Error'}: ${message ?? ''}`.slice(0, MAX_MESSAGE_CHARS);
+  // What jsonb refuses would take the texts of all attempts that are recorded with this one, other accounts' as well.
+  const said = storableText(`${name ?? 'Error'}: ${message ?? ''}`.slice(0, MAX_MESSAGE_CHARS).toWellFormed());
   return { ok: false, message: `The S3 server answered with the status ${statusCode} (${said})`, statusCode };
 }

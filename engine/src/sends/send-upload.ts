@@ -52,6 +52,7 @@ export async function sendUpload(
     ...account.limits,
     fetchTimeoutMs: LIMITS.uploadTimeoutMs,
     maxFetchRequestBytes: 2 * LIMITS.maxS3ObjectBytes,
+    maxFetchResponseBytes: LIMITS.maxUploadAnswerBytes,
   };
   const outcome = await putObject(access, object, (request) => fetch({ id: account.id, limits }, request, signal));
   if (signal.aborted) return { kind: 'cut-off' };
