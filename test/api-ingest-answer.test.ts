@@ -33,7 +33,7 @@ test('what the run responds is what the client gets', async () => {
 test('every cookie that the run sets reaches the client in a line of its own', async () => {
   respondWith(200, { 'set-cookie': ['a=1; Path=/', 'b=2, 3'] }, '');
   const answer = await rawRequest(server.port, { path: '/e/known1' });
-  expect(answer.headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2, 3']);
+  expect(answer.headers['set-cookie']).toEqual(['a=1; Path=/e/known1', 'b=2, 3; Path=/e/known1']);
 });
 
 test('headers of the connection, of the whole host, and such as HTTP cannot carry are not passed on', async () => {

@@ -11,20 +11,20 @@ export interface EndpointAddress {
   ownHost: boolean;
 }
 
-const PREFIX = '/e/';
+export const ENDPOINT_PREFIX = '/e/';
 
 /** Undefined for a request that is not to an endpoint. `domain` is what host-style endpoints end with, in lower case. */
 export function endpointAddress(request: IncomingMessage, domain: string | undefined): EndpointAddress | undefined {
   const target = originForm(request.url ?? '/');
   const label = domain === undefined ? undefined : hostLabel(request.headers.host, domain);
   if (label !== undefined) return { key: label, ...splitTarget(target), ownHost: true };
-  if (!target.startsWith(PREFIX)) return undefined;
+  if (!target.startsWith(ENDPOINT_PREFIX)) return undefined;
   const end = keyEnd(target);
-  return { key: target.slice(PREFIX.length, end), ...splitTarget(target.slice(end)), ownHost: false };
+  return { key: target.slice(ENDPOINT_PREFIX.length, end), ...splitTarget(target.slice(end)), ownHost: false };
 }
 
 function keyEnd(target: string): number {
-  for (let at = PREFIX.length; at < target.length; at++) {
+  for (let at = ENDPOINT_PREFIX.length; at < target.length; at++) {
     const char = target.charCodeAt(at);
     if (char === 0x2f || char === 0x3f) return at;
   }

@@ -88,7 +88,7 @@ async function takeRequest(
   const { status } = outcome.response;
   if (status < 200)
     throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);
-  writeRunResponse(response, outcome.response, address.ownHost);
+  writeRunResponse(response, outcome.response, address);
   return status;
 }
 

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, validateHeaderName, validate
 import { type HttpResponse, LIMITS } from '@headwater/shared';
 import { PROBLEM_CONTENT_TYPE, type Problem } from '../problem.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
+import { ENDPOINT_PREFIX, type EndpointAddress } from './endpoint-address.ts';
 
 const ACCEPTED = Buffer.from('{"status":"ok"}');
 
@@ -39,27 +40,57 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-// These act on the whole host, which one tenant's endpoint shares with all others and with the API.
-const HOST_WIDE_HEADERS = new Set(['clear-site-data', 'service-worker-allowed', 'strict-transport-security']);
+// These act on the whole host, which one tenant's endpoint shares with all others and with the API: browsers report every URL that they
+// open there, or send passwords for one endpoint to the others.
+const HOST_WIDE_HEADERS = new Set([
+  'accept-ch',
+  'alt-svc',
+  'clear-site-data',
+  'expect-ct',
+  'nel',
+  'origin-agent-cluster',
+  'public-key-pins',
+  'report-to',
+  'sec-session-registration',
+  'secure-session-registration',
+  'service-worker-allowed',
+  'set-login',
+  'strict-transport-security',
+  'use-as-dictionary',
+  'www-authenticate',
+]);
 
 // Gives a page served by a component an origin of its own: its script cannot read the API or another endpoint as the
 // person who opened it.
 const ISOLATE_PAGE = 'sandbox allow-forms allow-modals allow-popups allow-scripts';
 
 /**
- * What the run responded, as far as HTTP allows. `ownHost`: the endpoint shares its host with nothing else.
+ * What the run responded, as far as HTTP allows, and, where the endpoint shares its host, as far as it concerns no other.
  * Throws for a status that cannot be sent.
  */
-export function writeRunResponse(response: ServerResponse, answer: HttpResponse, ownHost: boolean): void {
+export function writeRunResponse(
+  response: ServerResponse,
+  answer: HttpResponse,
+  { key, ownHost }: EndpointAddress,
+): void {
   for (const [name, value] of Object.entries(answer.headers)) {
     if (!isSendable(name, value, ownHost)) continue;
-    response.setHeader(name, value);
+    response.setHeader(name, ownHost || name.toLowerCase() !== 'set-cookie' ? value : confineCookies(value, key));
   }
   if (!ownHost) response.appendHeader('content-security-policy', ISOLATE_PAGE);
   const hasBody = answer.status !== 204 && answer.status !== 304;
   if (hasBody) response.setHeader('content-length', answer.body.byteLength);
   response.writeHead(answer.status);
   response.end(hasBody ? answer.body : undefined);
+}
+
+/** Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to other hosts of the operator. */
+function confineCookies(value: string | string[], key: string): string[] {
+  return [value].flat().map((cookie) => {
+    const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+    const kept = attributes.filter((attribute) => !/^(path|domain)\s*(=|$)/i.test(attribute));
+    return [pair, ...kept, `Path=${ENDPOINT_PREFIX}${key}`].join('; ');
+  });
 }
 
 /** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
