@@ -1,4 +1,4 @@
-import { createGiveWay } from '@headwater/shared';
+import { createGiveWay, LIMITS } from '@headwater/shared';
 
 /** Strings of megabytes would be copied three times on their way out. */
 const PIECE_CHARS = 64 * 1024;
@@ -14,16 +14,21 @@ export class LargeAnswer {
     this.length = pieces.reduce((bytes, piece) => bytes + piece.length, 0);
   }
 
-  stream(): ReadableStream<Uint8Array> {
+  /** `cutOff` ends the connection of a client that does not read. */
+  stream(cutOff: () => void): ReadableStream<Uint8Array> {
     const left = this.pieces.values();
+    let stall: NodeJS.Timeout | undefined;
     const giveWay = createGiveWay();
     return new ReadableStream({
       async pull(controller) {
+        clearTimeout(stall);
         await giveWay();
         const { done, value } = left.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
+        if (done === true) return controller.close();
+        controller.enqueue(value);
+        stall = setTimeout(cutOff, LIMITS.answerStallMs).unref();
       },
+      cancel: () => clearTimeout(stall),
     });
   }
 }

@@ -4,6 +4,7 @@ import type { AccountTurns } from './account-turns.ts';
 import type { ApiEnv } from './environment.ts';
 import type { Log } from './log.ts';
 import type { HttpMetrics } from './metrics.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface AppOptions {
   engine: Engine;
@@ -12,6 +13,8 @@ export interface AppOptions {
   log: Log;
   metrics: HttpMetrics;
   turns: AccountTurns;
+  /** Default: its own. */
+  unread?: UnreadAnswers;
   /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
   adminKey?: string;
   /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */

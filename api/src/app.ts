@@ -34,6 +34,7 @@ import { userEndpoints } from './routes/users.ts';
 import { mountWaitUrls, WAIT_URL_METHODS } from './routes/wait-urls.ts';
 import { webhookEndpoints } from './routes/webhooks.ts';
 import { workflowEndpoints } from './routes/workflows.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
 
 /**
  * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function (`app.fetch`, `app.request`).
@@ -50,7 +51,8 @@ export function createApp(options: AppOptions): App {
     return answerProblem(c, thrown, log);
   });
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
-  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries });
+  const { unread = createUnreadAnswers() } = options;
+  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, options);
   mountProbes(app, endpoints, options, inLine);

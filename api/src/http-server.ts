@@ -20,7 +20,7 @@ export interface HttpServerOptions {
   /** What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only `/e/<key>`. */
   endpointDomain?: string;
   /** What clients are given of time and sockets. Default: the ones of LIMITS. */
-  patience?: ClientPatience;
+  patience?: Partial<ClientPatience>;
 }
 
 interface ClientPatience {
@@ -30,6 +30,7 @@ interface ClientPatience {
   /** How often the two are looked at. */
   checkMs: number;
   maxConnections: number;
+  answerStallMs: number;
 }
 
 export interface HttpServer {
@@ -46,6 +47,7 @@ const PATIENCE: ClientPatience = {
   requestTimeoutMs: LIMITS.requestTimeoutMs,
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
+  answerStallMs: LIMITS.answerStallMs,
 };
 const IDLE_CHECK_MS = 25;
 
@@ -54,7 +56,7 @@ const PROBLEM_HEADERS = { 'content-type': PROBLEM_CONTENT_TYPE };
 
 /** Rejects where the address cannot be listened on. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const patience = options.patience ?? PATIENCE;
+  const patience = { ...PATIENCE, ...options.patience };
   const server = createServer({
     maxHeaderSize: LIMITS.maxHeaderBytes,
     headersTimeout: patience.headersTimeoutMs,
@@ -65,7 +67,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
   });
   const state = { stopping: false };
-  const onRequest = requestRouter(options, state);
+  const onRequest = requestRouter(options, state, patience);
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (refuseUnsentBody(request, response, options)) return;
@@ -93,7 +95,7 @@ function domainName({ endpointDomain }: HttpServerOptions): string | undefined {
   return endpointDomain?.toLowerCase().replace(/:\d+$/, '');
 }
 
-function requestRouter(options: HttpServerOptions, state: { stopping: boolean }) {
+function requestRouter(options: HttpServerOptions, state: { stopping: boolean }, { answerStallMs }: ClientPatience) {
   const domain = domainName(options);
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
@@ -113,12 +115,25 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean })
   };
   return (request: IncomingMessage, response: ServerResponse) => {
     if (cutPipeline(queued, request, response)) return;
+    cutOffStalled(response, answerStallMs);
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response);
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
     response.once('socket', () => setImmediate(serve, request, response));
   };
+}
+
+/** A client that reads nothing would keep its answer in memory, and its connection, for as long as it likes. */
+function cutOffStalled(response: ServerResponse, answerStallMs: number): void {
+  // All of it was written, as far as the system took it.
+  response.once('prefinish', () => {
+    const { socket } = response;
+    if (socket === null || socket.writableLength === 0) return;
+    socket.setTimeout(answerStallMs);
+    // Before node's own listener, which sets the timeout of idle connections.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
+  });
 }
 
 /**

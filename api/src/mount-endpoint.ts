@@ -13,12 +13,14 @@ import { checkParameters, parameterKinds, readParameters } from './parameters/re
 import type { QueryTurns } from './query-turns.ts';
 import { recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface MountOptions {
   engine: Engine;
   log: Log;
   turns: AccountTurns;
   queries: QueryTurns;
+  unread: UnreadAnswers;
   adminKey?: string;
 }
 
@@ -47,7 +49,13 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     // Answers hold secrets and other people's data: no cache on the way may keep them.
     const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
     if (typeof text === 'string') return c.body(text, 200, headers);
-    return c.body(text.stream(), 200, { ...headers, 'content-length': String(text.length) });
+    const { outgoing } = c.env;
+    if (outgoing !== undefined) options.unread.hold(who.accountId, outgoing, text.length);
+    return c.body(
+      text.stream(() => outgoing?.destroy()),
+      200,
+      { ...headers, 'content-length': String(text.length) },
+    );
   });
 }
 

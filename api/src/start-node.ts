@@ -9,6 +9,7 @@ import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { watchThreadLoad } from './thread-load.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
 
 export interface RunningNode {
   firstAccount: StartedEngine['firstAccount'];
@@ -69,6 +70,7 @@ async function serve(
     requestsPerSecond: LIMITS.busyRequestsPerSecond * availableParallelism(),
     isBusy: watchThreadLoad(),
   });
+  const unread = createUnreadAnswers();
   const probesOnly = role === 'engine';
   const app = createApp({
     engine,
@@ -76,6 +78,7 @@ async function serve(
     log,
     metrics,
     turns,
+    unread,
     isStopping,
     probesOnly,
     ...(adminKey === undefined ? {} : { adminKey }),
@@ -86,7 +89,7 @@ async function serve(
     app,
     host,
     port,
-    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns }) }),
+    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns, unread }) }),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
   });
 }

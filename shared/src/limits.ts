@@ -346,6 +346,12 @@ export const LIMITS = {
   maxPipelinedRequests: 20,
   /** Connections of clients; beyond it one on which nothing was ever sent makes room, or the new one is refused. */
   maxClientConnections: 10_000,
+  /** Answers of one account that clients have not read yet, on one node; beyond it those that have waited longest are cut off. */
+  maxUnreadAnswerBytes: 64 * 1024 * 1024,
+  /** Smaller ones do not count. */
+  smallAnswerBytes: 16 * 1024,
+  /** A client that takes nothing of its answer for so long is cut off. */
+  answerStallMs: 30_000,
   /** From the first byte of a connection to the end of the headers, and to the end of the body. */
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 60_000,

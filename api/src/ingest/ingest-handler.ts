@@ -7,6 +7,7 @@ import type { HttpMetrics } from '../metrics.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
+import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { clientFactsOf, httpEventJson } from './http-event.ts';
 import { readRequestBody } from './read-request-body.ts';
 import { writeAccepted, writeProblem, writeRunResponse } from './write-answer.ts';
@@ -16,6 +17,8 @@ export interface IngestOptions {
   log: Log;
   metrics: HttpMetrics;
   turns: AccountTurns;
+  /** Default: its own. */
+  unread?: UnreadAnswers;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
@@ -29,7 +32,8 @@ const CLIENT_GONE_STATUS = 499;
  * The hot path: every request to a source's endpoint. It works on node's own request and response; the web-standard
  * objects of the REST API would cost a third of the throughput.
  */
-export function createIngestHandler(options: IngestOptions): IngestHandler {
+export function createIngestHandler(given: IngestOptions): IngestHandler {
+  const options = { ...given, unread: given.unread ?? createUnreadAnswers() };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');
@@ -39,7 +43,7 @@ export function createIngestHandler(options: IngestOptions): IngestHandler {
 }
 
 async function serve(
-  options: IngestOptions,
+  options: Required<IngestOptions>,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -63,7 +67,7 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine, turns }: IngestOptions,
+  { engine, turns, unread }: Required<IngestOptions>,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -88,6 +92,7 @@ async function takeRequest(
   const { status } = outcome.response;
   if (status < 200)
     throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);
+  unread.hold(route.accountId, response, outcome.response.body.byteLength);
   writeRunResponse(response, outcome.response, address);
   return status;
 }

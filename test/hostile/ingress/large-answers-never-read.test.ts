@@ -1,0 +1,43 @@
+// ingress: A hundred clients of an endpoint that answers five megabytes, of which none reads its answer.
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { open } from '../../support/hostile-ingress.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+const CLIENTS = 100;
+const BYTES = 5_000_000;
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+const LARGE = `export default { name: 'Large', version: '1',
+  props: { http: { type: '$.interface.http', customResponse: true } },
+  async run() { await this.http.respond({ status: 200, body: 'x'.repeat(${BYTES}) }); } };`;
+
+async function closed(sockets: readonly Socket[]): Promise<Socket[]> {
+  // A socket that is not read hears nothing of its end.
+  for (const socket of sockets) socket.resume();
+  await eventually(() => Promise.resolve(sockets.every((socket) => socket.closed || socket.bytesRead > BYTES)), {
+    timeoutMs: 20_000,
+    what: 'answers to be read or cut off',
+  });
+  return sockets.filter((socket) => socket.bytesRead < BYTES);
+}
+
+it('are kept for a dozen of them, and the others are cut off', async () => {
+  const { attacker, server } = world;
+  const { endpoint } = await attacker.deploy(LARGE);
+  const { pathname } = new URL(endpoint);
+  await world.unharmed(async () => {
+    const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(server)));
+    for (const socket of sockets) {
+      socket.pause();
+      socket.write(`GET ${pathname} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    }
+    await world.untilIdle(60_000);
+    const cutOff = await closed(sockets);
+    expect(cutOff.length).toBeGreaterThanOrEqual(CLIENTS - Math.ceil(MAX_UNREAD_BYTES / BYTES));
+    expect(cutOff.length).toBeLessThan(CLIENTS);
+    for (const socket of sockets) socket.destroy();
+    expect((await (await fetch(endpoint)).text()).length).toBe(BYTES);
+  });
+});
