@@ -67,7 +67,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
   });
   const state = { stopping: false };
-  const onRequest = requestRouter(options, state, patience);
+  const connections = trackConnections(server, patience.maxConnections);
+  const route = requestRouter(options, state, patience);
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    connections.began(request.socket, response);
+    route(request, response);
+  };
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (refuseUnsentBody(request, response, options)) return;
@@ -77,7 +82,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('checkExpectation', (_: IncomingMessage, response: ServerResponse) => {
     writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
   });
-  const endSilent = trackConnections(server, patience.maxConnections);
   server.on('clientError', answerClientError);
   await listen(server, options);
   let stopped: Promise<void> | undefined;
@@ -85,7 +89,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
       state.stopping = true;
-      stopped ??= closeServer(server, endSilent, graceMs);
+      stopped ??= closeServer(server, connections.endSilent, graceMs);
       return stopped;
     },
   };
@@ -192,13 +196,22 @@ function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, op
   return true;
 }
 
+interface Connections {
+  /** A request has come over a connection; it is under way until its response is closed. */
+  began(socket: Socket, response: ServerResponse): void;
+  /** Ends those on which nothing was ever sent: node does not count them as idle before headersTimeout. */
+  endSilent(): void;
+}
+
 /**
- * Bounds connections: beyond the bound one on which nothing was ever sent makes room for the next, the oldest first, and
- * where there is none the next is refused. Answers what ends those silent ones: node does not count them as idle before
- * headersTimeout.
+ * Bounds connections: beyond the bound one on which nothing was ever sent makes room for the next, the oldest first, or else the one that
+ * has waited for its next request for longest; where every one has a request under way the next is refused.
  */
-function trackConnections(server: Server, maxConnections: number): () => void {
+function trackConnections(server: Server, maxConnections: number): Connections {
   const open = new Set<Socket>();
+  const underWay = new WeakMap<Socket, number>();
+  /** The one that has been idle for longest first. */
+  const idle = new Set<Socket>();
   const makeRoom = () => {
     for (const socket of open) {
       if (socket.bytesRead > 0) continue;
@@ -206,7 +219,12 @@ function trackConnections(server: Server, maxConnections: number): () => void {
       socket.destroy();
       return true;
     }
-    return false;
+    const [oldest] = idle;
+    if (oldest === undefined) return false;
+    open.delete(oldest);
+    idle.delete(oldest);
+    oldest.destroy();
+    return true;
   };
   server.on('connection', (socket: Socket) => {
     if (open.size >= maxConnections && !makeRoom()) {
@@ -214,10 +232,24 @@ function trackConnections(server: Server, maxConnections: number): () => void {
       return;
     }
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      idle.delete(socket);
+    });
   });
-  return () => {
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  return {
+    began(socket, response) {
+      idle.delete(socket);
+      underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+      response.once('close', () => {
+        const left = (underWay.get(socket) ?? 1) - 1;
+        underWay.set(socket, left);
+        if (left === 0 && open.has(socket)) idle.add(socket);
+      });
+    },
+    endSilent() {
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    },
   };
 }
 

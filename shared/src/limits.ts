@@ -344,7 +344,7 @@ export const LIMITS = {
   drainMs: 5_000,
   /** Requests on one connection that wait for the answer of an earlier one; with more of them it is closed. */
   maxPipelinedRequests: 20,
-  /** Connections of clients; beyond it one on which nothing was ever sent makes room, or the new one is refused. */
+  /** Connections of clients; beyond it one on which nothing was ever sent, or that is idle, makes room, or the new one is refused. */
   maxClientConnections: 10_000,
   /** Answers of one account that clients have not read yet, on one node; beyond it those that have waited longest are cut off. */
   maxUnreadAnswerBytes: 64 * 1024 * 1024,
