@@ -1,5 +1,5 @@
 import { fc } from './support/properties.ts';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { checkTimer, timerOf } from '../engine/src/schedule/check-timer.ts';
 import { nextTickMs } from '../engine/src/schedule/next-tick.ts';
 
@@ -152,4 +152,24 @@ it.each([
   ['60', /Expected/],
 ])('refuses the timer %j and says why', (value, message) => {
   expect(checkTimer(value)).toMatch(message);
+});
+
+it.each([
+  ['* * 2 25-31 3 +7', 'Europe/Paris'],
+  ['* * 2 8-14 3 +7', 'America/New_York'],
+  ['* * 2 31 3 +7#5', 'Antarctica/Troll'],
+])('"%s", which matches in the skipped hour of %s alone, never matches, and that is soon known', (cron, timezone) => {
+  const began = process.cpuUsage();
+  expect(checkTimer({ cron, timezone })).toMatch(/never matches/);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(1_000);
+});
+
+it('a time zone in another spelling is the same one, and takes no memory of its own', () => {
+  const cron = '30 2 * * *';
+  expect(checkTimer({ cron, timezone: 'Pacific/Auckland' })).toBeUndefined();
+  const formats = vi.spyOn(Intl, 'DateTimeFormat');
+  expect(checkTimer({ cron, timezone: 'pAcIfIc/aUcKlAnD' })).toBeUndefined();
+  expect(formats).not.toHaveBeenCalled();
+  formats.mockRestore();
 });

@@ -1,5 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import { nextCronMs, type TimerSchedule } from './next-tick.ts';
+import { nextCronMs } from './next-cron.ts';
+import type { TimerSchedule } from './next-tick.ts';
+import { zoneClock } from './zone-clock.ts';
 
 /** Of a value in an error message. */
 const SHOWN_CHARS = 100;
@@ -61,7 +63,7 @@ function checkCron(cron: unknown, timezone: unknown): string | undefined {
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    zoneClock(name);
     return true;
   } catch {
     return false; // RangeError: unknown

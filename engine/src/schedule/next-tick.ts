@@ -1,4 +1,4 @@
-import { Cron } from 'croner';
+import { nextCronMs } from './next-cron.ts';
 
 /** A timer as configured: an interval, or a cron expression with a time zone (default UTC). */
 export interface TimerSchedule {
@@ -20,10 +20,4 @@ export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: n
   const intervalMs = schedule.intervalSeconds * 1000;
   const passed = Math.max(0, Math.floor((afterMs - anchorMs) / intervalMs));
   return anchorMs + (passed + 1) * intervalMs;
-}
-
-/** Throws what croner says of an expression or time zone that is not valid. */
-export function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
-  const cron = new Cron(expression, { timezone: timezone ?? 'UTC', mode: '5-or-6-parts' });
-  return cron.nextRun(new Date(afterMs))?.getTime();
 }
