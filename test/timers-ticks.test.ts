@@ -64,7 +64,7 @@ async function nextTick(): Promise<QueuedTick> {
 }
 
 const fire = (ticks: readonly QueuedTick[], nodeId = 'node_a', capacity = 1_000) =>
-  fireTimers(test.db.sql, ticks, { nodeId, capacity: () => capacity, isFull: () => false });
+  fireTimers(test.db.sql, ticks, { nodeId, capacity: () => capacity, isFull: () => false, priorityAt: () => 0 });
 
 const invocations = () => test.db.sql<{ id: string; event: string; leased_by: string | null; timer_prop: string }[]>`
   select id, event, leased_by, timer_prop from invocations where source_id = ${sourceId}`;

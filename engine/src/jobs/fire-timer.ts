@@ -3,6 +3,7 @@ import type { Dispatcher } from '../run/dispatcher.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
+import { createJobCrowds } from './job-crowds.ts';
 import type { FireTimerPayload } from './tasks.ts';
 
 export interface TickerOptions {
@@ -24,6 +25,7 @@ export function createTicker({
   dispatcher,
   backlogs,
 }: TickerOptions): (tick: FireTimerPayload) => Promise<void> {
+  const { priorityAt } = createJobCrowds();
   const batcher = createBatcher<FireTimerPayload, FiredTick>({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
@@ -33,6 +35,7 @@ export function createTicker({
         nodeId: nodeId(),
         capacity: dispatcher.capacity,
         isFull: (accountId) => backlogs.exceeded(accountId, ONE_TICK) !== undefined,
+        priorityAt,
       }),
   });
   return async (tick) => {

@@ -7,6 +7,8 @@ export interface JobSpec {
   key: string;
   /** Epoch milliseconds; default now. */
   runAtMs?: number;
+  /** Of the jobs that are due those with a lower one come first. Default 0. */
+  priority?: number;
 }
 
 /** A job is started again this often when its handler throws (a database outage), with graphile-worker's backoff. */
@@ -33,14 +35,14 @@ async function addOnce(tx: Sql | Transaction, unique: readonly JobSpec[]): Promi
   const rows = await tx`
     select 1 from graphile_worker.add_jobs(array(
       select row(task, payload::json, null,
-        case when run_at_ms > 0 then to_timestamp(run_at_ms / 1000.0) else now() end, ${MAX_ATTEMPTS}::int2, key, null, null)
+        case when run_at_ms > 0 then to_timestamp(run_at_ms / 1000.0) else now() end, ${MAX_ATTEMPTS}::int2, key, priority, null)
         ::graphile_worker.job_spec
       from unnest(
         ${unique.map((spec) => spec.task)}::text[],
         ${unique.map((spec) => JSON.stringify(spec.payload))}::text[],
         ${unique.map((spec) => spec.runAtMs ?? 0)}::float8[],
-        ${unique.map((spec) => spec.key)}::text[]
-      ) as spec(task, payload, run_at_ms, key)
+        ${unique.map((spec) => spec.key)}::text[], ${unique.map((spec) => spec.priority ?? 0)}::int2[]
+      ) as spec(task, payload, run_at_ms, key, priority)
     ))`;
   return rows.length;
 }

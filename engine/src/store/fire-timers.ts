@@ -1,4 +1,5 @@
 import { ID_PREFIXES } from '@headwater/shared';
+import type { JobCrowds } from '../jobs/job-crowds.ts';
 import { type FireTimerPayload, TASKS } from '../jobs/tasks.ts';
 import { type HeldInvocation, newInvocationId } from '../run/invocation.ts';
 import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
@@ -12,6 +13,8 @@ export interface FireTimersOptions {
   capacity: (accountId: string) => number;
   /** Whether nothing more of the account may wait. */
   isFull: (accountId: string) => boolean;
+  /** Of the job for a tick that is due then. */
+  priorityAt: JobCrowds['priorityAt'];
 }
 
 /**
@@ -52,7 +55,7 @@ export async function fireTimers(
     const rows = await lockTimers(tx, ticks);
     const due = rows.map((row) => dueTimer(row, options.nodeId));
     const ready = due.filter((timer) => timer.error === undefined);
-    await putNextTicks(tx, ready);
+    await putNextTicks(tx, ready, options.priorityAt);
     const leased = leaseSome(ready, options.capacity);
     const made = await insertTicks(
       tx,
@@ -115,29 +118,42 @@ function scheduleOf({ cron, timezone, interval_seconds: seconds }: TimerRow): Ti
   return timezone === null ? { cron } : { cron, timezone };
 }
 
-async function putNextTicks(tx: Transaction, timers: readonly DueTimer[]): Promise<void> {
-  const rows = await tx<{ source_id: string; prop_name: string; generation: number; due_ms: number | null }[]>`
+interface NextTickRow {
+  account_id: string;
+  source_id: string;
+  prop_name: string;
+  generation: number;
+  due_ms: number | null;
+}
+
+async function putNextTicks(
+  tx: Transaction,
+  timers: readonly DueTimer[],
+  priorityAt: FireTimersOptions['priorityAt'],
+): Promise<void> {
+  const rows = await tx<NextTickRow[]>`
     update timers t set due_ms = next.due_ms from unnest(
       ${timers.map(({ row }) => row.source_id)}::text[], ${timers.map(({ row }) => row.prop_name)}::text[],
       ${timers.map(({ nextMs }) => (nextMs === undefined ? null : Math.round(nextMs)))}::int8[]
     ) as next(source_id, prop_name, due_ms)
     where t.source_id = next.source_id and t.prop_name = next.prop_name
-    returning t.source_id, t.prop_name, t.generation, t.due_ms`;
+    returning t.account_id, t.source_id, t.prop_name, t.generation, t.due_ms`;
   await addJobs(
     tx,
-    rows.flatMap(({ source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
-      dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs })],
+    rows.flatMap(({ account_id: accountId, source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
+      dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs }, priorityAt(accountId, dueAtMs))],
     ),
   );
 }
 
 /** The job of a timer's next tick; it replaces the one that waits. */
-export function timerJob(tick: FireTimerPayload): JobSpec {
+export function timerJob(tick: FireTimerPayload, priority: number): JobSpec {
   return {
     task: TASKS.fireTimer,
     payload: tick,
     key: timerJobKey(tick.sourceId, tick.propName),
     runAtMs: tick.dueAtMs,
+    priority,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { JobCrowds } from '../jobs/job-crowds.ts';
 import { TASKS } from '../jobs/tasks.ts';
 import type { ExecutionCommit, ExecutionWait } from '../workflows/run/execution-rows.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
@@ -17,7 +18,11 @@ interface Waiting {
  * Steps after which executions wait, in one transaction: their rows, what they wait for, and the job that wakes them. Answers
  * the ids of those that were written; the others have lost their lease.
  */
-export async function parkExecutions(sql: Sql, commits: readonly ExecutionCommit[]): Promise<Set<string>> {
+export async function parkExecutions(
+  sql: Sql,
+  commits: readonly ExecutionCommit[],
+  { priorityAt }: JobCrowds,
+): Promise<Set<string>> {
   return sql.begin(async (tx) => {
     const ours = await commitExecutions(tx, commits);
     const waiting = commits.flatMap((commit) =>
@@ -25,7 +30,11 @@ export async function parkExecutions(sql: Sql, commits: readonly ExecutionCommit
     );
     await lease(tx, waiting);
     await putExecutions(tx, waiting);
-    await addJobs(tx, await putWaits(tx, waiting));
+    const waits = await putWaits(tx, waiting);
+    await addJobs(
+      tx,
+      waits.map((wait) => wakeJob(wait.id, wait.wakeAtMs, priorityAt(wait.accountId, wait.wakeAtMs))),
+    );
     return ours;
   });
 }
@@ -60,10 +69,16 @@ async function putExecutions(tx: Transaction, waiting: readonly Waiting[]): Prom
       started_at = excluded.started_at, ended_in = pg_current_xact_id()`;
 }
 
+interface ParkedWait {
+  id: string;
+  accountId: string;
+  wakeAtMs: number;
+}
+
 /** What was resumed before it waited is woken at once. */
-async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<JobSpec[]> {
+async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<ParkedWait[]> {
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));
-  const rows = await tx<{ execution_id: string; wake_at_ms: number }[]>`
+  const rows = await tx<ParkedWait[]>`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, failures, token, wake_at,
       context, bytes)
     select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context, bytes
@@ -80,15 +95,17 @@ async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<J
         then least(now(), excluded.wake_at) else excluded.wake_at end,
       resume_data = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
         then w.resume_data end
-    returning execution_id, extract(epoch from wake_at)::float8 * 1000 as wake_at_ms`;
-  return rows.map(({ execution_id: id, wake_at_ms: wakeAtMs }) => wakeJob(id, wakeAtMs));
+    returning execution_id as id, account_id as "accountId", extract(epoch from wake_at)::float8 * 1000 as "wakeAtMs"`;
+  return [...rows];
 }
 
+export const WAKE_KEY = 'wake:';
+
 /** The job that wakes an execution; it replaces the one that waits. */
-export function wakeJob(executionId: string, runAtMs: number): JobSpec {
-  return { task: TASKS.wakeExecution, payload: { executionId }, key: wakeJobKey(executionId), runAtMs };
+export function wakeJob(executionId: string, runAtMs: number, priority = 0): JobSpec {
+  return { task: TASKS.wakeExecution, payload: { executionId }, key: wakeJobKey(executionId), runAtMs, priority };
 }
 
 export function wakeJobKey(executionId: string): string {
-  return `wake:${executionId}`;
+  return WAKE_KEY + executionId;
 }

@@ -1,3 +1,4 @@
+import { crowdPriority } from '../jobs/job-crowds.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 import { nextTickMs } from '../schedule/next-tick.ts';
 import { addJobs } from './add-jobs.ts';
@@ -21,7 +22,19 @@ export async function putTimers(
 ): Promise<void> {
   const names = timers.map((timer) => timer.name);
   await dropTimers(tx, sourceId, names);
-  for (const timer of timers) await putTimer(tx, accountId, sourceId, timer);
+  if (timers.length === 0) return;
+  const priority = await firstPriority(tx, accountId);
+  for (const timer of timers) await putTimer(tx, accountId, sourceId, timer, priority);
+}
+
+/** So many are counted. */
+const MAX_COUNTED = 10_000;
+
+/** Of a first tick it is not known how many others are due with it: it is taken for one of as many as the account has timers. */
+async function firstPriority(tx: Transaction, accountId: string): Promise<number> {
+  const [timers] = await tx<{ count: number }[]>`
+    select count(*) as count from (select from timers where account_id = ${accountId} limit ${MAX_COUNTED}) as counted`;
+  return crowdPriority(timers?.count ?? 0);
 }
 
 /** Ends all timers of the source but those of the props in `kept`, with their jobs and the ticks that were not run. */
@@ -41,6 +54,7 @@ async function putTimer(
   accountId: string,
   sourceId: string,
   { name, schedule }: TimerProp,
+  priority: number,
 ): Promise<void> {
   const { intervalSeconds = null, cron = null, timezone = null } = schedule;
   const rows = await tx<{ generation: number; anchor_ms: number }[]>`
@@ -57,5 +71,5 @@ async function putTimer(
   const dueAtMs = nextMs === undefined ? null : Math.round(nextMs);
   await tx`update timers set due_ms = ${dueAtMs} where source_id = ${sourceId} and prop_name = ${name}`;
   if (dueAtMs === null) return;
-  await addJobs(tx, [timerJob({ sourceId, propName: name, generation: row.generation, dueAtMs })]);
+  await addJobs(tx, [timerJob({ sourceId, propName: name, generation: row.generation, dueAtMs }, priority)]);
 }

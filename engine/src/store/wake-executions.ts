@@ -1,7 +1,7 @@
 import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { addRunLanes } from './insert-invocations.ts';
-import { PARKED, wakeJob } from './park-executions.ts';
+import { PARKED, WAKE_KEY, wakeJob } from './park-executions.ts';
 
 interface WokenRow {
   execution_id: string;
@@ -69,7 +69,11 @@ export async function requeueOverdueWaits(sql: Sql, afterMs: number): Promise<vo
   await sql.begin(async (tx) => {
     const rows = await tx<{ execution_id: string }[]>`
       select w.execution_id from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
-      where ${overdue} order by w.wake_at limit ${OVERDUE_BATCH} for update of w skip locked`;
+      where ${overdue} and not exists (
+        -- added again, one that waits for its turn would be the last once more
+        select from graphile_worker.jobs j where j.key = ${WAKE_KEY} || w.execution_id and j.attempts < j.max_attempts
+      )
+      order by w.wake_at limit ${OVERDUE_BATCH} for update of w skip locked`;
     await addJobs(
       tx,
       rows.map((row) => wakeJob(row.execution_id, Date.now())),

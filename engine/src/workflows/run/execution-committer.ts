@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createJobCrowds } from '../../jobs/job-crowds.ts';
 import type { Log } from '../../log.ts';
 import { createBatcher, isDataError } from '../../store/batcher.ts';
 import { commitExecutions } from '../../store/commit-executions.ts';
@@ -57,7 +58,8 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
       },
     });
   const steps = batcherOf(commitExecutions);
-  const waits = batcherOf(parkExecutions);
+  const crowds = createJobCrowds();
+  const waits = batcherOf((db, commits) => parkExecutions(db, commits, crowds));
 
   /** Tried again, one that went through unseen writes the same, or finds its lease ended by itself. */
   async function withRetries(write: () => Promise<boolean>, execution: string): Promise<boolean> {
