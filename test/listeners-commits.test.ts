@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunCommit } from '../engine/src/events/commit-plan.ts';
 import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
 import { type CommittedRun, commitRuns } from '../engine/src/store/commit-runs.ts';
+import { readListeners } from '../engine/src/store/read-listeners.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
@@ -160,4 +161,13 @@ test('a chain that is as long as it may be goes on to webhooks and readers, and 
   });
   expect(told).toHaveLength(1);
   expect(await waiting()).toEqual([]);
+});
+
+test('who listens to channels that nothing is emitted on is not read for a commit', async () => {
+  for (let i = 0; i < 20; i++) await subscribe(emitterId, listenerId, `other${i}`);
+  await subscribe('dc_*', listenerId, 'all');
+  const read = async (...channels: string[]) =>
+    (await readListeners(database.db.sql, [accountId], [emitterId], channels)).map((row) => row.event_name).toSorted();
+  expect(await read('')).toEqual(['']);
+  expect(await read('all', 'other3', '$errors')).toEqual(['all', 'other3']);
 });

@@ -243,7 +243,7 @@ function emittingOf(run: RunCommit): Emitting {
 
 const heardAs = (event: EmittedEvent) => ({ channel: channelOf(event), data: event.data });
 
-const channelOf = (event: EmittedEvent) => storableText(event.name ?? DEFAULT_CHANNEL);
+export const channelOf = (event: EmittedEvent) => storableText(event.name ?? DEFAULT_CHANNEL);
 
 function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent): EventRow {
   return {

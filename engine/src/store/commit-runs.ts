@@ -1,4 +1,12 @@
-import { type CommitPlan, type EmitterState, planCommit, type RunCommit, type RunRow } from '../events/commit-plan.ts';
+import {
+  channelOf,
+  type CommitPlan,
+  type EmitterState,
+  planCommit,
+  type RunCommit,
+  type RunRow,
+} from '../events/commit-plan.ts';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../events/channels.ts';
 import type { DedupeState } from '../events/dedupe.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import type { DeliveryRow, InvocationRow } from '../events/event-rows.ts';
@@ -186,13 +194,18 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
     // After the locks: nobody else changes these entries until this commit is through.
     readDbSizes(connection, runs),
-    readListeners(connection, accountIds, sourceIds),
+    readListeners(connection, accountIds, sourceIds, channelsOf(runs)),
   ]);
   return {
     ours: new Set([...endedRows, ...goingRows].map((row) => row.id)),
     states: statesOf(stateRows, sizeRows),
     listeners: listenerRows.map(listenerOf),
   };
+}
+
+/** What these runs may emit on, with what is emitted of their records. */
+function channelsOf(runs: readonly RunCommit[]): string[] {
+  return [...new Set([ERRORS_CHANNEL, LOGS_CHANNEL, ...runs.flatMap(({ emits }) => emits.map(channelOf))])];
 }
 
 interface StateColumns {

@@ -15,13 +15,15 @@ export interface ListenerRow {
 }
 
 /**
- * Every webhook, source and workflow that is subscribed to one of the emitters, by id or by glob, stopped ones too. Answers the
- * query itself: it is sent when it is awaited, in its turn among those of the commit.
+ * Every webhook, source and workflow that is subscribed to one of the channels of the emitters, by id or by glob, stopped ones too.
+ * Those of other channels, which may be thousands, are not read for each commit. Answers the query itself: it is sent when it is awaited,
+ * in its turn among those of the commit.
  */
 export function readListeners(
   connection: Sql,
   accountIds: readonly string[],
   emitterIds: readonly string[],
+  channels: readonly string[],
 ): PromiseLike<ListenerRow[]> {
   return connection<ListenerRow[]>`
     select s.account_id, s.emitter_id, s.event_name, s.listener_id, w.url, w.secret, w.format, l.in_turn,
@@ -31,6 +33,7 @@ export function readListeners(
     left join emitters l on l.id = s.listener_id and l.account_id = s.account_id
       and l.deleted_at is null and l.deployed_at is not null
     where s.account_id = any(${accountIds}::text[]) and s.emitter_id = any(${[...emitterIds, 'dc_*', 'p_*']}::text[])
+      and s.event_name = any(${channels}::text[])
       and (w.id is not null or l.id is not null)`;
 }
 

@@ -67,13 +67,16 @@ export async function requeueOverdueWaits(sql: Sql, afterMs: number): Promise<vo
     ) as late
     where w.execution_id = late.execution_id and not exists (select from invocations i where i.id = w.execution_id)`;
   await sql.begin(async (tx) => {
+    // Added again, a job that waits for its turn would be the last once more. Keys of jobs have another collation than ids.
     const rows = await tx<{ execution_id: string }[]>`
-      select w.execution_id from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
-      where ${overdue} and not exists (
-        -- added again, one that waits for its turn would be the last once more
-        select from graphile_worker.jobs j where j.key = ${WAKE_KEY} || w.execution_id and j.attempts < j.max_attempts
-      )
-      order by w.wake_at limit ${OVERDUE_BATCH} for update of w skip locked`;
+      select late.execution_id from (
+        select w.execution_id from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}
+        where ${overdue} order by w.wake_at limit ${OVERDUE_BATCH} for update of w skip locked
+      ) as late
+      where not exists (
+        select from graphile_worker.jobs j
+        where j.key = (${WAKE_KEY}::text || late.execution_id) collate "default" and j.attempts < j.max_attempts
+      )`;
     await addJobs(
       tx,
       rows.map((row) => wakeJob(row.execution_id, Date.now())),
