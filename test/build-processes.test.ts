@@ -134,6 +134,14 @@ test('of files that are missing no more are listed than a component may have, an
   expect(await builder.listMissingFiles('o_one', long)).toMatchObject([{ candidates: [] }]);
 });
 
+test('no file of this machine is read to find those that are missing', async () => {
+  const builder = kit.builder({ bundleMs: 60_000 });
+  // One that never ends: who reads it has no memory left.
+  const code = `import './missing.js'; export default (name) => import('./dev/' + name + 'ero');`;
+  const missing = await builder.listMissingFiles('o_one', { entry: 'a.js', files: { 'a.js': code } });
+  expect(missing.map(({ path }) => path)).toEqual(['./missing.js']);
+});
+
 test('what a bundle is called is not the word of the process that made it', async () => {
   const bundle = { code: 'export default 1;', sourceMap: '{}', hash: 'that of another' };
   const answer = { kind: 'bundled', sourceMap: bundle.sourceMap, hash: bundle.hash, bundle };
