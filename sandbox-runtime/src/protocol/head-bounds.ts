@@ -2,7 +2,7 @@
 export const MAX_HEAD_CHARS = 256 * 1024;
 /** Characters of a request's method, and of the name of a header. */
 export const MAX_TOKEN_CHARS = 256;
-/** Characters of a fault's message, and of its stack: both are cut in the isolate, to half of it. */
+/** Characters of a fault's message, and of its stack: both are cut in the isolate, to half of it or less. */
 export const MAX_FAULT_CHARS = 16 * 1024;
 /** Names that mean something else where exports are kept: what the step returned, and the prototype of an object. */
 export const RESERVED_EXPORTS: readonly string[] = ['$return_value', '__proto__'];
