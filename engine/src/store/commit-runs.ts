@@ -22,6 +22,7 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { Sql } from './database.ts';
 import { countCommit, type HistoryCount } from './history-bytes.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
+import { rollBack } from './transactions.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
 
 export interface CommitOptions {
@@ -83,13 +84,11 @@ export async function commitRuns(
     for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
     for (const [accountId, bytes] of plan.dbGrowth) options.dbSizes?.add(accountId, bytes);
     if (options.history !== undefined) countCommit(plan, options.history);
+    connection.release();
     return summarize(runs, plan, held);
   } catch (error) {
-    // The connection may be the very thing that failed; the error that matters is the first.
-    await connection`rollback`.catch(() => undefined);
+    await rollBack(connection, error);
     throw error;
-  } finally {
-    connection.release();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import { drizzle } from './drizzle.ts';
+import { createBegin } from './transactions.ts';
 
 /**
  * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
@@ -39,5 +40,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       plan_cache_mode: 'force_custom_plan',
     },
   });
+  // Before drizzle, whose transactions are those of the client.
+  Object.assign(sql, { begin: createBegin(sql) });
   return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
 }

@@ -1,0 +1,44 @@
+import type { ReservedSql, Sql, TransactionSql } from 'postgres';
+
+type Types = { bigint: number };
+type Connection = ReservedSql<Types>;
+
+/**
+ * As the client's own `begin`, but that one rolls back on a connection that was lost as well: what is written to one ends the process,
+ * in a callback of its own that nobody can catch (postgres.js 3.4.9, `nextWrite`).
+ */
+export function createBegin(sql: Sql<Types>): <T>(work: (tx: TransactionSql<Types>) => T | Promise<T>) => Promise<T> {
+  return async (work) => {
+    const connection = await sql.reserve();
+    try {
+      await connection`begin`;
+      const result = await work(connection as unknown as TransactionSql<Types>);
+      await connection`commit`;
+      connection.release();
+      return result;
+    } catch (error) {
+      await rollBack(connection, error);
+      throw error;
+    }
+  };
+}
+
+/** After an error within a transaction. A connection that was lost the pool has taken back by itself: released, it would be written to. */
+export async function rollBack(connection: Connection, error: unknown): Promise<void> {
+  if (isLost(error)) return;
+  try {
+    await connection`rollback`;
+  } catch {
+    // The error that matters is the first; and a connection that cannot roll back is of no use.
+    return;
+  }
+  connection.release();
+}
+
+const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
+
+/** What the client and the socket say, and the server before it closes the connection (57P01 to 57P05: it stops, or was told to). */
+function isLost(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && (/^(CONNECTION_|57P0|08)/.test(code) || SOCKET_ERRORS.has(code));
+}

@@ -1,0 +1,42 @@
+import net from 'node:net';
+
+/** In front of a database: what the server says may be lost with its connection. */
+export interface CuttingProxy {
+  url: string;
+  /** From now on a connection whose next query is answered is closed instead. */
+  cut(): void;
+  /** As before `cut`. */
+  pass(): void;
+  stop(): Promise<void>;
+}
+
+export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<net.Socket>();
+  let isCutting = false;
+  const server = net.createServer((client) => {
+    const upstream = net.connect(Number(target.port), target.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+      sockets.delete(client);
+    };
+    sockets.add(client);
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
+    client.on('data', (data) => upstream.write(data));
+    upstream.on('data', (data) => (isCutting ? end() : client.write(data)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as net.AddressInfo).port);
+  return {
+    url: url.href,
+    cut: () => void (isCutting = true),
+    pass: () => void (isCutting = false),
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
