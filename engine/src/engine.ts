@@ -24,7 +24,8 @@ import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
 import { startLanes } from './jobs/lanes.ts';
 import { createEngineMetrics } from './metrics.ts';
-import { maintain } from './nodes/maintain.ts';
+import { createMaintenance } from './nodes/maintain.ts';
+import { startUnheldLeases } from './nodes/unheld-leases.ts';
 import { startNodeLease } from './nodes/node-lease.ts';
 import { startRetention } from './nodes/retention.ts';
 import {
@@ -137,7 +138,7 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const starter = await createStarter();
   const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-  const node = await startNodeLease({ sql, role, log, maintain: () => maintain(sql), ...keyOption });
+  const node = await startNodeLease({ sql, role, log, maintain: createMaintenance(sql), ...keyOption });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const counts = await startAccountCounts(options, { sql, limits, metrics });
@@ -195,8 +196,10 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
+  const stopLooking = startUnheldLeases({ sql, nodeId: node.id, dispatcher, deliverer, sends: sendRunner, log });
   const stops = [
     ground.stopStreams,
+    stopLooking,
     async () => turns.clients.stop(),
     stopListening,
     dispatcher.stop,

@@ -67,6 +67,8 @@ export interface Deliverer {
   capacity(webhook?: WebhookOf): number;
   /** Takes on deliveries that this node has leased already. Never refuses; what is too much is released again. */
   take(deliveries: readonly DueDelivery[]): void;
+  /** From `take` to what was recorded of its attempt. */
+  holds(deliveryId: string): boolean;
   /**
    * One turn of a webhook's lane: leases a bounded batch of what is due, now or when the turn of its tenant has come. Rejects when the
    * database does not answer.
@@ -90,6 +92,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   return {
     capacity: (webhook) => deliverer.capacity(webhook),
     take: (deliveries) => deliverer.take(deliveries),
+    holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
     stats: () => deliverer.stats(),
     stop: () => deliverer.stop(),
@@ -103,7 +106,10 @@ class NodeDeliverer implements Deliverer {
   readonly #sender: Sender<DueDelivery>;
   readonly #recorder: OutcomeRecorder<AttemptResult>;
   #claiming = 0;
-  readonly #held = createHeldItems<DueDelivery>(({ data }) => data.length);
+  readonly #held = createHeldItems<DueDelivery>(
+    ({ data }) => data.length,
+    ({ id }) => id,
+  );
   readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #stopping: Promise<void> | undefined;
@@ -156,6 +162,10 @@ class NodeDeliverer implements Deliverer {
   take(deliveries: readonly DueDelivery[]): void {
     for (const delivery of deliveries) this.#held.add(delivery);
     this.#sender.push(deliveries);
+  }
+
+  holds(deliveryId: string): boolean {
+    return this.#held.has(deliveryId);
   }
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {

@@ -1,3 +1,4 @@
+import { seldom } from '../run/seldom.ts';
 import type { Sql } from '../store/database.ts';
 import { deleteOldEmailCounts } from '../store/count-email.ts';
 import { deleteExpiredRecords } from '../store/delete-expired-records.ts';
@@ -6,13 +7,26 @@ import { addRunLanes } from '../store/insert-invocations.ts';
 import { readStalledLanes } from '../store/read-stalled-lanes.ts';
 import { requeueStalledSends } from '../store/release-sends.ts';
 import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
+import { unlockLostJobs } from '../store/unlock-jobs.ts';
 import { requeueOverdueWaits } from '../store/wake-executions.ts';
 
 /** How long an invocation or a due delivery may wait for its lane before one is queued anew. */
 const STALLED_AFTER_MS = 30_000;
 
+/** A worker has its answer by then, and the job is done. Lanes and ticks take a fraction of a second. */
+const LOST_AFTER_MS = 30_000;
+
+/** `maintain`, with what reads all jobs in a small share of the time. */
+export function createMaintenance(sql: Sql): () => Promise<void> {
+  const unlock = seldom(() => unlockLostJobs(sql, LOST_AFTER_MS));
+  return async () => {
+    await unlock();
+    await maintain(sql);
+  };
+}
+
 /** Gives a lane to invocations and deliveries that wait for nothing, and deletes what nobody can find any more. */
-export async function maintain(sql: Sql): Promise<void> {
+async function maintain(sql: Sql): Promise<void> {
   await addRunLanes(sql, await readStalledLanes(sql, STALLED_AFTER_MS));
   await requeueStalledDeliveries(sql, STALLED_AFTER_MS);
   await requeueStalledSends(sql, STALLED_AFTER_MS);

@@ -9,11 +9,17 @@ export interface HeldItems<T> {
   remove(item: T): void;
   of(accountId: string): Readonly<Share>;
   bytes(): number;
+  has(id: string): boolean;
 }
 
 const NOTHING: Share = { count: 0, bytes: 0 };
 
-export function createHeldItems<T extends { accountId: string }>(bytesOf: (item: T) => number): HeldItems<T> {
+export function createHeldItems<T extends { accountId: string }>(
+  bytesOf: (item: T) => number,
+  idOf: (item: T) => string,
+): HeldItems<T> {
+  /** One that was taken again before its first attempt was recorded is held twice. */
+  const ids = new Map<string, number>();
   const shares = new Map<string, Share>();
   let bytes = 0;
 
@@ -21,6 +27,9 @@ export function createHeldItems<T extends { accountId: string }>(bytesOf: (item:
     const { accountId } = item;
     const itemBytes = bytesOf(item);
     bytes += by * itemBytes;
+    const times = (ids.get(idOf(item)) ?? 0) + by;
+    if (times === 0) ids.delete(idOf(item));
+    else ids.set(idOf(item), times);
     const share = shares.get(accountId) ?? { count: 0, bytes: 0 };
     share.count += by;
     share.bytes += by * itemBytes;
@@ -33,5 +42,6 @@ export function createHeldItems<T extends { accountId: string }>(bytesOf: (item:
     remove: (item) => count(item, -1),
     of: (accountId) => shares.get(accountId) ?? NOTHING,
     bytes: () => bytes,
+    has: (id) => ids.has(id),
   };
 }

@@ -34,6 +34,8 @@ export interface Dispatcher {
    * takes half of the room, and a full backlog of some never leaves another without.
    */
   capacity(accountId: string): number;
+  /** From `take` to the end of its run, its commit included. */
+  holds(invocationId: string): boolean;
   /** Something outside that was in the way of a run is no longer. */
   startMore(): void;
   stats(): { waiting: number; running: number; committing: number };
@@ -104,13 +106,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       startWhatMayRun();
     },
     capacity: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
+    holds: held.has,
     startMore: startWhatMayRun,
-    stats() {
-      const waiting = queue.size();
-      return { waiting, running: running.total(), committing: held.size() - waiting - running.total() };
-    },
+    stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
     stop: () => (stopping ??= drain()),
   };
+}
+
+function statsOf({ waiting, running, held }: { waiting: number; running: number; held: number }) {
+  return { waiting, running, committing: held - waiting - running };
 }
 
 async function giveBack(

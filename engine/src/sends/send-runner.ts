@@ -33,6 +33,8 @@ export interface SendRunnerOptions extends SendContext {
 export interface SendRunner {
   /** One turn of an account's lane. Rejects when the database does not answer. */
   runLane(payload: SendPayload): Promise<void>;
+  /** From its claim to what was recorded of its attempt. */
+  holds(unitId: string): boolean;
   stats(): { held: number; inFlight: number; delivered: number; retried: number; failed: number };
   /** Lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this node. Idempotent. */
   stop(): Promise<void>;
@@ -46,6 +48,7 @@ export function createSendRunner(options: SendRunnerOptions): SendRunner {
   const runner = new NodeSends(options);
   return {
     runLane: (payload) => runner.runLane(payload),
+    holds: (unitId) => runner.holds(unitId),
     stats: () => runner.stats(),
     stop: () => runner.stop(),
   };
@@ -55,7 +58,7 @@ class NodeSends implements SendRunner {
   readonly #options: SendRunnerOptions;
   readonly #sender: Sender<DueSend>;
   readonly #recorder: OutcomeRecorder<SendResult>;
-  readonly #held = createHeldItems(sizeOf);
+  readonly #held = createHeldItems<DueSend>(sizeOf, ({ unitId }) => unitId);
   readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #claiming = 0;
@@ -89,6 +92,10 @@ class NodeSends implements SendRunner {
 
   runLane({ accountId }: SendPayload): Promise<void> {
     return this.#laneTurns.run(accountId, accountId, () => this.#claim(accountId));
+  }
+
+  holds(unitId: string): boolean {
+    return this.#held.has(unitId);
   }
 
   stats() {

@@ -1,5 +1,15 @@
 import type { Sql, Transaction } from './database.ts';
 
+/**
+ * Frees all jobs of workers of which one is locked for so long: the answer that fetched it was lost with its connection, and a timer whose
+ * tick it is would not tick before graphile-worker's four hours are over. No job takes so long, and one that is run twice does no harm.
+ */
+export async function unlockLostJobs(sql: Sql, lockedForMs: number): Promise<void> {
+  await sql`
+    select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+    where locked_at < now() - make_interval(secs => ${lockedForMs / 1000}::float8) having count(*) > 0`;
+}
+
 export interface UnlockJobsOptions {
   /** Pools of nodes that are gone. */
   pools: readonly string[];

@@ -1,0 +1,59 @@
+import { every } from '../every.ts';
+import type { Log } from '../log.ts';
+import type { Sql } from '../store/database.ts';
+import { readLeases } from '../store/read-leases.ts';
+import { releaseDeliveries } from '../store/release-deliveries.ts';
+import { releaseInvocations } from '../store/release-invocations.ts';
+import { postponeSends } from '../store/release-sends.ts';
+
+export interface UnheldLeasesOptions {
+  sql: Sql;
+  nodeId: () => string;
+  dispatcher: Holder;
+  deliverer: Holder;
+  sends: Holder;
+  log: Log;
+}
+
+/** By the id of what is leased. */
+interface Holder {
+  holds(id: string): boolean;
+}
+
+const LOOK_EVERY_MS = 10_000;
+
+/** Every LOOK_EVERY_MS. Answers a stop that waits for the look under way; before what holds anything stops. */
+export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<void> {
+  return every(LOOK_EVERY_MS, createUnheldLeases(options), (err) =>
+    options.log.warn({ err }, 'leases that nothing holds could not be looked for'),
+  );
+}
+
+/**
+ * Gives back what this node has leased and does not hold. Where the connection is lost after the database has committed and before it has
+ * said so, rows are leased for this node, and nobody tells it: as long as it lives they would wait, and a timer whose tick is one of
+ * them would never tick again. What is on its way from the database is held by the second look.
+ */
+export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, log }: UnheldLeasesOptions) {
+  let suspects = new Set<string>();
+  return async (): Promise<void> => {
+    const id = nodeId();
+    const leases = await readLeases(sql, id);
+    const unheld = {
+      invocations: leases.invocations.filter((one) => !dispatcher.holds(one)),
+      deliveries: leases.deliveries.filter((one) => !deliverer.holds(one)),
+      sends: leases.sends.filter(({ unitId }) => !sends.holds(unitId)),
+    };
+    const seenBefore = suspects;
+    suspects = new Set([...unheld.invocations, ...unheld.deliveries, ...unheld.sends.map(({ unitId }) => unitId)]);
+    const invocations = unheld.invocations.filter((one) => seenBefore.has(one));
+    const deliveries = unheld.deliveries.filter((one) => seenBefore.has(one));
+    const units = unheld.sends.filter(({ unitId }) => seenBefore.has(unitId));
+    if (invocations.length + deliveries.length + units.length === 0) return;
+    log.warn({ invocations, deliveries, sends: units }, 'leases that nothing holds are given back');
+    // It may have been this node's answer to them that was lost: an attempt.
+    await releaseInvocations(sql, id, invocations, { tried: true });
+    if (deliveries.length > 0) await releaseDeliveries(sql, id, { ids: deliveries });
+    if (units.length > 0) await postponeSends(sql, id, units, Date.now());
+  };
+}
