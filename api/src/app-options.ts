@@ -4,6 +4,7 @@ import type { AccountTurns } from './account-turns.ts';
 import type { ApiEnv } from './environment.ts';
 import type { Log } from './log.ts';
 import type { HttpMetrics } from './metrics.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface AppOptions {
@@ -15,6 +16,7 @@ export interface AppOptions {
   turns: AccountTurns;
   /** Default: its own. */
   unread?: UnreadAnswers;
+  unfinished?: UnfinishedBodies;
   /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
   adminKey?: string;
   /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */

@@ -34,6 +34,7 @@ import { userEndpoints } from './routes/users.ts';
 import { mountWaitUrls, WAIT_URL_METHODS } from './routes/wait-urls.ts';
 import { webhookEndpoints } from './routes/webhooks.ts';
 import { workflowEndpoints } from './routes/workflows.ts';
+import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
 
 /**
@@ -51,10 +52,10 @@ export function createApp(options: AppOptions): App {
     return answerProblem(c, thrown, log);
   });
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
-  const { unread = createUnreadAnswers() } = options;
-  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread });
+  const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
+  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
-  if (options.probesOnly !== true) mountWaitUrls(app, options);
+  if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
   mountProbes(app, endpoints, options, inLine);
   const allowedMethods = methodFinder(endpoints);
   app.notFound(async (c) => {

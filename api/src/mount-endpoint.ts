@@ -13,6 +13,7 @@ import { checkParameters, parameterKinds, readParameters } from './parameters/re
 import type { QueryTurns } from './query-turns.ts';
 import { recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface MountOptions {
@@ -21,6 +22,7 @@ export interface MountOptions {
   turns: AccountTurns;
   queries: QueryTurns;
   unread: UnreadAnswers;
+  unfinished: UnfinishedBodies;
   adminKey?: string;
 }
 
@@ -38,7 +40,12 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const announced = source.withBody ? announcedBytes({ headers: c.req.header() }) : 0;
     // What is too large is refused before it is read.
     if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await options.turns.take(who.accountId, announced);
-    const raw = await readParameters(c.req.raw, kinds, source);
+    const held = options.unfinished.begin(who.accountId, announced, () => c.env.incoming?.destroy());
+    const raw = await readParameters(
+      c.req.raw,
+      kinds,
+      held === undefined ? source : { ...source, onBytes: held.add },
+    ).finally(held?.end);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
     const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });

@@ -9,6 +9,7 @@ import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { watchThreadLoad } from './thread-load.ts';
+import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
 
 export interface RunningNode {
@@ -71,6 +72,7 @@ async function serve(
     isBusy: watchThreadLoad(),
   });
   const unread = createUnreadAnswers();
+  const unfinished = createUnfinishedBodies();
   const probesOnly = role === 'engine';
   const app = createApp({
     engine,
@@ -79,6 +81,7 @@ async function serve(
     metrics,
     turns,
     unread,
+    unfinished,
     isStopping,
     probesOnly,
     ...(adminKey === undefined ? {} : { adminKey }),
@@ -89,7 +92,7 @@ async function serve(
     app,
     host,
     port,
-    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns, unread }) }),
+    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns, unread, unfinished }) }),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
   });
 }

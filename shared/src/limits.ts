@@ -348,7 +348,9 @@ export const LIMITS = {
   maxClientConnections: 10_000,
   /** Answers of one account that clients have not read yet, on one node; beyond it those that have waited longest are cut off. */
   maxUnreadAnswerBytes: 64 * 1024 * 1024,
-  /** Smaller ones do not count. */
+  /** What has arrived of bodies larger than smallBodyBytes that are not complete, in the same way. */
+  maxUnfinishedBodyBytes: 128 * 1024 * 1024,
+  /** Smaller answers do not count. */
   smallAnswerBytes: 16 * 1024,
   /** A client that takes nothing of its answer for so long is cut off. */
   answerStallMs: 30_000,

@@ -7,6 +7,7 @@ import type { HttpMetrics } from '../metrics.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
+import { createUnfinishedBodies, type UnfinishedBodies } from '../unfinished-bodies.ts';
 import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { clientFactsOf, httpEventJson } from './http-event.ts';
 import { readRequestBody } from './read-request-body.ts';
@@ -19,6 +20,7 @@ export interface IngestOptions {
   turns: AccountTurns;
   /** Default: its own. */
   unread?: UnreadAnswers;
+  unfinished?: UnfinishedBodies;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
@@ -33,7 +35,8 @@ const CLIENT_GONE_STATUS = 499;
  * objects of the REST API would cost a third of the throughput.
  */
 export function createIngestHandler(given: IngestOptions): IngestHandler {
-  const options = { ...given, unread: given.unread ?? createUnreadAnswers() };
+  const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
+  const options = { ...given, unread, unfinished };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');
@@ -67,7 +70,7 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine, turns, unread }: Required<IngestOptions>,
+  { engine, turns, unread, unfinished }: Required<IngestOptions>,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -77,7 +80,9 @@ async function takeRequest(
   engine.ingest.admit(route);
   const announced = announcedBytes(request);
   if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(route.accountId, announced);
-  const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes);
+  const held = unfinished.begin(route.accountId, announced, () => request.destroy());
+  const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
+  held?.end();
   if (body.kind === 'aborted') return CLIENT_GONE_STATUS;
   if (body.kind === 'too-large') throw bodyTooLarge();
   if (announced === undefined) turns.count(route.accountId, body.bytes.length);

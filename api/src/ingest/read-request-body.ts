@@ -4,8 +4,12 @@ export type BodyOutcome = { kind: 'complete'; bytes: Buffer } | { kind: 'too-lar
 
 const EMPTY: BodyOutcome = { kind: 'complete', bytes: Buffer.alloc(0) };
 
-/** Reads at most `maxBytes`; an announced length over it is refused before the first byte. */
-export function readRequestBody(request: IncomingMessage, maxBytes: number): BodyOutcome | Promise<BodyOutcome> {
+/** Reads at most `maxBytes`; an announced length over it is refused before the first byte. `onBytes` is told of each part. */
+export function readRequestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  onBytes?: (count: number) => void,
+): BodyOutcome | Promise<BodyOutcome> {
   const announced = request.headers['content-length'];
   if (announced === undefined && request.headers['transfer-encoding'] === undefined) return EMPTY;
   if (Number(announced ?? 0) > maxBytes) return { kind: 'too-large' };
@@ -20,8 +24,9 @@ export function readRequestBody(request: IncomingMessage, maxBytes: number): Bod
     };
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) settle({ kind: 'too-large' });
-      else chunks.push(chunk);
+      if (bytes > maxBytes) return settle({ kind: 'too-large' });
+      chunks.push(chunk);
+      onBytes?.(chunk.length);
     };
     const onEnd = () => settle({ kind: 'complete', bytes: joinChunks(chunks) });
     const onAbort = () => settle({ kind: 'aborted' });

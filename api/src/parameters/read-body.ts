@@ -2,9 +2,13 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 
 /**
  * The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
- * the announced or the received length goes over the limit.
+ * the announced or the received length goes over the limit. `onBytes` is told of each part.
  */
-export async function readBodyText(request: Request, maxBytes: number = LIMITS.maxApiBodyBytes): Promise<string> {
+export async function readBodyText(
+  request: Request,
+  maxBytes: number = LIMITS.maxApiBodyBytes,
+  onBytes?: (count: number) => void,
+): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return '';
   const decoder = new TextDecoder();
@@ -13,6 +17,7 @@ export async function readBodyText(request: Request, maxBytes: number = LIMITS.m
   for await (const chunk of chunksOf(request.body)) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+    onBytes?.(chunk.byteLength);
     text += decoder.decode(chunk, { stream: true });
   }
   // Read all the same, so that the next request can come over the same connection.

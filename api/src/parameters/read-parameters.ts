@@ -47,7 +47,7 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 export async function readParameters(
   request: Request,
   known: ParameterKinds,
-  { withBody, anyName = false }: { withBody: boolean; anyName?: boolean },
+  { withBody, anyName = false, onBytes }: { withBody: boolean; anyName?: boolean; onBytes?: (count: number) => void },
 ): Promise<Record<string, unknown>> {
   // Without a prototype: what a body names `__proto__` is a name like any other.
   const given = Object.create(null) as Record<string, unknown>;
@@ -55,7 +55,7 @@ export async function readParameters(
   const query = new URL(request.url).searchParams;
   takeText(given, query, kindsFor(query.keys()));
   if (!withBody) return given;
-  const text = await readBodyText(request);
+  const text = await readBodyText(request, LIMITS.maxApiBodyBytes, onBytes);
   if (text.trim() === '') return given;
   const contentType = request.headers.get('content-type')?.toLowerCase() ?? '';
   if (isForm(contentType, text)) {

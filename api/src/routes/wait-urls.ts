@@ -18,7 +18,10 @@ const GONE = 'This execution does not wait for this link any more, or never did.
  * The URLs that steps hand to others: `$.flow.suspend()` and `delay()` answer them. There is no key: the token proves that the
  * step has given it away. GET does what POST does, as links in e-mails need it to.
  */
-export function mountWaitUrls(app: App, { engine, turns }: Pick<AppOptions, 'engine' | 'turns'>): void {
+export function mountWaitUrls(
+  app: App,
+  { engine, turns, unfinished }: Required<Pick<AppOptions, 'engine' | 'turns' | 'unfinished'>>,
+): void {
   app.on(['GET', 'POST'], '/resume/:id/:token', (c) =>
     serve(c, 'resume', 'The workflow goes on', async (id, token) => {
       const announced = announcedBytes({ headers: c.req.header() });
@@ -31,7 +34,8 @@ export function mountWaitUrls(app: App, { engine, turns }: Pick<AppOptions, 'eng
         await turn;
         if ((await engine.executions.waitingFor(id, token)) === undefined) return false;
       }
-      return engine.executions.resume(id, token, await resumeData(c));
+      const held = unfinished.begin(accountId, announced, () => c.env.incoming?.destroy());
+      return engine.executions.resume(id, token, await resumeData(c, held?.add).finally(held?.end));
     }),
   );
   app.on(['GET', 'POST'], '/cancel/:id/:token', (c) =>
@@ -60,8 +64,8 @@ async function serve(
 }
 
 /** JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. */
-async function resumeData(c: ApiContext): Promise<string> {
-  const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes);
+async function resumeData(c: ApiContext, onBytes?: (count: number) => void): Promise<string> {
+  const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes, onBytes);
   if (text === '') {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);
