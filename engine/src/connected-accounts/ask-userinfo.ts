@@ -1,6 +1,9 @@
 import { fillUrl } from '../apps/fill-template.ts';
 import type { AskProvider, ProviderAnswer } from './provider-request.ts';
+import { printable } from './token-answer.ts';
 import type { OAuthParty } from './token-endpoint.ts';
+
+const MAX_REASON_CHARS = 100;
 
 /** `refused`: the provider says that the credentials are not valid. `unclear`: it said nothing about them. */
 export type Proof =
@@ -25,7 +28,8 @@ export function proofOf(host: string, answer: ProviderAnswer): Proof {
   if (status === 401) return { kind: 'refused', detail };
   // Slack and those who copied it answer 200 to everything.
   if (status === 200 && body['ok'] === false) {
-    const why = [body['error'], body['description']].find((text) => typeof text === 'string')?.slice(0, 100) ?? '';
+    const said = [body['error'], body['description']].find((text) => typeof text === 'string');
+    const why = printable((said ?? '').slice(0, MAX_REASON_CHARS));
     return /auth|token|revoked|inactive/.test(why)
       ? { kind: 'refused', detail: `${detail}: ${why}` }
       : { kind: 'unclear', detail: `${detail}: ${why}` };

@@ -22,6 +22,10 @@ export type TokenOutcome = { ok: true; grant: Grant } | { ok: false; fault: Toke
 
 const MAX_TOKEN_CHARS = 16_384;
 const MAX_SHOWN_CHARS = 300;
+/** Of all scopes together; who answers more has not said which. */
+const MAX_SCOPES_CHARS = 16_384;
+/** Ten years. Postgres has no time at which some lifetimes end, and JavaScript no date. */
+const MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3_600;
 /** RFC 6749, 5.2; and what providers of the catalogue answer instead of `invalid_grant`. */
 const REFUSED = new Set([
   'invalid_grant',
@@ -64,7 +68,7 @@ function grantOf(
     accessToken,
     ...(isToken(refreshToken) ? { refreshToken } : {}),
     ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
-    ...(typeof scope === 'string' ? { scopes: scope.split(/[\s,]+/).filter((part) => part !== '') } : {}),
+    ...(isScopes(scope) ? { scopes: scope.split(/[\s,]+/).filter((part) => part !== '') } : {}),
     answer,
   };
 }
@@ -72,10 +76,16 @@ function grantOf(
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_CHARS && !/[\0\r\n]/.test(value);
 
+// Postgres text has no NUL.
+const isScopes = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_SCOPES_CHARS && value.isWellFormed() && !value.includes('\0');
+
 /** Some send it as text. Zero is how some say "never". */
 function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' ? Number(value) : value;
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
+    ? Math.min(seconds, MAX_LIFETIME_SECONDS)
+    : undefined;
 }
 
 function faultOf(host: string, status: number, body: Record<string, unknown>): TokenFault {
