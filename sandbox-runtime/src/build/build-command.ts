@@ -7,6 +7,8 @@ export interface BuildRights {
   writable: readonly string[];
   /** For the bundler's own program. Node's permission model does not hold for that; the limits below do. */
   mayStartPrograms: boolean;
+  /** A native module that the script may load, its argument. */
+  addon?: string | undefined;
   /** What of the operating system stands around it besides. */
   prefix: Prefix;
   /** Of private memory, for each process of the group. */
@@ -38,6 +40,7 @@ export function buildCommand(rights: BuildRights): { program: string; args: stri
     process.execPath,
     '--permission',
     ...(rights.mayStartPrograms ? ['--allow-child-process'] : []),
+    ...(rights.addon === undefined ? [] : ['--allow-addons']),
     ...rights.readable.map((path) => `--allow-fs-read=${path}`),
     ...rights.writable.map((path) => `--allow-fs-write=${path}`),
     '--no-warnings',
@@ -45,6 +48,7 @@ export function buildCommand(rights: BuildRights): { program: string; args: stri
     '--title=hw-build',
     '--input-type=module',
     '-',
+    ...(rights.addon === undefined ? [] : [rights.addon]),
   ];
   return { program: '/bin/sh', args: ['-c', script, 'sh', ...rights.prefix, ...node] };
 }

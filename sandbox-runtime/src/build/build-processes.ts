@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ProcessStarter } from '../host/starter/starter.ts';
 import { findBuildPrefix } from '../host/layers/build-prefix.ts';
+import { findKoffi } from '../syscall-filter/find-koffi.ts';
 import { buildCommand } from './build-command.ts';
 import { type BuildScripts, bundleScripts } from './build-scripts.ts';
 import type { BuildLimits } from './packages/build-order.ts';
@@ -44,6 +45,7 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
       readable: [...esbuildPaths, ...readable],
       writable: [],
       mayStartPrograms: true,
+      addon: findKoffi(),
       prefix: await withoutNetwork,
       maxMemoryMb: maxMb,
       maxCpuS: MAX_CPU_S,

@@ -2,7 +2,7 @@ import { ACCOUNT_LIMITS, type FieldError, LIMITS } from '@headwater/shared';
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
-import { readFailures } from './bundler-failures.ts';
+import { readFailures, requireNoPatterns } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';
 import { type ComponentFiles, loadOwn } from './component-files.ts';
 import { toFieldError } from './field-errors.ts';
@@ -79,6 +79,7 @@ async function tryBundle(
       absWorkingDir: '/',
       plugins: [resolveWithoutPackages(component, found), loadOwn(component, entryLoader)],
     });
+    requireNoPatterns(result);
     if (found.packages.size > 0) return { kind: 'needs-packages', packages: [...found.packages], entryLoader };
     const output = result.outputFiles.find((file) => file.path.endsWith('.js'));
     const map = result.outputFiles.find((file) => file.path.endsWith('.map'));

@@ -1,5 +1,23 @@
 import type { Message } from 'esbuild';
 
+/** What is found of a file on this machine; nothing leads to one but a pattern. */
+export const FILE_FOUND = 'Files cannot be imported';
+/** A directory is there and has none, is not there, is not to be read, or has some. */
+const OF_PATTERN =
+  /^(?:The glob pattern (?:import|require)\(|Could not resolve (?:import|require)\(|Cannot read directory )/;
+const NO_PATTERNS = 'Cannot resolve an import by a pattern, such as import(`./${name}.js`): each file has to be named';
+
+/** Imports by a pattern, of which the bundler asks no plugin. Whether files of this machine fit one cannot be told from the answer. */
+function isOfPattern({ text }: Message): boolean {
+  return text === FILE_FOUND || OF_PATTERN.test(text);
+}
+
+/** For a build that went through: throws where the bundler has looked for files by a pattern. */
+export function requireNoPatterns({ warnings }: { warnings: Message[] }): void {
+  const ofPattern = warnings.filter(isOfPattern);
+  if (ofPattern.length > 0) throw Object.assign(new Error(NO_PATTERNS), { errors: ofPattern });
+}
+
 /**
  * What the bundler found wrong with the code. Throws what is no finding: a defect of ours, or that the bundler's program broke
  * down over the code, after which it answers nobody any more.
@@ -9,5 +27,10 @@ export function readFailures(error: unknown): Message[] {
   if (!Array.isArray(messages)) throw error;
   const isGone = messages.some(({ text }) => /^The service (was stopped|is no longer running)/.test(text));
   if (isGone) throw new Error('The bundler broke down', { cause: error });
-  return messages;
+  const [ofPattern] = messages.filter(isOfPattern);
+  if (ofPattern === undefined) return messages;
+  return [
+    ...messages.filter((message) => !isOfPattern(message)),
+    { ...ofPattern, text: NO_PATTERNS, location: null, notes: [] },
+  ];
 }

@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module';
 import { BUILTIN_FUNCTION, BUILTIN_NAMES } from '../guest/builtin-names.ts';
 import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from './component-files.ts';
 import { loadOwnPackage, resolveOwnPackage } from './own-packages.ts';
+import { FILE_FOUND } from './bundler-failures.ts';
 import { parseSpecifier } from './specifier.ts';
 
 const NAMESPACE = 'headwater-builtin';
@@ -17,7 +18,7 @@ export interface FoundImports {
 
 /**
  * Resolves every import of a component: Node's modules that the guest offers, the author's other files, packages that come with
- * the server, and nothing else. It answers for every path and namespace, so that esbuild never looks into the file system. Packages are noted in `found`.
+ * the server, and nothing else. It answers for every path and namespace, so that esbuild looks into the file system for imports by a pattern alone, see bundler-failures.ts. Packages are noted in `found`.
  */
 export function resolveWithoutPackages(component: ComponentFiles, found: FoundImports): Plugin {
   return {
@@ -33,7 +34,7 @@ export function resolveWithoutPackages(component: ComponentFiles, found: FoundIm
       });
       loadBuiltin(setup);
       loadOwnPackage(setup);
-      setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: 'Files cannot be imported' }] }));
+      setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: FILE_FOUND }] }));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type * as koffi from 'koffi';
 import { allowOnly, INSTRUCTION_BYTES, refuseOnly } from './filter-program.ts';
-import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscalls.ts';
+import { allowedSyscalls, filterArch, listingSyscalls, refusedSyscalls, SECCOMP } from './syscalls.ts';
 
 /** What is used of koffi's native part, which is loaded without the rest: a sandbox process may read no file. */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
@@ -28,6 +28,11 @@ export function leaveNextToNothing(koffiPath: string): Syscall {
  */
 export function refuseToChildren(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, refusedSyscalls(arch)));
+}
+
+/** Neither this process nor what it starts can see what is in a folder; files are still opened by their names. */
+export function refuseListing(koffiPath: string): void {
+  install(koffiPath, (arch) => refuseOnly(arch, listingSyscalls(arch)));
 }
 
 function install(koffiPath: string, make: (arch: 'x64' | 'arm64') => Buffer): Syscall {

@@ -115,6 +115,12 @@ const REFUSED: Record<string, Numbers> = {
   ioperm: [173, undefined],
 };
 
+/** Reading what is in a folder. */
+const LIST: Numbers[] = [
+  [217, 61],
+  [78, undefined],
+];
+
 /** Undefined where nothing is known of the system or its processor. */
 export function filterArch(): FilterArch | undefined {
   const { platform, arch } = process;
@@ -124,6 +130,10 @@ export function filterArch(): FilterArch | undefined {
 /** What no child of the starter needs. */
 export function refusedSyscalls(arch: FilterArch): number[] {
   return Object.values(REFUSED).flatMap((numbers) => numberOf(numbers, arch) ?? []);
+}
+
+export function listingSyscalls(arch: FilterArch): number[] {
+  return LIST.flatMap((numbers) => numberOf(numbers, arch) ?? []);
 }
 
 /** What is left to the process of that id. */

@@ -1,5 +1,5 @@
 import { build, type BuildOptions, type Message, type Plugin } from 'esbuild';
-import { readFailures } from '../bundler-failures.ts';
+import { readFailures, requireNoPatterns } from '../bundler-failures.ts';
 import { type ComponentFiles, loadOwn } from '../component-files.ts';
 import { COMMON_OPTIONS } from '../common-options.ts';
 import { packagePathOf, resolvePackages } from './resolve-packages.ts';
@@ -57,6 +57,7 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts', re
       define: DEFINES,
       plugins: [resolver, loadOwn(component, entryLoader)],
     });
+    requireNoPatterns(result);
     const code = result.outputFiles?.find((file) => file.path.endsWith('.js'));
     const map = result.outputFiles?.find((file) => file.path.endsWith('.map'));
     if (code === undefined || map === undefined) throw new Error('The bundler made no output');

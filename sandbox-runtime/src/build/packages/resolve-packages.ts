@@ -1,5 +1,6 @@
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 import { builtinModules } from 'node:module';
+import { FILE_FOUND } from '../bundler-failures.ts';
 import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from '../component-files.ts';
 import { loadBuiltin, resolveBuiltin } from '../resolve-builtins.ts';
 import { loadOwnPackage, resolveOwnPackage } from '../own-packages.ts';
@@ -45,7 +46,7 @@ export function resolvePackages(
       setup.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, ({ path }) =>
         loadFile(files.get(path), sloppy.has(path)),
       );
-      setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: 'Files cannot be imported' }] }));
+      setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: FILE_FOUND }] }));
     },
   };
 }
