@@ -55,6 +55,15 @@ test('a transaction that fails otherwise is rolled back, on a connection that is
   expect(account?.name).not.toBe('changed');
 });
 
+test('a list of queries is a transaction as well', async () => {
+  const rows = await cutOff.sql.begin((tx) => [tx`select 1 as one`, tx`select 2 as two`]);
+  expect(rows.map((found) => found[0])).toEqual([{ one: 1 }, { two: 2 }]);
+  const fail = cutOff.sql.begin((tx) => [tx`update accounts set name = 'changed'`, tx`select * from nothing`]);
+  await expect(fail).rejects.toMatchObject({ code: '42P01' });
+  const [account] = await cutOff.sql<{ name: string }[]>`select name from accounts where id = ${accountId}`;
+  expect(account?.name).not.toBe('changed');
+});
+
 test('a commit of runs that loses its connection rejects, and the next one goes through', async () => {
   const run = {
     accountId,

@@ -4,15 +4,16 @@ type Types = { bigint: number };
 type Connection = ReservedSql<Types>;
 
 /**
- * As the client's own `begin`, but that one rolls back on a connection that was lost as well: what is written to one ends the process,
- * in a callback of its own that nobody can catch (postgres.js 3.4.9, `nextWrite`).
+ * As the client's own `begin`, which takes a list of queries as well. That one rolls back on a connection that was lost, too: what is
+ * written to one ends the process, in a callback of its own that nobody can catch (postgres.js 3.4.9, `nextWrite`).
  */
 export function createBegin(sql: Sql<Types>): <T>(work: (tx: TransactionSql<Types>) => T | Promise<T>) => Promise<T> {
   return async (work) => {
     const connection = await sql.reserve();
     try {
       await connection`begin`;
-      const result = await work(connection as unknown as TransactionSql<Types>);
+      const worked = work(connection as unknown as TransactionSql<Types>);
+      const result = await (Array.isArray(worked) ? (Promise.all(worked) as Promise<Awaited<typeof worked>>) : worked);
       await connection`commit`;
       connection.release();
       return result;
