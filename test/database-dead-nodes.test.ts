@@ -5,7 +5,11 @@ import type { Sql } from '../engine/src/store/database.ts';
 import { heartbeatNode } from '../engine/src/store/heartbeat-node.ts';
 import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
 import { releaseAllNodes, releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
+import { startNodeLease } from '../engine/src/nodes/node-lease.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { eventually } from './support/eventually.ts';
+import { testLog } from './support/logs.ts';
+import { insertAccount, insertSource } from './support/source-rows.ts';
 
 const DEAD_AFTER_MS = 15_000;
 
@@ -160,4 +164,22 @@ test('at the start on an embedded database everything that another process held 
   expect(await holders()).toEqual([null, null, 'node_me']);
   expect(await lockedJobs()).toEqual([]);
   expect(await heartbeatNode(sql, 'node_me')).toBe(true);
+});
+
+test('lanes that waited in the memory of a dead node are queued anew by who takes over', async () => {
+  const accountId = await insertAccount(sql);
+  const sourceId = await insertSource(sql, accountId);
+  await sql`
+    insert into invocations (id, account_id, source_id, kind, event, attempts)
+    values (${newId('invocation')}, ${accountId}, ${sourceId}, 'http', '{}', 0)`;
+  await addDelivery('wh_a', null);
+  await addNode('node_dead', 60_000);
+  const lease = await startNodeLease({ sql, role: 'all', log: testLog, maintain: () => Promise.resolve() });
+  try {
+    const expected = [expect.stringMatching('^deliver:wh_a'), `run:${sourceId}`];
+    await eventually(async () => (await lanes()).length === expected.length);
+    expect(await lanes()).toEqual(expected);
+  } finally {
+    await lease.stop();
+  }
 });

@@ -9,6 +9,7 @@ import { checkKeys } from './secrets/check-keys.ts';
 import { loadMasterKeys } from './secrets/master-key.ts';
 import { createSealer } from './secrets/seal.ts';
 import { openDatabase } from './store/database.ts';
+import { requeueWaiting } from './nodes/requeue-waiting.ts';
 import { releaseAllNodes } from './store/release-nodes.ts';
 import { seedApps } from './store/seed-apps.ts';
 
@@ -35,7 +36,7 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
     undo.push(() => db.close());
     await checkKeys(db.sql, keys);
     // An embedded database is this process's alone: whoever else is registered in it is gone.
-    if (prepared.embedded) await releaseAllNodes(db.sql);
+    if (prepared.embedded && (await releaseAllNodes(db.sql)).nodes.length > 0) await requeueWaiting(db.sql, 0);
     await seedApps(db.sql, starterCatalogue());
     const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
     const engine = await assembleEngine(options, {

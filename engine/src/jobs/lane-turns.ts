@@ -12,7 +12,7 @@ import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 export interface LaneTurns {
   /**
    * Claims now, or later where another lane of the tenant is at it. Resolves when that has ended, or waits for its turn: the job is
-   * done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is found as stalled.
+   * done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is queued anew by who takes over from it.
    */
   run(tenantId: string, laneId: string, claim: Claim): Promise<void>;
   /** Starts nothing new; resolves, when the last claim has ended, with the lanes that still wait. */

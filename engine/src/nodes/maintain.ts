@@ -3,12 +3,9 @@ import type { Sql } from '../store/database.ts';
 import { deleteOldEmailCounts } from '../store/count-email.ts';
 import { deleteExpiredRecords } from '../store/delete-expired-records.ts';
 import { deleteExpiredDynamicProps } from '../store/dynamic-props.ts';
-import { addRunLanes } from '../store/insert-invocations.ts';
-import { readStalledLanes } from '../store/read-stalled-lanes.ts';
-import { requeueStalledSends } from '../store/release-sends.ts';
-import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
 import { unlockLostJobs } from '../store/unlock-jobs.ts';
 import { requeueOverdueWaits } from '../store/wake-executions.ts';
+import { requeueWaiting } from './requeue-waiting.ts';
 
 /** How long an invocation or a due delivery may wait for its lane before one is queued anew. */
 const STALLED_AFTER_MS = 30_000;
@@ -27,9 +24,7 @@ export function createMaintenance(sql: Sql): () => Promise<void> {
 
 /** Gives a lane to invocations and deliveries that wait for nothing, and deletes what nobody can find any more. */
 async function maintain(sql: Sql): Promise<void> {
-  await addRunLanes(sql, await readStalledLanes(sql, STALLED_AFTER_MS));
-  await requeueStalledDeliveries(sql, STALLED_AFTER_MS);
-  await requeueStalledSends(sql, STALLED_AFTER_MS);
+  await requeueWaiting(sql, STALLED_AFTER_MS);
   await deleteOldEmailCounts(sql);
   await requeueOverdueWaits(sql, STALLED_AFTER_MS);
   await deleteExpiredRecords(sql);

@@ -5,6 +5,7 @@ import type { Sql } from '../store/database.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
+import { requeueWaiting } from './requeue-waiting.ts';
 
 /** This process's registration as a holder of leases. */
 export interface NodeLease {
@@ -50,7 +51,10 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
 
   async function maintain(): Promise<void> {
     const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: id });
-    if (released.nodes.length > 0) log.warn(released, 'took over from dead nodes');
+    if (released.nodes.length > 0) {
+      log.warn(released, 'took over from dead nodes');
+      await requeueWaiting(sql, 0);
+    }
     await options.maintain();
   }
 

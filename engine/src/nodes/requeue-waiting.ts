@@ -1,0 +1,15 @@
+import type { Sql } from '../store/database.ts';
+import { addRunLanes } from '../store/insert-invocations.ts';
+import { readStalledLanes } from '../store/read-stalled-lanes.ts';
+import { requeueStalledSends } from '../store/release-sends.ts';
+import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
+
+/**
+ * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0 when a node was lost: lanes that waited
+ * in its memory for the turn of their tenant have no job.
+ */
+export async function requeueWaiting(sql: Sql, afterMs: number): Promise<void> {
+  await addRunLanes(sql, await readStalledLanes(sql, afterMs));
+  await requeueStalledDeliveries(sql, afterMs);
+  await requeueStalledSends(sql, afterMs);
+}
