@@ -37,10 +37,13 @@ export function allowOnly(arch: FilterArch, allowed: readonly AllowedSyscall[]):
   return encode([...ifOtherArch(arch, KILL_PROCESS), ...allowed.flatMap(allow), end(REFUSE)]);
 }
 
-/** A filter that refuses these calls and allows all others. */
+/**
+ * A filter that refuses these calls and allows all others. So it does those by other numbers: who translates programs of one processor for
+ * another may make all of its calls by them.
+ */
 export function refuseOnly(arch: FilterArch, refused: readonly number[]): Buffer {
   const each = refused.flatMap((number) => ifCall(number, [end(REFUSE)]));
-  return encode([...ifOtherArch(arch, KILL_PROCESS), ...each, end(ALLOW)]);
+  return encode([...ifOtherArch(arch, ALLOW), ...each, end(ALLOW)]);
 }
 
 function allow({ number, rule }: AllowedSyscall): Instruction[] {

@@ -22,17 +22,27 @@ const THROWN = [
   `new AggregateError([null, undefined], 'many')`,
 ];
 
+interface Run {
+  id: string;
+  error: { code: string; message: string } | null;
+}
+
 it('every one of them is an error with a text, at once and after an await', async () => {
+  const { attacker } = world;
   const runs = await world.unharmed(async () => {
-    const { id } = await world.attacker.deploy(
+    const { id } = await attacker.deploy(
       `export default { name: 'Throws', version: '1', async run({ code, late }) {
         if (late) await null;
         throw new Function('return ' + code)();
       } };`,
     );
     const orders = THROWN.flatMap((code) => [{ code }, { code, late: true }]);
-    return Promise.all(orders.map((order) => world.run(id, order)));
+    await Promise.all(orders.map((event) => attacker.api('POST', `/sources/${id}/run`, { event })));
+    await world.untilIdle();
+    const { body } = await attacker.api('GET', `/sources/${id}/runs?limit=100`);
+    return body.data as Run[];
   });
+  expect(runs).toHaveLength(2 * THROWN.length);
   for (const { error } of runs)
     expect(error).toMatchObject({ code: 'COMPONENT_ERROR', message: expect.stringMatching(/./) as string });
 });

@@ -28,13 +28,14 @@ it('is ended, and nothing of them is taken', async () => {
 it('reads are made one after the other, as by an isolate', async () => {
   let reads = 0;
   const host = { ...recordingHost(), dbGet: () => ((reads += 1), new Promise<undefined>(() => undefined)) };
-  const ran = await world.unharmed(() =>
-    runInForgedProcess(
+  const ran = await world.unharmed(() => {
+    reads = 0;
+    return runInForgedProcess(
       `function attack() { for (let call = 1; call < 9_000; call++) send(DB_GET, 1, String(call), 'key' + call); }`,
       {},
       host,
-    ),
-  );
+    );
+  });
   expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
   expect(reads).toBeLessThan(10);
   expect(ran.otherData).toEqual(['honest']);

@@ -8,12 +8,12 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 const CONNECTIONS = 20;
 let server: HttpServer;
-let release: (() => void) | undefined;
+/** Of the request that is under way all the while. */
+let held = Promise.withResolvers<void>();
 
 beforeAll(async () => {
-  const held = new Promise<void>((resolve) => (release = resolve));
   const answer = async ({ url }: Request) => {
-    if (url.endsWith('/held')) await held;
+    if (url.endsWith('/held')) await held.promise;
     return new Response('ok');
   };
   const patience = { maxConnections: CONNECTIONS };
@@ -36,6 +36,7 @@ const answered = (asked: ReturnType<typeof ask>[]) =>
 
 it('make room, the longest idle first, for who has something to ask; requests under way go on', async () => {
   await world.unharmed(async () => {
+    held = Promise.withResolvers();
     const [busy, ...others] = [ask('/held'), ...Array.from({ length: CONNECTIONS - 1 }, () => ask('/'))];
     await answered(others);
     // Used again, it is not the one that was idle for longest.
@@ -50,7 +51,7 @@ it('make room, the longest idle first, for who has something to ask; requests un
     }
     await eventually(() => Promise.resolve(others.slice(1).every(({ socket }) => socket.closed)));
     expect(others[0]?.socket.closed).toBe(false);
-    release?.();
+    held.resolve();
     await answered([busy as ReturnType<typeof ask>]);
     for (const { socket } of [...others, ...fresh]) socket.destroy();
     busy?.socket.destroy();
