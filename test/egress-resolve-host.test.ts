@@ -90,3 +90,27 @@ test('a name that DNS does not know is looked for in the system, and one without
   expect((await resolve(dns.server, 'localhost')).length).toBeGreaterThan(0);
   expect(dns.questions).toEqual([]);
 });
+
+test('names that only the system can know are looked up for tenants in turn, and so many of one wait', async () => {
+  const resolver = createHostResolver();
+  const answered: string[] = [];
+  const ask = (name: string, tenantId: string) =>
+    new Promise<string | undefined>((done) => {
+      resolver(
+        name,
+        (error) => {
+          answered.push(tenantId);
+          done(error?.code);
+        },
+        tenantId,
+      );
+    });
+  const attacker = Array.from({ length: 40 }, (_, i) => ask(`nowhere-${i}`, 'attacker'));
+  const refused = answered.length;
+  const neighbour = ask('nowhere', 'neighbour');
+  await neighbour;
+  // The one that was under way, and the first that waited.
+  expect(answered.length).toBeLessThanOrEqual(refused + 3);
+  // One is under way, and sixteen wait.
+  expect((await Promise.all(attacker)).filter((code) => code === 'EAGAIN')).toHaveLength(40 - 17);
+});

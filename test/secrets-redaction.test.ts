@@ -1,7 +1,9 @@
 import { fc } from './support/properties.ts';
 import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';
+import { longestTurnMs } from './support/longest-turn.ts';
 
 const TOKEN = 'ghp_x7/Q"k\\9+é=Ω z';
 /** What each way to write URLs, JSON and HTML makes something else of. */
@@ -209,6 +211,26 @@ test('megabytes that fit the ends of a secret at every place are left as they ar
     expect(clean === text || clean.includes('withheld')).toBe(true);
   }
   expect(redactorOf({ key: 'xyzwaa-secret' }).json(text) === text).toBe(true);
+});
+
+test('megabytes are looked through in turns, and come out the same', async () => {
+  const redactor = redactorOf({ key: 'xyzwaa-secret', other: 'b'.repeat(40) });
+  const strings = ['a'.repeat(3_000_000), 'xyzwaa-secret', `${'a'.repeat(3_000_000)}xyzwaa-secret`, 'b'.repeat(400)];
+  const text = JSON.stringify(strings);
+  let atOnce = '';
+  let inTurns = '';
+  const wholeMs = await longestTurnMs(async () => {
+    await sleep(5);
+    atOnce = redactor.json(text);
+    await sleep(5);
+  });
+  const turnMs = await longestTurnMs(async () => {
+    await sleep(5);
+    inTurns = await redactor.jsonInTurns(text);
+  });
+  expect(inTurns).toBe(atOnce);
+  expect(JSON.parse(inTurns)[1]).toBe('[secret:key]');
+  expect(turnMs).toBeLessThan(wholeMs / 3);
 });
 
 test('secrets and texts that are made to take long cost bounded time, and show nothing', () => {

@@ -97,10 +97,12 @@ test('what is sealed is brought under a new key with everything else', async () 
 test('what waits in the row of a step for the end of its execution is brought under a new key too', async () => {
   const { sql } = world.database.db;
   const { accountId } = who;
-  const stored = [TOKEN, '"sealed":"no', 'harmless'].map((text) => ({
-    kind: 'http',
-    ...contentOf(world.sealer, accountId, createRedactor(secrets), JSON.stringify({ url: 'https://a.example/', text })),
-  }));
+  const stored: object[] = [];
+  for (const text of [TOKEN, '"sealed":"no', 'harmless']) {
+    const payload = JSON.stringify({ url: 'https://a.example/', text });
+    const content = await contentOf(world.sealer, accountId, createRedactor(secrets), payload);
+    stored.push({ kind: 'http', ...content });
+  }
   await sql`
     insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, exports, logs,
       sends, started_at, ended_at)

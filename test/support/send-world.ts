@@ -88,13 +88,11 @@ export async function createSendWorld(): Promise<SendWorld> {
       const { executionId = newId('execution'), secrets = [], nowMs = Date.now() } = options;
       const redactor = createRedactor(secrets);
       const base = { accountId, executionId, workflowId: newId('workflow'), traceId: executionId, kind };
-      const sends = payloads.map(
-        (payload): NewSend => ({
-          ...base,
-          id: newId('send'),
-          ...contentOf(sealer, accountId, redactor, JSON.stringify(payload)),
-        }),
-      );
+      const sends: NewSend[] = [];
+      for (const payload of payloads) {
+        const content = await contentOf(sealer, accountId, redactor, JSON.stringify(payload));
+        sends.push({ ...base, id: newId('send'), ...content });
+      }
       await sql.begin(async (tx) => {
         await insertSends(tx, sends, nowMs);
         await addJobs(tx, sendLanesOf(sends, nowMs));

@@ -98,7 +98,7 @@ async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<str
       logs.map((line) => redactor?.text(line) ?? line),
     );
   const result = outcome.result ?? 'null';
-  return redactor?.json(result) ?? result;
+  return (await redactor?.jsonInTurns(result)) ?? result;
 }
 
 /** Nothing of it is stored, so a run whose process died through no fault of its own can be run again, alone. */

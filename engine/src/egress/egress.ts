@@ -26,8 +26,11 @@ export interface EgressOptions {
  * connection is made to an address that was checked: there is no second lookup for DNS rebinding to answer.
  */
 export interface Egress {
-  /** With TLS sessions of its own. A refused connection fails with EgressRefused. `connectTimeoutMs`: default LIMITS.connectTimeoutMs. */
-  createConnector(options?: { connectTimeoutMs?: number }): Connector;
+  /**
+   * With TLS sessions of its own. A refused connection fails with EgressRefused. `connectTimeoutMs`: default LIMITS.connectTimeoutMs;
+   * `tenantId`: on whose turn names are looked up.
+   */
+  createConnector(options?: { connectTimeoutMs?: number; tenantId?: string }): Connector;
   /** What can be said of a URL without connecting: its scheme, port and literal address. Throws EgressRefused. */
   checkUrl(url: URL): void;
 }
@@ -37,14 +40,17 @@ export function createEgress(options: EgressOptions): Egress {
   const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy);
   // Reached by this process alone: a tenant who could talk to it would have a way out without a guard.
   const deniedProxy = proxy === undefined ? [] : [{ port: proxy.port, host: proxy.host }, { port: proxy.port }];
+  const resolve = options.resolver ?? createHostResolver();
   const guard: Guard = {
     allowed: parseRanges(options.allow),
     deniedPorts: () => [...options.deniedPorts(), ...deniedProxy],
-    resolve: options.resolver ?? createHostResolver(),
+    resolve,
   };
   return {
-    createConnector: ({ connectTimeoutMs = LIMITS.connectTimeoutMs } = {}) =>
-      createConnector(guard, connectTimeoutMs, proxy),
+    createConnector({ connectTimeoutMs = LIMITS.connectTimeoutMs, tenantId } = {}) {
+      const own: Guard = { ...guard, resolve: (hostname, done) => resolve(hostname, done, tenantId) };
+      return createConnector(own, connectTimeoutMs, proxy);
+    },
     checkUrl(url) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:') {
         throw new EgressRefused(`${url.protocol} URLs cannot be requested: use http: or https:`);

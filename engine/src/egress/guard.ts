@@ -5,10 +5,11 @@ import { isInRanges, isPublicAddress, parseAddress, type Address, type AddressRa
 import { BLOCKED_PORTS } from './blocked-ports.ts';
 import { EgressRefused } from './refusal.ts';
 
-/** Answers every address of a name. The form of `dns.lookup` with `all`. */
+/** Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it takes where lookups wait. */
 export type Resolver = (
   hostname: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  tenantId?: string,
 ) => void;
 
 /** A port that is never reached: of this machine, or of `host` (a name or an address). */

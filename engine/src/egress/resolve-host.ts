@@ -14,10 +14,10 @@ const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 /**
  * Lookups of the system at the same time: each holds a thread of few that the whole process shares, for as long as somebody's
- * name server likes. More of them wait, and beyond these the name counts as unknown.
+ * name server likes. More of them wait, tenants in turn, and beyond these of one tenant the name counts as unknown.
  */
 const MAX_SYSTEM_LOOKUPS = 1;
-const MAX_SYSTEM_LOOKUPS_WAITING = 64;
+const MAX_SYSTEM_LOOKUPS_WAITING = 16;
 
 /** What DNS says when it does not know a name, or when there is no DNS server at all. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
@@ -32,38 +32,49 @@ export function createHostResolver(options: HostResolverOptions = {}): Resolver 
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (options.servers !== undefined) dns.setServers(options.servers);
   const askSystem = createSystemLookup();
-  return (hostname, done) => {
+  return (hostname, done, tenantId) => {
     if (LOCALHOST.test(hostname)) {
       // Answered by a file: nobody else's name server can make this one wait.
       lookup('localhost', { all: true }, done);
       return;
     }
     if (!hostname.replace(/\.$/, '').includes('.')) {
-      askSystem(hostname, done);
+      askSystem(hostname, done, tenantId);
       return;
     }
     queryBoth(dns, hostname, (error, addresses) => {
-      if (error !== null && UNKNOWN.has(error.code ?? '')) askSystem(hostname, done);
+      if (error !== null && UNKNOWN.has(error.code ?? '')) askSystem(hostname, done, tenantId);
       else done(error, addresses);
     });
   };
 }
 
 function createSystemLookup(): Resolver {
-  const waiting: (() => void)[] = [];
+  // A tenant that was served is deleted and set again, which puts it at the end.
+  const waiting = new Map<string, (() => void)[]>();
   let running = 0;
-  return (hostname, done) => {
+  const startNext = () => {
+    const [first] = waiting;
+    if (first === undefined) return;
+    const [tenant, [start, ...others]] = first;
+    waiting.delete(tenant);
+    if (others.length > 0) waiting.set(tenant, others);
+    start?.();
+  };
+  return (hostname, done, tenantId = '') => {
     const start = () => {
       running++;
       lookup(hostname, { all: true }, (error, addresses) => {
         running--;
-        waiting.shift()?.();
+        startNext();
         done(error, addresses);
       });
     };
-    if (running < MAX_SYSTEM_LOOKUPS) start();
-    else if (waiting.length < MAX_SYSTEM_LOOKUPS_WAITING) waiting.push(start);
-    else done(Object.assign(new Error('Too many names wait'), { code: 'EAGAIN' }), []);
+    if (running < MAX_SYSTEM_LOOKUPS) return start();
+    const own = waiting.get(tenantId) ?? [];
+    if (own.length >= MAX_SYSTEM_LOOKUPS_WAITING)
+      return done(Object.assign(new Error('Too many names wait'), { code: 'EAGAIN' }), []);
+    waiting.set(tenantId, [...own, start]);
   };
 }
 

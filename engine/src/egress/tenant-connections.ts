@@ -44,7 +44,7 @@ export function createTenantConnections(options: { egress: Egress; maxIdle?: num
   function tenantOf(tenantId: string): Tenant {
     const known = tenants.get(tenantId);
     if (known !== undefined) return known;
-    const made: Tenant = { connector: egress.createConnector(), open: new Set(), idle: new Set() };
+    const made: Tenant = { connector: egress.createConnector({ tenantId }), open: new Set(), idle: new Set() };
     tenants.set(tenantId, made);
     return made;
   }

@@ -26,10 +26,13 @@ export interface FormMatcher {
   /** Those of one secret after the other: of thousands together it would take tenths of a second. */
   add(patterns: readonly Pattern[]): void;
   /** The first place from `from` on where one is; undefined where there is none, or the budget has ended. */
-  find(text: string, from: number, budget: Budget): Hit | undefined;
+  find(text: string, from: number, budget: Budget): Turns<Hit | undefined>;
   /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
-  replace(text: string, budget: Budget): string;
+  replace(text: string, budget: Budget): Turns<string>;
 }
+
+/** Work that stops wherever others may have the thread, and goes on when it is asked to. */
+export type Turns<T> = Generator<undefined, T, undefined>;
 
 /** Every pattern is found by its first characters, and none is shorter. */
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
@@ -40,6 +43,8 @@ const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
 export const CUT_MARK = '…';
 const MAX_STEP_CHARS = 1024 * 1024;
+/** Of a text that fits at its every place: half a millisecond. */
+const TURN_CHARS = 64 * 1024;
 
 /**
  * In proportion to the text, up to that of an event: patterns that are alike, in a text made for it, would otherwise take minutes of
@@ -64,9 +69,14 @@ export function createFormMatcher(): FormMatcher {
   const byAnchor = new Map<string, Candidates>();
 
   /** Undefined: nothing further. */
-  function next(text: string, from: number, budget: Budget): Hit | undefined {
+  function* next(text: string, from: number, budget: Budget): Turns<Hit | undefined> {
     let last = from + ANCHOR_CHARS - 1;
+    let turnEnd = last + TURN_CHARS;
     while (last < text.length) {
+      if (last > turnEnd) {
+        yield;
+        turnEnd = last + TURN_CHARS;
+      }
       const shift = shifts[blockOf(text, last)] as number;
       if (shift > 0) {
         last += shift;
@@ -106,18 +116,22 @@ export function createFormMatcher(): FormMatcher {
       }
     },
     find: next,
-    replace(text, budget) {
-      let replaced = '';
-      let done = 0;
-      for (let hit = next(text, 0, budget); hit !== undefined; hit = next(text, done, budget)) {
-        replaced += text.slice(done, hit.start) + hit.mark;
-        budget.room -= hit.start - done + hit.mark.length;
-        done = hit.end;
-        if (isSpent(budget)) return '';
-      }
-      return done === 0 ? text : replaced + text.slice(done);
-    },
+    replace: (text, budget) => replaceFound(next, text, budget),
   };
+}
+
+function* replaceFound(find: FormMatcher['find'], text: string, budget: Budget): Turns<string> {
+  let replaced = '';
+  let done = 0;
+  for (;;) {
+    const hit = yield* find(text, done, budget);
+    if (hit === undefined) break;
+    replaced += text.slice(done, hit.start) + hit.mark;
+    budget.room -= hit.start - done + hit.mark.length;
+    done = hit.end;
+    if (isSpent(budget)) return '';
+  }
+  return done === 0 ? text : replaced + text.slice(done);
 }
 
 /** Patterns that begin alike. */

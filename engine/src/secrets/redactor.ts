@@ -8,6 +8,7 @@ import {
   type Hit,
   isSpent,
   type Pattern,
+  type Turns,
 } from './match-forms.ts';
 import { formsOf, textsOf } from './secret-forms.ts';
 
@@ -25,6 +26,8 @@ export interface Redactor {
   text(text: string): string;
   /** JSON text; stays valid JSON, equal in everything but the strings and keys that held a value. */
   json(text: string): string;
+  /** As `json`, and lets others have the thread: megabytes that are made for it take some 50 ms. */
+  jsonInTurns(text: string): Promise<string>;
 }
 
 const QUOTE = 0x22;
@@ -49,6 +52,11 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
     while (next < named.length) addNext();
     return made;
   };
+  function* json(text: string): Turns<string> {
+    const budget = budgetFor(text);
+    const clean = yield* replaceInStrings(text, matcher(), budget);
+    return isSpent(budget) ? JSON.stringify(WITHHELD) : clean;
+  }
   return {
     async ready() {
       const giveWay = createGiveWay();
@@ -60,15 +68,28 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
     text(text) {
       const budget = budgetFor(text);
       const shown = withoutExcerpts(text);
-      const clean = matcher().replace(replaceInLists(shown, matcher(), budget), budget);
+      const clean = atOnce(matcher().replace(replaceInLists(shown, matcher(), budget), budget));
       return isSpent(budget) ? WITHHELD : clean;
     },
-    json(text) {
-      const budget = budgetFor(text);
-      const clean = replaceInStrings(text, matcher(), budget);
-      return isSpent(budget) ? JSON.stringify(WITHHELD) : clean;
-    },
+    json: (text) => atOnce(json(text)),
+    jsonInTurns: (text) => inTurns(json(text)),
   };
+}
+
+function atOnce<T>(turns: Turns<T>): T {
+  for (;;) {
+    const turn = turns.next();
+    if (turn.done) return turn.value;
+  }
+}
+
+async function inTurns<T>(turns: Turns<T>): Promise<T> {
+  const giveWay = createGiveWay();
+  for (;;) {
+    const turn = turns.next();
+    if (turn.done) return turn.value;
+    await giveWay();
+  }
 }
 
 /** What V8 says of a text that is no JSON: of a long one it shows ten characters before and behind the place. */
@@ -96,7 +117,7 @@ function replaceInLists(text: string, matcher: FormMatcher, budget: Budget): str
   return text.replaceAll(SPACED_LIST, (list, cut: string | undefined) => {
     const numbers = list.slice(0, list.length - (cut?.length ?? 0)).replaceAll(/\s+/g, '');
     const dense = cut === undefined ? numbers : `${numbers},${CUT_MARK}`;
-    const clean = matcher.replace(dense, budget);
+    const clean = atOnce(matcher.replace(dense, budget));
     return clean === dense || isSpent(budget) ? list : clean;
   });
 }
@@ -125,11 +146,11 @@ const STEPS_PER_STRING = 100;
  * Each string by itself: a value may look like a part of the syntax around it (`","`) or end in half an escape. Only strings in which
  * something is found in the text are read: there can be half a million of them, a second of the node's thread.
  */
-function replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): string {
+function* replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): Turns<string> {
   let replaced = '';
   let done = 0;
   let walked = 0;
-  let hit = matcher.find(json, 0, budget);
+  let hit = yield* matcher.find(json, 0, budget);
   while (hit !== undefined) {
     const [open, end] = stringReaching(json, walked, hit.start);
     walked = open;
@@ -142,18 +163,18 @@ function replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): s
         if (isSpent(budget)) break;
         done = hit.end;
       }
-      hit = matcher.find(json, isList ? hit.end : hit.start + 1, budget);
+      hit = yield* matcher.find(json, isList ? hit.end : hit.start + 1, budget);
       continue;
     }
     budget.steps -= STEPS_PER_STRING;
     const token = json.slice(open, end);
     const text = JSON.parse(token) as string;
-    const clean = matcher.replace(text, budget);
+    const clean = yield* matcher.replace(text, budget);
     if (isSpent(budget)) break;
     replaced += json.slice(done, open) + (clean === text ? token : JSON.stringify(clean));
     done = end;
     walked = end;
-    hit = matcher.find(json, end, budget);
+    hit = yield* matcher.find(json, end, budget);
   }
   return done === 0 ? json : replaced + json.slice(done);
 }

@@ -25,12 +25,12 @@ export interface NewSend extends SendContent {
  * Makes what may be stored of a payload: in a request a secret has to be itself, in the database it must not be readable.
  * To be called as soon as the step has ended, before anything of it is written.
  */
-export function contentOf(
+export async function contentOf(
   sealer: Pick<Sealer, 'seal'>,
   accountId: string,
-  redactor: Pick<Redactor, 'json'> | undefined,
+  redactor: Pick<Redactor, 'jsonInTurns'> | undefined,
   payload: string,
-): SendContent {
-  const shown = redactor?.json(payload) ?? payload;
+): Promise<SendContent> {
+  const shown = (await redactor?.jsonInTurns(payload)) ?? payload;
   return shown === payload ? { payload } : { payload: shown, sealed: sealer.seal(accountId, payload) };
 }

@@ -64,7 +64,7 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
         logsWithoutSecrets(outputs.host, redactor),
       );
       const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
-      if (!mayRepeat) return resultOf(context, task, outputs, redactor, outcome);
+      if (!mayRepeat) return await resultOf(context, task, outputs, redactor, outcome);
     }
   } finally {
     letGo();
@@ -114,16 +114,16 @@ function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
   };
 }
 
-function resultOf(
+async function resultOf(
   { sealer }: StepContext,
   { step }: StepTask,
   outputs: StepOutputs,
   redactor: Redactor | undefined,
   ended: RunOutcome,
-): StepResult {
+): Promise<StepResult> {
   const outcome = outcomeWithoutSecrets(ended, redactor);
-  if (!outcome.ok) return { ...outputs.take(step.accountId, sealer, redactor), fault: outcome.fault, redactor };
+  if (!outcome.ok) return { ...(await outputs.take(step.accountId, sealer, redactor)), fault: outcome.fault, redactor };
   const flow = outputs.flow();
-  const output = outputs.take(step.accountId, sealer, redactor, outcome.result);
+  const output = await outputs.take(step.accountId, sealer, redactor, outcome.result);
   return { ...output, ...(flow === undefined ? {} : { flow }), redactor };
 }

@@ -25,7 +25,13 @@ export interface StepOutput {
 export interface StepOutputs {
   host: RunHost;
   flow(): FlowAction | undefined;
-  take(accountId: string, sealer: Pick<Sealer, 'seal'>, redactor: Redactor | undefined, value?: string): StepOutput;
+  /** Once, when the run has ended. */
+  take(
+    accountId: string,
+    sealer: Pick<Sealer, 'seal'>,
+    redactor: Redactor | undefined,
+    value?: string,
+  ): Promise<StepOutput>;
 }
 
 /** Collects what a step exports, sends and logs until its end. */
@@ -55,18 +61,24 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
   return {
     host,
     flow: () => action,
-    take(accountId, sealer, redactor, value) {
-      const clean = (json: string) => storableText(redactor?.json(json) ?? json);
-      const lines = logs.map(({ atMs, level, message }) => ({ at: atMs, level, message }));
+    async take(accountId, sealer, redactor, value) {
+      const clean = async (json: string) => storableText((await redactor?.jsonInTurns(json)) ?? json);
+      const exported = `{${[...exports].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+      const lines = JSON.stringify(logs.map(({ atMs, level, message }) => ({ at: atMs, level, message })));
+      const stored: StoredSend[] = [];
+      for (const { kind, payload } of sends) {
+        const isOurs = kind === 'emit' || kind === 'sse';
+        const content = isOurs
+          ? { payload: await clean(payload) }
+          : await contentOf(sealer, accountId, redactor, payload);
+        stored.push({ kind, ...content });
+      }
       return {
-        exports: clean(`{${[...exports].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`),
-        value: value === undefined ? undefined : clean(value),
-        logs: clean(JSON.stringify(lines)),
+        exports: await clean(exported),
+        value: value === undefined ? undefined : await clean(value),
+        logs: await clean(lines),
         logCount: logs.length,
-        sends: sends.map(({ kind, payload }) => {
-          const isOurs = kind === 'emit' || kind === 'sse';
-          return { kind, ...(isOurs ? { payload: clean(payload) } : contentOf(sealer, accountId, redactor, payload)) };
-        }),
+        sends: stored,
       };
     },
   };
