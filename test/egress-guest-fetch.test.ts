@@ -222,7 +222,8 @@ test.each<[string, Partial<FetchRequest>]>([
   ['CONNECT', { method: 'CONNECT' }],
   ['TRACE', { method: 'trace' }],
   ['a GET with a body', { body: Buffer.from('x') }],
-  ['too many headers', { headers: Array.from({ length: 100 }, (_, i) => [`x-${i}`, 'v'.repeat(1_000)]) }],
+  ['headers of many bytes', { headers: Array.from({ length: 100 }, (_, i) => [`x-${i}`, 'v'.repeat(1_000)]) }],
+  ['many headers of few bytes', { headers: Array.from({ length: 1_001 }, () => ['x', '']) }],
   ['something that is no URL', { url: '/relative' }],
   ['a URL with a password', { url: 'http://user:password@127.0.0.1/' }],
 ])('%s is refused before anything is sent', async (_, request) => {

@@ -134,6 +134,7 @@ test.each([
   ['no URL', {}, 'url must be an http or https URL'],
   ['another scheme', { url: 'ftp://example.com/' }, 'url must be an http or https URL'],
   ['headers that are none', { headers: 'a: b' }, 'headers must be an object'],
+  ['60 000 headers without a value', { headers: { a: Array(60_000).fill('') } }, 'There are more than 1000 headers'],
   ['a header that is an object', { headers: { a: { b: 1 } } }, 'The header "a" must be a string'],
   ['a line break in a header', { headers: { a: 'b\r\nc: d' } }, 'holds characters that a header cannot have'],
   ['a method that is none', { method: 'GET / HTTP/1.1\r\n' }, 'is not a method'],

@@ -189,6 +189,8 @@ export const LIMITS = {
   /** Of a URL, what names its host, as it is written: DNS has names of 253 characters at most. */
   maxUrlHostChars: 512,
   maxFetchHeaderBytes: 64 * 1024,
+  /** Lines: an empty one costs as much as any other. Servers take some hundred. */
+  maxFetchHeaders: 1_000,
   maxFetchRedirects: 10,
   /** Headers of one response, names and values together; as Node's own clients have it. */
   maxFetchResponseHeaderBytes: 16 * 1024,

@@ -61,6 +61,7 @@ export function prepareRequest(request: FetchRequest, limits: AccountLimits): Pr
 
 /** The headers to send, names in lower case, or what is wrong with one. */
 function prepareHeaders(given: readonly [string, string][], url: URL): [string, string][] | string {
+  if (given.length > LIMITS.maxFetchHeaders) return `There are more than ${LIMITS.maxFetchHeaders} headers`;
   const headers: [string, string][] = [];
   let totalBytes = 0;
   for (const [rawName, rawValue] of given) {

@@ -56,11 +56,15 @@ function findProblem({ url, method, params, headers, auth }: Partial<Record<stri
   if (method !== undefined && typeof method !== 'string') return 'method must be a string';
   if (params !== undefined && !isObject(params)) return 'params must be an object';
   if (headers !== undefined && !isObject(headers)) return 'headers must be an object';
+  if (Object.values(headers ?? {}).reduce<number>(countLines, 0) > LIMITS.maxFetchHeaders)
+    return `There are more than ${LIMITS.maxFetchHeaders} headers`;
   const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
   if (wrong !== undefined) return `The header ${JSON.stringify(wrong[0])} must be a string`;
   if (auth !== undefined && !isObject(auth)) return 'auth must be { username, password }';
   return undefined;
 }
+
+const countLines = (count: number, value: unknown) => count + (Array.isArray(value) ? value.length : 1);
 
 function pairsOf(headers: unknown): [string, string][] {
   if (!isObject(headers)) return [];
