@@ -16,11 +16,19 @@ test('it is lost when its first open question is older than five seconds, and la
   const heartbeat = new Heartbeat();
   const startMs = Math.ceil(performance.now());
   expect([4, 6].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, true]);
-  heartbeat.answered();
+  heartbeat.began();
   expect(heartbeat.isLost(startMs + 60 * SECOND_MS, false)).toBe(false);
   heartbeat.asked(startMs + 60 * SECOND_MS);
   // Asking again does not make the first question younger.
   heartbeat.asked(startMs + 64 * SECOND_MS);
   expect([65, 66].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, true]);
   expect([66, 91].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, true))).toEqual([false, true]);
+});
+
+test('an answer counts once for each question', () => {
+  const heartbeat = new Heartbeat();
+  expect(heartbeat.answered()).toBe(false);
+  heartbeat.asked(0);
+  heartbeat.asked(1);
+  expect([1, 2, 3].map(() => heartbeat.answered())).toEqual([true, true, false]);
 });

@@ -31,8 +31,13 @@ export class DescribeClient implements ProcessClient {
     this.#resolve = resolve;
   }
 
-  receive(message: FromSandbox, send: (message: ToSandbox) => void): void {
-    if (this.settled) return;
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean {
+    if (this.settled) return false;
+    this.#take(message, send);
+    return message.kind === 'described' || message.kind === 'outcome';
+  }
+
+  #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
     switch (message.kind) {
       case 'described':
         return this.#settle(judgeOutline(message.outline, this.#stepName));

@@ -10,6 +10,7 @@ export class Heartbeat {
   #lastAskedMs = Number.NEGATIVE_INFINITY;
   /** Since when it owes an answer. Its start asks for the first one. */
   #openSinceMs: number | undefined = performance.now();
+  #owed = 0;
 
   isDue(nowMs: number, isBusy: boolean): boolean {
     return nowMs - this.#lastAskedMs >= (isBusy ? BUSY_MS : IDLE_MS);
@@ -17,11 +18,21 @@ export class Heartbeat {
 
   asked(nowMs: number): void {
     this.#lastAskedMs = nowMs;
+    this.#owed += 1;
     this.#openSinceMs ??= nowMs;
   }
 
-  answered(): void {
+  /** It has started. */
+  began(): void {
     this.#openSinceMs = undefined;
+  }
+
+  /** False for an answer that nobody asked for. */
+  answered(): boolean {
+    if (this.#owed === 0) return false;
+    this.#owed -= 1;
+    this.#openSinceMs = undefined;
+    return true;
   }
 
   isLost(nowMs: number, isHot: boolean): boolean {

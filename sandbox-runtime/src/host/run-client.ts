@@ -17,8 +17,8 @@ const MAX_OWN_LINE_CHARS = 16 * 1024;
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
-  /** A message about this task. Throws FrameError for one that breaks the protocol. */
-  receive(message: FromSandbox, send: (message: ToSandbox) => void): void;
+  /** A message about this task. Answers whether it had any effect. Throws FrameError for one that breaks the protocol. */
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean;
   /** The task ends without a word of the process. Idempotent; does nothing after an outcome. */
   lose(fault: RunFault, innocent: boolean): void;
   /** The last open request of an ended task is done: nothing refers to it any more. */
@@ -39,6 +39,7 @@ export class RunClient implements ProcessClient {
   readonly #step: StepOutputs;
   #readCount = 0;
   #openReads = 0;
+  #hasAnswered = false;
   #over = false;
 
   constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
@@ -61,10 +62,17 @@ export class RunClient implements ProcessClient {
     return this.#over && this.#fetches.size === 0 && this.#stores.size === 0;
   }
 
-  receive(message: FromSandbox, send: (message: ToSandbox) => void): void {
-    if (message.kind === 'fetch-abort') return this.#fetches.get(message.call)?.abort();
-    if (this.#over) return;
+  receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean {
+    if (message.kind === 'fetch-abort') return this.#abort(message.call);
+    if (this.#over) return false;
+    this.#take(message, send);
+    return true;
+  }
+
+  #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
     switch (message.kind) {
+      case 'fetch-abort':
+        return;
       case 'emit':
         this.#requireOutput();
         return this.#emit(message.event);
@@ -74,6 +82,9 @@ export class RunClient implements ProcessClient {
         return this.#host.log(message.line);
       case 'respond':
         this.#requireOutput();
+        // Of several answers the guest lets out the first.
+        this.#require(!this.#hasAnswered);
+        this.#hasAnswered = true;
         this.#requireWithin(this.#budget.takeBytes(message.response.body.byteLength));
         return this.#host.respond(message.response);
       case 'db-set':
@@ -142,11 +153,21 @@ export class RunClient implements ProcessClient {
     );
   }
 
+  #abort(call: number): boolean {
+    const controller = this.#fetches.get(call);
+    if (controller === undefined || controller.signal.aborted) return false;
+    controller.abort();
+    return true;
+  }
+
   #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void): void {
     const { run, call, request } = message;
     const bodyBytes = request.body?.byteLength ?? 0;
     this.#require(bodyBytes <= this.#limits.maxFetchRequestBytes);
+    // One under the number of another would take its place among those that are open, and both count as one.
+    if (this.#fetches.has(call)) throw new FrameError('Two requests with the same number');
     const exceeded = this.#traffic.open(bodyBytes, this.#fetches.size);
+    this.#require(!this.#traffic.isBeyondCount);
     if (exceeded !== undefined) return send({ kind: 'fetched', run, call, outcome: refusal(exceeded) });
     const controller = new AbortController();
     this.#fetches.set(call, controller);

@@ -1,5 +1,4 @@
 import { type AccountLimits, LIMITS } from '@headwater/shared';
-import { describeLimit } from '../protocol/exceeded-limit.ts';
 import type { DataStoreAnswer, DataStoreCall, RunHost, RunRequest } from '../sandbox.ts';
 
 /** More than a guest has under way at a time. */
@@ -27,6 +26,7 @@ export class RunStores {
   isSound({ key = '', valueJson = '', cursor = '' }: DataStoreCall): boolean {
     return (
       this.#open.size < MAX_OPEN_CALLS &&
+      this.#calls < this.#limits.maxDataStoreCallsPerRun &&
       key.length <= LIMITS.maxDataStoreKeyBytes &&
       valueJson.length <= this.#limits.maxDataStoreValueBytes &&
       cursor.length <= LIMITS.maxDataStoreKeyBytes * 4
@@ -36,9 +36,6 @@ export class RunStores {
   /** Never rejects. */
   async ask(call: DataStoreCall): Promise<DataStoreAnswer> {
     this.#calls += 1;
-    const { maxDataStoreCallsPerRun: value } = this.#limits;
-    const limit = { name: 'maxDataStoreCallsPerRun', value, used: this.#calls } as const;
-    if (this.#calls > value) return { ok: false, message: describeLimit(limit), limit };
     if (!this.#ids.has(call.storeId)) return { ok: false, message: 'it is none of the props of this run' };
     const controller = new AbortController();
     this.#open.add(controller);

@@ -2,7 +2,7 @@ import type { AccountLimits, ExceededLimit } from '@headwater/shared';
 
 /**
  * Counts the requests of one run, and what they send and receive. The guest knows most of these counts itself, but gives up
- * a request before the host has closed it: going over here is no breach, the request is refused.
+ * a request before the host has closed it: going over most limits here is no breach, the request is refused.
  */
 export class RunTraffic {
   readonly #limits: AccountLimits;
@@ -24,6 +24,11 @@ export class RunTraffic {
       this.#over('maxUploadBytesPerRun', this.#sentBytes) ??
       this.#over('maxDownloadBytesPerRun', this.#receivedBytes)
     );
+  }
+
+  /** More requests were asked for than the guest lets out. */
+  get isBeyondCount(): boolean {
+    return this.#requests > this.#limits.maxFetchesPerRun;
   }
 
   /** An answer came, with so many decoded bytes. Answers the limit that keeps it from the run. */

@@ -7,6 +7,7 @@ import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { IdleWords } from './idle-words.ts';
 import type { Launch } from './layers/confinement.ts';
 import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
@@ -87,6 +88,7 @@ export class SandboxProcess {
   #inFlight = 0;
   #isReady = false;
   readonly #heartbeat = new Heartbeat();
+  readonly #idleWords = new IdleWords();
   #killAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: ProcessOptions) {
@@ -129,6 +131,7 @@ export class SandboxProcess {
     this.#tasks.set(run, { client, startedAtMs, deadlineMs: startedAtMs + wallMs + DEADLINE_GRACE_MS, over: false });
     this.#inFlight += 1;
     this.tasksServed += 1;
+    this.#idleWords.taskBegan();
     this.#send({ ...order, run, bundleHash: bundle.hash });
   }
 
@@ -240,18 +243,20 @@ export class SandboxProcess {
         this.#isReady = true;
         if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
         this.#usage?.booted();
-        this.#heartbeat.answered();
+        this.#heartbeat.began();
         return this.#whenReady.resolve();
       case 'pong':
-        return this.#heartbeat.answered();
+        if (!this.#heartbeat.answered()) throw new FrameError('An answer to a heartbeat that nobody asked for');
+        return;
       case 'condemned':
         return this.#condemn();
       default: {
         const task = this.#tasks.get(message.run);
         // A task that was ended from this side may still have had something to say.
-        if (task === undefined) return;
+        if (task === undefined) return this.#idleWords.take();
+        // Said once more, it would explain processor time that no run has used.
+        if (message.kind === 'outcome' && !task.over) this.#usage?.runEnded(message.outcome.cpuMs);
         this.#deliver(task, message);
-        if (message.kind === 'outcome') this.#usage?.runEnded(message.outcome.cpuMs);
         if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
         else if (task.over) this.#forget(message.run, task);
       }
@@ -260,7 +265,7 @@ export class SandboxProcess {
 
   #deliver(task: Task, message: FromSandbox): void {
     try {
-      task.client.receive(message, (answer) => this.#send(answer));
+      if (!task.client.receive(message, (answer) => this.#send(answer))) this.#idleWords.take();
     } catch (error) {
       if (error instanceof FrameError) throw error;
       // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.
