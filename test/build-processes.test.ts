@@ -7,7 +7,7 @@ import { bundleAlone } from '../sandbox-runtime/src/build/build-component.ts';
 import { makeBundle } from '../sandbox-runtime/src/build/bundle-component.ts';
 import type { BuildLimits } from '../sandbox-runtime/src/build/packages/build-order.ts';
 import type { TaskEnd } from '../sandbox-runtime/src/build/task-process.ts';
-import { createTaskPool } from '../sandbox-runtime/src/build/task-pool.ts';
+import { createTaskPool, type TaskPool } from '../sandbox-runtime/src/build/task-pool.ts';
 import { encodeFrame, TaskFrameReader } from '../sandbox-runtime/src/build/task-frames.ts';
 import { createStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
 import { buildKitForFile, oneFile } from './support/build-kit.ts';
@@ -77,7 +77,8 @@ test('a build that takes too long ends at its limit, and one whose process break
     signal: new AbortController().signal,
   });
   // The process was new: nothing but this task can have ended it.
-  expect(await pool.run('o_one', {}, 5_000)).toMatchObject({ kind: 'lost', cause: 'exit' });
+  const task = { value: {}, timeoutMs: 5_000, isAnswer: (answer: unknown) => answer === 1 };
+  expect(await pool.run('o_one', task)).toMatchObject({ kind: 'lost', cause: 'exit' });
   expect(started).toBe(1);
   await starter.stop();
 });
@@ -146,7 +147,7 @@ test('what a bundle is called is not the word of the process that made it', asyn
   const bundle = { code: 'export default 1;', sourceMap: '{}', hash: 'that of another' };
   const answer = { kind: 'bundled', sourceMap: bundle.sourceMap, hash: bundle.hash, bundle };
   const end: TaskEnd = { kind: 'answered', answer, text: Buffer.from(bundle.code) };
-  const pool = { run: async () => end, stop: () => undefined };
+  const pool: TaskPool = { run: async <Answer>() => end as TaskEnd<Answer>, stop: () => undefined };
   const processes = { plain: pool, fetching: pool, trees: pool, stop: () => undefined };
   const limits = { bundleMs: 1_000, maxBundleMemoryMb: 1 } as BuildLimits;
   const outcome = await bundleAlone({ processes, limits, cacheDir: '', log: () => undefined }, 'o_one', component);

@@ -4,10 +4,11 @@ import type { ComponentBundle } from '../sandbox.ts';
 import type { BuildOutcome } from './build-outcome.ts';
 import type { BuildProcesses } from './build-processes.ts';
 import type { PlainOutcome } from './bundle-component.ts';
-import type { BundleTask, PlainAnswer, TreeAnswer } from './bundle-task.ts';
+import type { BundleTask } from './bundle-task.ts';
 import type { ComponentFiles } from './component-files.ts';
+import { areMissingFiles, isFetchAnswer, isPlainAnswer, isTreeAnswer } from './judge-task-answer.ts';
 import type { MissingFile } from './list-missing-files.ts';
-import type { BuildLimits, FetchAnswer, FetchOrder } from './packages/build-order.ts';
+import type { BuildLimits, FetchOrder } from './packages/build-order.ts';
 import type { TaskEnd } from './task-process.ts';
 
 export interface BuildContext {
@@ -39,17 +40,25 @@ export async function bundleAlone(
   component: ComponentFiles,
 ): Promise<PlainOutcome> {
   const { limits, processes } = context;
-  const task: BundleTask = { kind: 'plain', component, maxBundleBytes: limits.maxBundleBytes };
-  const end = await processes.plain.run(tenantId, task, limits.bundleMs);
+  const value: BundleTask = { kind: 'plain', component, maxBundleBytes: limits.maxBundleBytes };
+  const end = await processes.plain.run(tenantId, { value, timeoutMs: limits.bundleMs, isAnswer: isPlainAnswer });
   if (end.kind === 'answered') {
-    const answer = end.answer as PlainAnswer;
+    const { answer } = end;
     if (answer.kind !== 'bundled') return answer;
+    const errors = storingErrors(end.text);
+    if (errors.length > 0) return { kind: 'failed', errors };
     return { kind: 'bundled', bundle: await readBundle(end.text, answer.sourceMap) };
   }
   return {
     kind: 'failed',
     errors: lostErrors(context, end, 'The code cannot be bundled', limits.maxBundleMemoryMb, component.entry),
   };
+}
+
+/** The bundler escapes NUL in strings, and leaves it in regular expressions and raw templates, as packages have them. */
+function storingErrors(code: Buffer): FieldError[] {
+  if (!code.includes(0)) return [];
+  return [{ path: 'component_code', message: 'The code with its packages contains a NUL character' }];
 }
 
 /**
@@ -73,9 +82,10 @@ export async function findMissingFiles(
   tenantId: string,
   component: ComponentFiles,
 ): Promise<MissingFile[]> {
-  const task: BundleTask = { kind: 'missing-files', component };
-  const end = await context.processes.plain.run(tenantId, task, context.limits.bundleMs);
-  if (end.kind === 'answered') return end.answer as MissingFile[];
+  const value: BundleTask = { kind: 'missing-files', component };
+  const task = { value, timeoutMs: context.limits.bundleMs, isAnswer: areMissingFiles };
+  const end = await context.processes.plain.run(tenantId, task);
+  if (end.kind === 'answered') return end.answer;
   lostErrors(context, end, '', context.limits.maxBundleMemoryMb);
   return [];
 }
@@ -89,18 +99,25 @@ export async function bundleWithPackages(
   const { processes, limits, cacheDir } = context;
   const what = `Cannot resolve ${packages.map((name) => JSON.stringify(name)).join(', ')}`.slice(0, MAX_NAMED_CHARS);
   const order: FetchOrder = { packages, registry, cacheDir, limits };
-  const fetched = await processes.fetching.run(tenantId, order, limits.buildMs + GRACE_MS);
+  const fetched = await processes.fetching.run(tenantId, {
+    value: order,
+    timeoutMs: limits.buildMs + GRACE_MS,
+    isAnswer: isFetchAnswer,
+  });
   if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };
-  const result = fetched.answer as FetchAnswer;
+  const result = fetched.answer;
   if (!result.ok) {
     const message = `The packages cannot be used: ${result.reason}`;
     return { ok: false, errors: [{ path: 'component_code', message }] };
   }
-  const task: BundleTask = { kind: 'tree', component, entryLoader, cacheDir, limits };
-  const end = await processes.trees.run(tenantId, task, limits.buildMs, fetched.text);
+  const value: BundleTask = { kind: 'tree', component, entryLoader, cacheDir, limits };
+  const task = { value, text: fetched.text, timeoutMs: limits.buildMs, isAnswer: isTreeAnswer };
+  const end = await processes.trees.run(tenantId, task);
   if (end.kind === 'lost') return { ok: false, errors: lostErrors(context, end, what, limits.maxMemoryMb) };
-  const answer = end.answer as TreeAnswer;
+  const { answer } = end;
   if (!answer.ok) return { ok: false, errors: answer.errors };
+  const errors = storingErrors(end.text);
+  if (errors.length > 0) return { ok: false, errors };
   const { sourceMap, dependencies } = answer;
   return { ok: true, bundle: await readBundle(end.text, sourceMap), dependencies };
 }

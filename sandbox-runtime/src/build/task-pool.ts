@@ -9,7 +9,7 @@ export interface TaskPoolOptions {
 
 export interface TaskPool {
   /** In a process that does nothing else meanwhile, and that has served no other tenant. */
-  run(tenantId: string, task: unknown, timeoutMs: number, text?: Buffer): Promise<TaskEnd>;
+  run<Answer>(tenantId: string, task: Task<Answer>): Promise<TaskEnd<Answer>>;
   stop(): void;
 }
 
@@ -57,7 +57,7 @@ export function createTaskPool({ start, maxTasks, signal }: TaskPoolOptions): Ta
     idle.set(process, { tenantId, timer: setTimeout(() => drop(process), IDLE_MS) });
   }
 
-  async function runOn(process: TaskProcess, tenantId: string, task: Task): Promise<TaskEnd> {
+  async function runOn<Answer>(process: TaskProcess, tenantId: string, task: Task<Answer>): Promise<TaskEnd<Answer>> {
     const startedAtMs = performance.now();
     const end = await process.run(task, signal);
     giveBack(tenantId, process, performance.now() - startedAtMs);
@@ -65,8 +65,7 @@ export function createTaskPool({ start, maxTasks, signal }: TaskPoolOptions): Ta
   }
 
   return {
-    async run(tenantId, value, timeoutMs, text) {
-      const task = { value, timeoutMs, ...(text === undefined ? {} : { text }) };
+    async run(tenantId, task) {
       const process = await take(tenantId);
       const isFirst = process.tasksServed === 0;
       const end = await runOn(process, tenantId, task);

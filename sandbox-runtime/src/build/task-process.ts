@@ -14,15 +14,17 @@ export interface TaskProcessOptions {
 }
 
 /** How a task ended. Without an answer the process is gone, and `stderr` has its last words. */
-export type TaskEnd =
-  | { kind: 'answered'; answer: unknown; text: Buffer }
+export type TaskEnd<Answer = unknown> =
+  | { kind: 'answered'; answer: Answer; text: Buffer }
   | { kind: 'lost'; cause: 'exit' | 'stop'; stderr: string }
   | { kind: 'lost'; cause: 'time'; timeoutMs: number };
 
-export interface Task {
+export interface Task<Answer = unknown> {
   value: unknown;
   text?: Buffer;
   timeoutMs: number;
+  /** Of an answer that is none, the process is lost like one that broke down. */
+  isAnswer(answer: unknown): answer is Answer;
 }
 
 /** The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and lists of what is wrong or missing. */
@@ -41,6 +43,7 @@ export class TaskProcess {
   ended = false;
   #stderr = '';
   #settle: ((end: TaskEnd) => void) | undefined;
+  #isAnswer: (answer: unknown) => boolean = () => false;
 
   constructor({ command, script, environment, starter }: TaskProcessOptions) {
     this.#handle = starter.start(
@@ -56,11 +59,12 @@ export class TaskProcess {
   }
 
   /** Never rejects. Past `timeoutMs`, or when `signal` is aborted, the process is killed. */
-  async run({ value, text, timeoutMs }: Task, signal: AbortSignal): Promise<TaskEnd> {
+  async run<Answer>({ value, text, timeoutMs, isAnswer }: Task<Answer>, signal: AbortSignal): Promise<TaskEnd<Answer>> {
     this.tasksServed += 1;
-    const { promise, resolve } = Promise.withResolvers<TaskEnd>();
-    this.#settle = resolve;
-    const cutOff = (end: TaskEnd): void => {
+    const { promise, resolve } = Promise.withResolvers<TaskEnd<Answer>>();
+    this.#settle = resolve as (end: TaskEnd) => void;
+    this.#isAnswer = isAnswer;
+    const cutOff = (end: TaskEnd<never>): void => {
       this.#finish(end);
       this.end();
     };
@@ -107,12 +111,13 @@ export class TaskProcess {
   #answered(answer: unknown, text: Buffer): void {
     // Nobody has asked: what comes later would be taken for the answer to something else.
     if (this.#settle === undefined) return this.end();
+    if (!this.#isAnswer(answer)) return this.#lose('The process answered what is no answer');
     this.#finish({ kind: 'answered', answer, text });
   }
 
-  #lose(): void {
+  #lose(reason = this.#stderr): void {
     this.end();
-    this.#finish({ kind: 'lost', cause: 'exit', stderr: this.#stderr });
+    this.#finish({ kind: 'lost', cause: 'exit', stderr: reason });
   }
 
   #finish(end: TaskEnd): void {

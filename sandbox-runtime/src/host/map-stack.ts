@@ -100,7 +100,8 @@ function textOf(frames: readonly Frame[]): string | undefined {
 function readMap(sourceMap: string): Mapping | undefined {
   try {
     const { sources, mappings } = JSON.parse(sourceMap) as Partial<Mapping>;
-    return Array.isArray(sources) && typeof mappings === 'string' ? { sources, mappings } : undefined;
+    const areNames = Array.isArray(sources) && sources.every((source) => typeof source === 'string');
+    return areNames && typeof mappings === 'string' ? { sources, mappings } : undefined;
   } catch {
     return undefined;
   }

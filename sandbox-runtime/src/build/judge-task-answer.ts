@@ -1,0 +1,84 @@
+import { type FieldError, LIMITS } from '@headwater/shared';
+import type { PlainAnswer, TreeAnswer } from './bundle-task.ts';
+import type { MissingFile } from './list-missing-files.ts';
+import type { FetchAnswer } from './packages/build-order.ts';
+
+/*
+ * What build processes answer, judged before anything of the node reads it: they deal with code and packages of strangers. It is as such a
+ * process answers while it is itself, or the process is taken for one that broke down. How long it is bounds the frame.
+ */
+
+/** Names that one import may stand for: more than there are kinds of files. */
+const MAX_CANDIDATES = 32;
+
+export function isPlainAnswer(answer: unknown): answer is PlainAnswer {
+  if (!isObject(answer)) return false;
+  switch (answer['kind']) {
+    case 'bundled':
+      return isStorable(answer['sourceMap']);
+    case 'failed':
+      return areErrors(answer['errors']);
+    case 'needs-packages': {
+      const { packages, entryLoader } = answer;
+      return areTexts(packages) && packages.length > 0 && (entryLoader === 'js' || entryLoader === 'ts');
+    }
+    default:
+      return false;
+  }
+}
+
+export function areMissingFiles(answer: unknown): answer is MissingFile[] {
+  return Array.isArray(answer) && answer.length <= LIMITS.maxComponentFiles + 1 && answer.every(isMissingFile);
+}
+
+export function isFetchAnswer(answer: unknown): answer is FetchAnswer {
+  if (!isObject(answer)) return false;
+  return answer['ok'] === true || (answer['ok'] === false && isText(answer['reason']));
+}
+
+export function isTreeAnswer(answer: unknown): answer is TreeAnswer {
+  if (!isObject(answer)) return false;
+  if (answer['ok'] === false) return areErrors(answer['errors']);
+  return answer['ok'] === true && isStorable(answer['sourceMap']) && areDependencies(answer['dependencies']);
+}
+
+function isMissingFile(file: unknown): boolean {
+  if (!isObject(file)) return false;
+  const { path, importer, candidates } = file;
+  return isText(path) && isText(importer) && areTexts(candidates) && candidates.length <= MAX_CANDIDATES;
+}
+
+function areErrors(errors: unknown): errors is FieldError[] {
+  return Array.isArray(errors) && errors.length > 0 && errors.every(isFieldError);
+}
+
+function isFieldError(error: unknown): boolean {
+  if (!isObject(error)) return false;
+  const { path, message, file, line, column } = error;
+  const isPlace = [line, column].every((place) => place === undefined || Number.isSafeInteger(place));
+  return isText(path) && isText(message) && (file === undefined || isText(file)) && isPlace;
+}
+
+/** Names and versions, which are stored with the component. */
+function areDependencies(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const entries = Object.entries(value);
+  return entries.length <= LIMITS.maxPackagesPerBuild && entries.flat().every(isStorable);
+}
+
+function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+/** The database takes no NUL. */
+function isStorable(value: unknown): value is string {
+  return isText(value) && !value.includes('\0');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
