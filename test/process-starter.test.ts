@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import type { StartOrder } from '../sandbox-runtime/src/host/starter/orders.ts';
+import { MAX_STDERR_CHARS, type StartOrder } from '../sandbox-runtime/src/host/starter/orders.ts';
 import { createStarter, type ProcessEnd, type ProcessStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
 import { findKoffi } from '../sandbox-runtime/src/syscall-filter/find-koffi.ts';
 import { type FilterArch, refusedSyscalls } from '../sandbox-runtime/src/syscall-filter/syscalls.ts';
@@ -17,6 +20,8 @@ afterEach(async () => {
 });
 
 const isLinux = process.platform === 'linux';
+/** Beyond those that Node keeps from its children. */
+const LEFT_OPEN_FD = 100;
 
 interface Started {
   pid: Promise<number>;
@@ -164,4 +169,44 @@ test.runIf(isLinux)('what no process needs of the kernel is refused to all that 
   const one = start(await make(), script);
   expect((await one.end).stderr).toBe('');
   expect(JSON.parse(one.heard())).toEqual([refused.map(() => ENOSYS), true]);
+});
+
+test.skipIf(!isLinux)('what whoever started the node has left open is given to no process', async () => {
+  const file = openSync(import.meta.filename, 'r');
+  const node = `
+    import { createStarter } from ${JSON.stringify(import.meta.resolve('../sandbox-runtime/src/host/starter/starter.ts'))};
+    const starter = await createStarter();
+    const script = "process.stderr.write(require('node:fs').readdirSync('/proc/self/fd').join(' '))";
+    const order = { program: process.execPath, args: ['-'], environment: {}, files: [], sessionNice: 1, script };
+    const ended = ({ stderr }) => { console.log(stderr); void starter.stop(); };
+    starter.start(order, { started: (_pid, channel) => channel.resume(), ended });`;
+  try {
+    const kept = Array.from({ length: LEFT_OPEN_FD - 3 }, () => 'ignore' as const);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', node], {
+      stdio: ['ignore', 'pipe', 'inherit', ...kept, file],
+    });
+    const [said] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+    await once(child, 'exit');
+    const descriptors = String(said).trim().split(' ').map(Number);
+    expect(descriptors).toContain(3);
+    expect(descriptors).not.toContain(LEFT_OPEN_FD);
+  } finally {
+    closeSync(file);
+  }
+});
+
+test('a process that writes errors without end is read no further than is kept', async () => {
+  const starter = await make();
+  const script = `${CHANNEL}const text = 'x'.repeat(65_536); let count = 0;
+    process.stderr.on('error', () => undefined);
+    const write = () => process.stderr.write(text, (error) => {
+      if (error || (count += 1) === 1_000) channel.write(error ? 'closed' : 'read');
+      else write();
+    });
+    write();`;
+  const one = start(starter, script);
+  await eventually(() => one.heard() !== '');
+  expect(one.heard()).toBe('closed');
+  one.kill();
+  expect((await one.end).stderr).toBe('x'.repeat(MAX_STDERR_CHARS));
 });

@@ -42,7 +42,7 @@ const ANSWERS: unknown[] = [
   [null],
   [{ path: './one', importer: 'component.mjs' }],
   [{ path: './one', importer: 'component.mjs', candidates: Array(1_000).fill('one') }],
-  Array(1_000).fill({ path: './one', importer: 'component.mjs', candidates: [] }),
+  Array.from({ length: 1_000 }, () => ({ path: './one', importer: 'component.mjs', candidates: [] })),
 ];
 
 /** Asked for a bundle, a process answers this; asked to fetch packages, that it has them. */

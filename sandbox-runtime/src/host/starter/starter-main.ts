@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { findKoffi } from '../../syscall-filter/find-koffi.ts';
 import { refuseToChildren } from '../../syscall-filter/install-filter.ts';
 import { setSessionNice } from '../layers/session-nice.ts';
+import { closeInheritedFiles } from './inherited-files.ts';
 import { type FromStarter, MAX_STDERR_CHARS, type ToStarter } from './orders.ts';
 
 type Start = Extract<ToStarter, { kind: 'start' }>;
@@ -51,7 +52,9 @@ function begin(token: string, order: Start['order'], script: string, channel: So
   });
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    if (stderr.length < MAX_STDERR_CHARS) stderr += text.slice(0, MAX_STDERR_CHARS);
+    stderr = (stderr + text).slice(0, MAX_STDERR_CHARS);
+    // Read on without end, it would take the time in which others are started. Nobody hears more of it.
+    if (stderr.length === MAX_STDERR_CHARS) child.stderr?.destroy();
   });
   const ended = (code: number | null, signal: string | null): void => {
     if (children.delete(child)) tell({ kind: 'ended', token, code, signal, stderr });
@@ -120,6 +123,7 @@ function filterSyscalls(): void {
   }
 }
 
+closeInheritedFiles();
 filterSyscalls();
 process.on('message', (message: ToStarter) => {
   if (message.kind === 'script') scripts.set(message.script, message.code);
