@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
@@ -71,6 +72,25 @@ export async function runInForgedProcess(
   }
 }
 
+/** The same, and the process is left alone after the run's end: answers what was said of it when it is gone, at the latest after `withinMs`. */
+export async function outliveForgedRun(script: string, maxRssMb: number, withinMs: number): Promise<string[]> {
+  const problems: string[] = [];
+  const starter = await createStarter();
+  const process = startProcess(starter, `${PRELUDE}${script}`, problems, maxRssMb);
+  const watch = setInterval(() => process.check(performance.now()), 100);
+  try {
+    await process.ready;
+    await runTask(process, recordingHost(), {});
+    await Promise.race([process.whenExited(), sleep(withinMs, undefined, { ref: false })]);
+    return process.exited ? ['ended', ...problems] : ['still there', ...problems];
+  } finally {
+    clearInterval(watch);
+    process.end();
+    await process.whenExited();
+    await starter.stop();
+  }
+}
+
 async function runIn(
   starter: ProcessStarter,
   script: string,
@@ -90,7 +110,12 @@ async function runIn(
   }
 }
 
-function startProcess(starter: ProcessStarter, processCode: string, problems: string[]): SandboxProcess {
+function startProcess(
+  starter: ProcessStarter,
+  processCode: string,
+  problems: string[],
+  maxRssMb = 512,
+): SandboxProcess {
   return new SandboxProcess({
     settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
     processCode,
@@ -104,7 +129,7 @@ function startProcess(starter: ProcessStarter, processCode: string, problems: st
       ended: () => undefined,
     }),
     guest: { code: '', snapshot: undefined },
-    maxRssMb: 512,
+    maxRssMb,
     log: (_level, message, fields) => void problems.push(`${message}: ${JSON.stringify(fields)}`),
     onFree: () => undefined,
     onExit: () => undefined,

@@ -20,6 +20,8 @@ import { UsageWatch } from './usage-watch.ts';
 const DEADLINE_GRACE_MS = 1_000;
 /** Most are shorter. */
 const LONG_TASK_MS = 40;
+/** How often one is looked at that has served tasks and has none: it should use nothing. */
+const IDLE_LOOK_MS = 1_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
@@ -90,6 +92,7 @@ export class SandboxProcess {
   readonly #heartbeat = new Heartbeat();
   readonly #idleWords = new IdleWords();
   #killAtMs = Number.POSITIVE_INFINITY;
+  #lookedAtMs = 0;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -170,7 +173,8 @@ export class SandboxProcess {
     }
     if (this.#channel !== undefined && this.#heartbeat.isDue(nowMs, this.#inFlight > 0)) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
-    if (this.#inFlight > 0 || this.isHot) void this.#look(nowMs);
+    const isIdleLookDue = this.tasksServed > 0 && nowMs - this.#lookedAtMs >= IDLE_LOOK_MS;
+    if (this.#inFlight > 0 || this.isHot || isIdleLookDue) void this.#look(nowMs);
     if (this.#heartbeat.isLost(nowMs, this.isHot)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
@@ -322,9 +326,14 @@ export class SandboxProcess {
   }
 
   async #look(nowMs: number): Promise<void> {
-    const verdict = await this.#usage?.look(nowMs);
+    this.#lookedAtMs = nowMs;
+    const verdict = await this.#usage?.look(nowMs, this);
     if (verdict === undefined || verdict === 'fine' || this.exited) return;
     if (verdict === 'end') this.kill(outOfMemory(this.#options.maxRssMb), () => this.#isShared());
+    if (verdict === 'end-idle') {
+      this.#options.log('warn', 'A sandbox process computed without a run and was killed', { pid: this.pid });
+      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+    }
     this.draining = true;
   }
 

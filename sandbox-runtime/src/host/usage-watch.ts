@@ -5,8 +5,17 @@ import { readUsage } from './read-usage.ts';
 /** Part of its memory over which a process takes no new runs. */
 const FULL = 0.7;
 
+/** Processor time without a task, for what is left to be done after the last one: nobody pays for more of it, and no limit of a run ends it. */
+const MAX_IDLE_CPU_MS = 3_000;
+
 /** What a look at a process asks for: nothing, another one for the runs to come, or its end. */
-export type UsageVerdict = 'fine' | 'replace' | 'end';
+export type UsageVerdict = 'fine' | 'replace' | 'end' | 'end-idle';
+
+/** What a process has been given to do so far. */
+export interface TaskCount {
+  inFlight: number;
+  tasksServed: number;
+}
 
 /** Looks at what a process takes of the machine: its memory is bounded, and computing for long lowers its priority. */
 export class UsageWatch {
@@ -14,6 +23,7 @@ export class UsageWatch {
   readonly #maxRssMb: number;
   readonly #priority: CpuPriority;
   #looking = false;
+  #idle: { tasksServed: number; cpuMs: number } | undefined;
 
   constructor(pid: number, maxRssMb: number, starter: Pick<ProcessStarter, 'command'>) {
     this.#pid = pid;
@@ -40,14 +50,22 @@ export class UsageWatch {
   }
 
   /** Never rejects. A look while another one is under way finds nothing. */
-  async look(nowMs: number): Promise<UsageVerdict> {
+  async look(nowMs: number, tasks: Readonly<TaskCount>): Promise<UsageVerdict> {
     if (this.#looking) return 'fine';
     this.#looking = true;
     const usage = await readUsage(this.#pid);
     this.#looking = false;
     if (usage === undefined) return 'fine';
     if (usage.rssMb > this.#maxRssMb) return 'end';
+    if (this.#idleCpuMs(tasks, usage.cpuMs) > MAX_IDLE_CPU_MS) return 'end-idle';
     const keepsPriority = this.#priority.look(nowMs, usage.cpuMs);
     return keepsPriority && usage.rssMb <= this.#maxRssMb * FULL ? 'fine' : 'replace';
+  }
+
+  /** Since the first look that found it without a task. */
+  #idleCpuMs({ inFlight, tasksServed }: TaskCount, cpuMs: number): number {
+    if (inFlight > 0 || tasksServed === 0) this.#idle = undefined;
+    else if (this.#idle?.tasksServed !== tasksServed) this.#idle = { tasksServed, cpuMs };
+    return this.#idle === undefined ? 0 : cpuMs - this.#idle.cpuMs;
   }
 }
