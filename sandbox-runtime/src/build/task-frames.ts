@@ -1,3 +1,5 @@
+import { HeldBytes } from '../protocol/held-bytes.ts';
+
 /**
  * What a build process and the node exchange: JSON text, and with it a text that whoever passes it on need not read. A bundle has tens of
  * megabytes, and as a member of the JSON it holds the node's thread for a tenth of a second.
@@ -33,8 +35,7 @@ export interface TaskFrameBounds {
 /** Puts frames together from the bytes of a pipe. Holds at most one frame within the bounds. */
 export class TaskFrameReader {
   readonly #bounds: TaskFrameBounds;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #held = new HeldBytes();
   #needed = HEAD_BYTES;
 
   constructor(bounds: TaskFrameBounds) {
@@ -43,23 +44,18 @@ export class TaskFrameReader {
 
   /** The frames that this chunk completes. Throws where the sender is not to be listened to further. */
   push(chunk: Buffer): TaskFrame[] {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes < this.#needed) return [];
-    let rest = Buffer.concat(this.#chunks);
+    let rest = this.#held.with(chunk);
     const frames: TaskFrame[] = [];
-    for (;;) {
-      this.#needed = HEAD_BYTES;
-      if (rest.length < HEAD_BYTES) break;
+    while (rest.length >= this.#needed) {
       const [json, text] = [this.#length(rest, 0, 'maxJsonBytes'), this.#length(rest, 4, 'maxTextBytes')];
       this.#needed = HEAD_BYTES + json + text;
       if (rest.length < this.#needed) break;
       const textAt = HEAD_BYTES + json;
       frames.push({ value: parse(rest.subarray(HEAD_BYTES, textAt)), text: rest.subarray(textAt, this.#needed) });
       rest = rest.subarray(this.#needed);
+      this.#needed = HEAD_BYTES;
     }
-    this.#chunks = rest.length === 0 ? [] : [rest];
-    this.#bytes = rest.length;
+    this.#held.hold(rest);
     return frames;
   }
 

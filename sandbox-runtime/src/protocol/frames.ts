@@ -1,3 +1,5 @@
+import { HeldBytes } from './held-bytes.ts';
+
 /**
  * Frames on the pipe between the engine and a sandbox process: a fixed head, then up to eight parts of raw bytes.
  *
@@ -83,8 +85,7 @@ export class FrameWriter {
 /** Cuts a byte stream into frames. A frame's announced size is checked before a byte of it is kept. */
 export class FrameReader {
   readonly #maxFrameBytes: number;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #held = new HeldBytes();
   #needed = 4;
 
   constructor(maxFrameBytes: number) {
@@ -93,25 +94,18 @@ export class FrameReader {
 
   /** Takes the next bytes and returns the frames that are now whole. Throws FrameError. */
   push(chunk: Buffer): Frame[] {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes < this.#needed) return [];
-    let rest = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    let rest = this.#held.with(chunk);
     const frames: Frame[] = [];
-    for (;;) {
-      if (rest.length < 4) {
-        this.#needed = 4;
-        break;
-      }
+    while (rest.length >= this.#needed) {
       const length = rest.readUInt32LE(0);
       if (length > this.#maxFrameBytes) throw new FrameError(`A frame of ${length} bytes is over the limit`);
       this.#needed = 4 + length;
       if (rest.length < this.#needed) break;
       frames.push(readFrame(rest.subarray(4, this.#needed)));
       rest = rest.subarray(this.#needed);
+      this.#needed = 4;
     }
-    this.#chunks = rest.length === 0 ? [] : [rest];
-    this.#bytes = rest.length;
+    this.#held.hold(rest);
     return frames;
   }
 }
