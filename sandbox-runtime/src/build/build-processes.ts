@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ProcessStarter } from '../host/starter/starter.ts';
 import { findBuildPrefix } from '../host/layers/build-prefix.ts';
 import { findKoffi } from '../syscall-filter/find-koffi.ts';
 import { buildCommand } from './build-command.ts';
+import { CACHE_FOLDERS } from './packages/package-cache.ts';
 import { type BuildScripts, bundleScripts } from './build-scripts.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 import { createTaskPool, type TaskPool } from './task-pool.ts';
@@ -34,13 +35,15 @@ const MAX_FETCHED_FILE_MB = 256;
 export function createBuildProcesses(options: BuildProcessesOptions): BuildProcesses {
   const { cacheDir, signal, environment, starter } = options;
   const { maxMemoryMb, maxBundleMemoryMb } = options.limits;
+  const writable = CACHE_FOLDERS.map((name) => join(cacheDir, name));
   let scripts: Promise<BuildScripts> | undefined;
   let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
-    withoutNetwork ??= findBuildPrefix({ network: false });
     const { bundle, esbuildPaths } = await scripts;
+    const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
+    withoutNetwork ??= findBuildPrefix({ network: false, readable: programs, writable });
     const command = buildCommand({
       readable: [...esbuildPaths, ...readable],
       writable: [],
@@ -55,7 +58,7 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   };
   const fetcher = async () => {
     scripts ??= bundleScripts();
-    withNetwork ??= findBuildPrefix({ network: true });
+    withNetwork ??= findBuildPrefix({ network: true, readable: [process.execPath], writable });
     const { fetch } = await scripts;
     const cache = [join(cacheDir, '*')];
     const command = buildCommand({

@@ -35,7 +35,11 @@ export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAn
   channel.on('error', endGroup);
 }
 
+/** Of a process that is the first of its own: with it end all others, and to it the group's number means all but itself. */
+const FIRST_PID = 1;
+
 // A build process leads a group of its own; the bundler's program is in it and may be busy for ever.
 function endGroup(): void {
+  if (process.pid === FIRST_PID) process.exit();
   process.kill(-process.pid, 'SIGKILL');
 }
