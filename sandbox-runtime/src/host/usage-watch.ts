@@ -6,7 +6,7 @@ import { readUsage } from './read-usage.ts';
 const FULL = 0.7;
 
 /** Processor time without a task, for what is left to be done after the last one: nobody pays for more of it, and no limit of a run ends it. */
-const MAX_IDLE_CPU_MS = 3_000;
+const MAX_IDLE_CPU_MS = 2_000;
 
 /** What a look at a process asks for: nothing, another one for the runs to come, or its end. */
 export type UsageVerdict = 'fine' | 'replace' | 'end' | 'end-idle';

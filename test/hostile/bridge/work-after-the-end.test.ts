@@ -9,6 +9,9 @@ const MAX_RSS_MB = 200;
 /** With a heartbeat it was looked at after ten. */
 const WITHIN_MS = 8_000;
 
+/** What computes is behind all others by then, and on a full machine gets little. */
+const COMPUTED_WITHIN_MS = 200_000;
+
 const PING = 8;
 const ALIVE = `channel.on('data', (piece) => { if (piece[4] === ${PING}) send(PONG, 0); });`;
 
@@ -22,7 +25,7 @@ it.skipIf(process.platform !== 'linux').each([
   [
     'computes',
     'const burn = () => { const end = Date.now() + 20; while (Date.now() < end); setImmediate(burn); }; burn();',
-    60_000,
+    COMPUTED_WITHIN_MS,
     /computed without a run/,
   ],
 ])('one that %s is ended soon', async (_what, work, withinMs, reason) => {
