@@ -1,6 +1,6 @@
 import type { EventRecord } from '../api/resources.ts';
 import { clockTime, localTime } from '../terminal/describe-time.ts';
-import { safeLine, safeText } from '../terminal/safe-text.ts';
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Style } from '../terminal/style.ts';
 
 /** An event: two parts on a terminal; one line of columns with tabs between elsewhere. */
@@ -8,12 +8,22 @@ export function eventText(record: EventRecord, style: Style, aligned: boolean): 
   const { id, indexed_at_ms: atMs, event, metadata } = record;
   const { name, summary } = metadata;
   if (!aligned) {
-    const cells = [new Date(atMs).toISOString(), id, safeLine(name), safeLine(summary ?? ''), JSON.stringify(event)];
+    const cells = [
+      new Date(atMs).toISOString(),
+      safeLine(id),
+      safeLine(name),
+      safeLine(summary ?? ''),
+      eventJson(event),
+    ];
     return cells.join('\t');
   }
   const channel = name === '' ? '' : ` ${style.cyan(`[${safeLine(name)}]`)}`;
-  const head = `${style.dim(localTime(atMs))}  ${style.bold(id)}${channel}${summary === null ? '' : `  ${safeLine(summary)}`}`;
-  return `${head}\n${safeText(JSON.stringify(event, null, 2))}`;
+  const head = `${style.dim(localTime(atMs))}  ${style.bold(safeLine(id))}${channel}${summary === null ? '' : `  ${safeLine(summary)}`}`;
+  return `${head}\n${eventJson(event, 2)}`;
+}
+
+function eventJson(event: unknown, indent = 0): string {
+  return safeJson(JSON.stringify(event, null, indent) ?? 'null');
 }
 
 interface LogEvent {

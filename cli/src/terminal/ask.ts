@@ -1,6 +1,6 @@
 import { confirm, isCancel, multiselect, password, select, text } from '@clack/prompts';
 import { CliError } from '../cli-error.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine, safeText } from './safe-text.ts';
 
 interface TextOptions {
   placeholder?: string;
@@ -64,7 +64,7 @@ export function createAsk(possible: boolean): Ask {
     },
     confirm: (question) =>
       answer((signal) => confirm({ message: safeLine(question), output, signal, initialValue: false })),
-    tell: (line) => void output.write(`${line}\n`),
+    tell: (line) => void output.write(`${safeText(line)}\n`),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { OutputStream } from './output-stream.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { safeLine, safeText } from './safe-text.ts';
+import { safeJson, safeLine, safeStyled, safeText } from './safe-text.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Column, renderFields, renderTable } from './table.ts';
 
@@ -39,29 +39,33 @@ export interface Output {
 
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, json, quiet } = options;
-  const style = createStyle(options.colors ?? stdout.isTTY === true);
-  const errorStyle = createStyle(options.colors ?? stderr.isTTY === true);
-  const write = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const colors = { stdout: options.colors ?? stdout.isTTY === true, stderr: options.colors ?? stderr.isTTY === true };
+  const style = createStyle(colors.stdout);
+  const errorStyle = createStyle(colors.stderr);
+  // Commands make text of others harmless where they put it; here is nothing that one has forgotten.
+  const clean = (text: string, styled: boolean) => (styled ? safeStyled(text) : safeText(text));
+  const print = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const write = (text: string) => print(clean(text, colors.stdout));
   const progress = createProgress(stderr, stderr.isTTY === true && !json && !quiet);
-  const say = (text: string) => progress.around(() => void stderr.write(`${text}\n`));
+  const say = (text: string) => progress.around(() => void stderr.write(`${clean(text, colors.stderr)}\n`));
   return {
     json,
     quiet,
     forTerminal: stdout.isTTY === true,
     style,
     answer({ json: value, text, quiet: id }) {
-      if (json) write(JSON.stringify(value, null, 2));
+      if (json) print(jsonText(value, 2));
       else if (quiet && id !== undefined) {
         if (id !== '') write(id);
       } else if (text !== undefined && text !== '') write(text);
     },
-    record: (value, text) => write(json ? JSON.stringify(value) : text),
+    record: (value, text) => (json ? print(jsonText(value)) : write(text)),
     note(text) {
       if (!json && !quiet) say(text);
     },
     warn: (text) => say(`${errorStyle.yellow('warning:')} ${text}`),
     error(error) {
-      say(json ? JSON.stringify({ error: errorDocument(error) }, null, 2) : renderError(error, errorStyle));
+      say(json ? jsonText({ error: errorDocument(error) }, 2) : renderError(error, errorStyle));
     },
     progress: (text, work) => progress.during(text, work),
     table(rows, columns) {
@@ -71,6 +75,11 @@ export function createOutput(options: OutputOptions): Output {
     },
     fields: (fields) => renderFields(fields, style),
   };
+}
+
+/** `JSON.stringify` leaves the control characters of Latin-1 as they are. `null`: a server that should have said something. */
+function jsonText(value: unknown, indent = 0): string {
+  return safeJson(JSON.stringify(value, null, indent) ?? 'null');
 }
 
 /** The shape of every error under --json. */
@@ -92,7 +101,7 @@ function renderError({ message, hint, fields, requestId }: CliError, style: Styl
   for (const field of fields.filter((one) => one !== headline && !isRepeated(one, message)))
     lines.push(`  ${style.bold(placeOf(field))} ${safeText(field.message)}`);
   if (hint !== undefined) lines.push(`  ${style.cyan('→')} ${safeText(hint)}`);
-  if (requestId !== undefined) lines.push(`  ${style.dim(`request ${requestId}`)}`);
+  if (requestId !== undefined) lines.push(`  ${style.dim(`request ${safeLine(requestId)}`)}`);
   return lines.join('\n');
 }
 

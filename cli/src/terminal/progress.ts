@@ -1,4 +1,5 @@
 import type { OutputStream } from './output-stream.ts';
+import { safeLine } from './safe-text.ts';
 
 export interface Progress {
   /** Another text. */
@@ -22,7 +23,7 @@ export function createProgress(stream: OutputStream, enabled: boolean): Progress
   const draw = () => {
     if (shown === undefined) return;
     frame = (frame + 1) % FRAMES.length;
-    stream.write(`${CLEAR_LINE}${FRAMES[frame]} ${shown}`);
+    stream.write(`${CLEAR_LINE}${FRAMES[frame]} ${safeLine(shown)}`);
   };
   return {
     async during(text, work) {

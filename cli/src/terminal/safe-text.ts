@@ -1,12 +1,18 @@
 /**
+ * What steers a terminal, or has it show letters in another order than they are in. All but line breaks and tabs of the control
+ * characters, those of Latin-1 too: some terminals take U+009B for the beginning of a sequence.
+ */
+const STEERING = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
+/** The same, and the sequences of `createStyle` whole. */
+const STEERING_OR_STYLE =
+  /\u001B\[(?:1|2|22|31|32|33|36|39)m|[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
+
+/**
  * Text of others (names, logs, events) without what steers a terminal: escape sequences could repaint what was written
  * before, change the clipboard or answer as if the user had typed. Line breaks and tabs stay.
  */
 export function safeText(text: string): string {
-  return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, (char) => {
-    if (char === '\r') return '';
-    return `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  });
+  return text.replaceAll(STEERING, shownAs);
 }
 
 /** The same on one line. */
@@ -14,4 +20,20 @@ export function safeLine(text: string): string {
   return safeText(text)
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('\t', ' ');
+}
+
+/** The same for text that a command has styled: its colours stay. */
+export function safeStyled(text: string): string {
+  return text.replaceAll(STEERING_OR_STYLE, (found) => (found.length > 1 ? found : shownAs(found)));
+}
+
+/** JSON text that means the same; what steers is only within its strings. */
+export function safeJson(json: string): string {
+  return json.replaceAll(STEERING, (char) => String.raw`\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function shownAs(char: string): string {
+  if (char === '\r') return '';
+  const code = char.charCodeAt(0).toString(16);
+  return code.length > 2 ? String.raw`\u${code}` : String.raw`\x${code.padStart(2, '0')}`;
 }

@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type CliUser, createCliUser } from './support/cli.ts';
+
+// Every command is a process of its own: beside other work each takes a second instead of a tenth.
+vi.setConfig({ testTimeout: 90_000 });
+
+/** Window title, clipboard, a sequence that begins with one character, a carriage return, letters turned round. */
+const STEERING = '\u001B]0;title\u0007\u001B]52;c;ZXZpbA==\u0007\u009B2J\r\u202Etxt.exe\u0085\u007F';
+const STEERS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
+const KEY = 'hw_key_of_another_server_entirely';
+
+let server: Server;
+let url: string;
+let user: CliUser;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let asked: IncomingMessage[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(async () => {
+  user = await createCliUser({ HEADWATER_URL: url, HEADWATER_API_KEY: KEY });
+  asked = [];
+});
+afterEach(() => user.remove());
+
+const says = (value: unknown, status = 200) => {
+  answer = (_, response) => void response.writeHead(status).end(JSON.stringify(value));
+};
+
+describe('text of a server, or of others on it, is text alone', () => {
+  const text = `a${STEERING}b`;
+
+  test.each([
+    ['whoami', { id: text, username: text, email: text, orgs: [{ id: text, name: text }], quotas: {} }],
+    ['login', { id: text, username: text, email: text, orgs: [], quotas: {} }],
+    ['unpublish x', { id: text, key: text, version: text }],
+    ['unpublish x -q', { id: text, key: text, version: text }],
+  ])('hw %s', async (line, data) => {
+    says({ data });
+    const words = line.split(' ');
+    const [shown, json] = [await user.hw(words), await user.hw([...words, '--json'])];
+    for (const { code, stdout, stderr } of [shown, json])
+      expect({ code, stderr, steers: STEERS.test(stdout) }).toEqual({ code: 0, stderr: '', steers: false });
+    expect(JSON.stringify(JSON.parse(json.stdout))).toContain(JSON.stringify(text));
+  });
+
+  test('events and lines of logs keep their columns, and their JSON is whole', async () => {
+    const metadata = { emit_id: 'dc_x', emitter_id: 'dc_x', name: text, summary: text, ts: null };
+    says({ data: [{ id: `1-0${text}`, indexed_at_ms: 1, event: { text }, metadata }] });
+    const source = 'dc_00000000000000000000';
+    const { code, stdout } = await user.hw(['events', source]);
+    const cells = stdout.trimEnd().split('\t');
+    expect([code, cells.length, STEERS.test(stdout)]).toEqual([0, 5, false]);
+    expect(JSON.parse(cells[4] ?? '')).toEqual({ text });
+    const json = await user.hw(['events', source, '--json']);
+    expect([STEERS.test(json.stdout), JSON.parse(json.stdout.trim().split('\n')[0] ?? '')]).toEqual([
+      false,
+      expect.anything(),
+    ]);
+  });
+
+  test('refusals too', async () => {
+    says({ type: text, title: text, detail: text, request_id: text, errors: [{ path: text, message: text }] }, 500);
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await user.hw(['whoami', ...more]);
+      expect([stdout, STEERS.test(stderr)]).toEqual(['', false]);
+      expect(stderr).toContain('request');
+    }
+  });
+});
+
+test('a redirect is not followed, and the key goes nowhere else', async () => {
+  const other: IncomingMessage[] = [];
+  const elsewhere = createServer((request, response) => {
+    other.push(request);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  const { port } = elsewhere.address() as AddressInfo;
+  for (const status of [301, 302, 303, 307, 308]) {
+    answer = (request, response) => {
+      response.writeHead(status, { location: `http://127.0.0.1:${port}${request.url}` }).end();
+    };
+    for (const line of ['whoami', 'events dc_00000000000000000000 --follow', 'webhooks create https://x.example'])
+      expect((await user.hw(line.split(' '))).code).toBe(1);
+  }
+  elsewhere.close();
+  expect([other.length, asked.length > 0]).toEqual([0, true]);
+});
