@@ -81,6 +81,13 @@ describe('text of a server, or of others on it, is text alone', () => {
   });
 });
 
+test('words that a shell would take for more than a word are not offered for completion', async () => {
+  const keys = ['good-key', '$(touch /tmp/x)', 'a;b', '`id`', 'x y', 'a\nb', 'a&b', '--url=http://evil', "it's", '>f'];
+  const components = keys.map((key) => ({ key }));
+  says({ data: components, page_info: { total_count: keys.length, end_cursor: null } });
+  expect((await user.hw(['__complete', 'unpublish', ''])).stdout).toBe('good-key\tcomponents\n');
+});
+
 test('a redirect is not followed, and the key goes nowhere else', async () => {
   const other: IncomingMessage[] = [];
   const elsewhere = createServer((request, response) => {

@@ -20,6 +20,8 @@ export interface CompletionSources {
 }
 
 const FILES = ':files';
+/** Shells put a word into the line as it is: one of others must not mean anything there, nor be an option. */
+const PLAIN_WORD = /^[\w@%+:,./][\w@%+=:,./-]*$/;
 const HELP: Candidate = { word: 'help', means: 'What a command does, with examples' };
 
 /** What may stand in the place of the last word, as lines for the scripts of the shells. */
@@ -106,5 +108,5 @@ async function complete(
   const found = await Promise.all(
     completes.names.map(async (kind) => (await sources.names(kind)).map((word) => ({ word, means: kind }))),
   );
-  return found.flat();
+  return found.flat().filter(({ word }) => PLAIN_WORD.test(word));
 }
