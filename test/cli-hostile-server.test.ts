@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createClient } from '../cli/src/api/client.ts';
 import { type CliUser, createCliUser } from './support/cli.ts';
 
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
@@ -86,6 +87,28 @@ test('words that a shell would take for more than a word are not offered for com
   const components = keys.map((key) => ({ key }));
   says({ data: components, page_info: { total_count: keys.length, end_cursor: null } });
   expect((await user.hw(['__complete', 'unpublish', ''])).stdout).toBe('good-key\tcomponents\n');
+});
+
+describe('an answer without end', () => {
+  const options = { apiKey: KEY, signal: new AbortController().signal, maxAnswerBytes: 1_000_000 };
+
+  test('ends with a word, and its connection with it', async () => {
+    const closed = Promise.withResolvers<void>();
+    answer = (_, response) => {
+      response.writeHead(200).once('close', () => closed.resolve());
+      const more = () => void (response.destroyed || response.write('[1],'.repeat(10_000), () => setImmediate(more)));
+      more();
+    };
+    await expect(createClient({ url, ...options }).get('/users/me')).rejects.toThrow('answers without end');
+    await closed.promise;
+  });
+
+  test('so does a list whose pages never end', async () => {
+    const data = Array.from({ length: 100 }, () => ({ id: 'x'.repeat(1_000) }));
+    says({ data, page_info: { total_count: 1e9, end_cursor: 'again' } });
+    await expect(createClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
+    expect(asked.length).toBe(10);
+  });
 });
 
 test('a redirect is not followed, and the key goes nowhere else', async () => {

@@ -1,5 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
+import { MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
 import { unreachableError } from './unreachable.ts';
 
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -28,6 +29,8 @@ export interface ClientOptions {
   refusedHint?: string;
   /** The variable that names a proxy on the way. */
   proxy?: string | undefined;
+  /** Of an answer, and of all pages of a list. Default: MAX_ANSWER_BYTES. */
+  maxAnswerBytes?: number;
 }
 
 const TIMEOUT_MS = 180_000;
@@ -39,7 +42,7 @@ interface ListAnswer<T> {
 }
 
 export function createClient(options: ClientOptions): ApiClient {
-  const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy } = options;
+  const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const request = async (method: string, path: string, init: RequestInit, within: AbortSignal): Promise<Response> => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
     try {
@@ -49,7 +52,12 @@ export function createClient(options: ClientOptions): ApiClient {
       throw signal.aborted ? interrupted() : unreachableError(url, cause, proxy);
     }
   };
-  const call = async <T>(method: string, path: string, init: RequestInit = {}): Promise<T> => {
+  const call = async <T>(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+    room: Room = { bytes: maxAnswerBytes },
+  ): Promise<T> => {
     const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const response = await request(
       method,
@@ -57,9 +65,10 @@ export function createClient(options: ClientOptions): ApiClient {
       { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } },
       within,
     );
-    return readAnswer<T>(response, options);
+    return readAnswer<T>(response, options, room);
   };
-  const list = <T>(path: string, query: Parameters) => call<ListAnswer<T>>('GET', path + queryString(query));
+  const list = <T>(path: string, query: Parameters, room?: Room) =>
+    call<ListAnswer<T>>('GET', path + queryString(query), {}, room);
   return {
     url,
     get: async <T>(path: string, query: Parameters = {}) =>
@@ -67,10 +76,11 @@ export function createClient(options: ClientOptions): ApiClient {
     page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
     async all<T>(path: string, query: Parameters = {}) {
       const items: T[] = [];
+      const room: Room = { bytes: maxAnswerBytes };
       let after: string | undefined;
       for (;;) {
-        const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after });
-        items.push(...data);
+        const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after }, room);
+        for (const item of data) items.push(item);
         if (typeof info?.end_cursor !== 'string' || data.length === 0) return items;
         // A page of large entries has fewer than were asked for; a count may stop below what there is.
         if (data.length < PAGE_SIZE && items.length >= info.total_count) return items;
@@ -84,25 +94,35 @@ export function createClient(options: ClientOptions): ApiClient {
     async open(path, query, headers, within) {
       const response = await request('GET', path + queryString(query), { headers }, within);
       if (response.ok) return response;
-      return readAnswer<never>(response, options);
+      return readAnswer<never>(response, options, { bytes: maxAnswerBytes });
     },
   };
 }
 
-async function readAnswer<T>(response: Response, { url, signal, refusedHint }: ClientOptions): Promise<T> {
+/** What may still be read; less with every answer. */
+interface Room {
+  bytes: number;
+}
+
+async function readAnswer<T>(response: Response, { url, signal, refusedHint }: ClientOptions, room: Room): Promise<T> {
   let text: string;
   try {
-    text = await response.text();
+    const answer = await readText(response, room.bytes);
+    text = answer.text;
+    room.bytes -= answer.bytes;
   } catch (cause) {
+    if (cause instanceof TooLarge) throw notHeadwater(`${url} answers without end`);
     throw signal.aborted ? interrupted() : unreachableError(url, cause);
   }
   const body = parseJson(text);
   if (response.status >= 300) throw problemError(response.status, body, url, refusedHint);
   if (text === '') return undefined as T;
   if (typeof body === 'object' && body !== null) return body as T;
-  throw new CliError('unreachable', `${url} answered something that is not a Headwater server's`, {
-    hint: 'Check the address: hw whoami shows which one is used',
-  });
+  throw notHeadwater(`${url} answered something that is not a Headwater server's`);
+}
+
+function notHeadwater(message: string): CliError {
+  return new CliError('unreachable', message, { hint: 'Check the address: hw whoami shows which one is used' });
 }
 
 function parseJson(text: string): unknown {
