@@ -65,6 +65,18 @@ describe('a local component', () => {
     );
   });
 
+  test('sends no folder: an import by a pattern is refused, whatever fits it', async () => {
+    await put({ 'config/a.json': '{}', 'config/.hidden.json': '{ "key": "SECRET" }', 'config/deep/b.json': '{}' });
+    for (const argument of ["'./config/' + this.name + '.json'", '`./config/${this.name}.json`'])
+      for (const call of ['import', 'require']) {
+        await put({ 'one.mjs': `export default { name: 'one', version: '1', run() { ${call}(${argument}); } };\n` });
+        await expect(loadComponentCode(at('one.mjs'))).rejects.toMatchObject({
+          exit: 'component',
+          fields: [{ file: 'one.mjs', message: expect.stringContaining('each file has to be named') }],
+        });
+      }
+  });
+
   test('that is broken is refused with each place, before anything is sent', async () => {
     await put({
       'main.mjs': 'import { a } from "./part.mjs";\nimport b from "./gone.mjs";\nexport default { a, b };\n',

@@ -46,6 +46,7 @@ export async function bundleFiles(
       tsconfigRaw: {},
       plugins: [imports.plugin],
     });
+    requireNoPatterns(metafile, folder, file);
     const files = inputsOf(metafile, folder);
     const isWhole = files.length === 1 && !imports.versionsWereAdded();
     const sources = [...files, ...imports.manifests()];
@@ -83,6 +84,22 @@ function readImports(onImport: (imported: string) => void): {
   };
 }
 
+/**
+ * `import('./' + name)` means every file in and below a folder to the bundler, hidden ones too: nobody has named those, and the
+ * server takes no such import either.
+ */
+function requireNoPatterns({ inputs }: Metafile, folder: string, file: string): void {
+  const fields = Object.entries(inputs).flatMap(([input, { imports }]) =>
+    imports
+      .filter(({ path: imported, external }) => external === true && /^\.{1,2}\/.*\*/.test(imported))
+      .map(({ path: imported }) => {
+        const message = `An import by a pattern (${imported}) cannot be sent: each file has to be named`;
+        return { path: 'component', message, file: path.relative(folder, path.resolve(folder, input)) };
+      }),
+  );
+  if (fields.length > 0) throw unusable(file, fields);
+}
+
 function inputsOf(metafile: Metafile, folder: string): string[] {
   return Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));
 }
@@ -90,13 +107,16 @@ function inputsOf(metafile: Metafile, folder: string): string[] {
 function buildError(error: unknown, file: string): unknown {
   const messages = (error as { errors?: Message[] } | null)?.errors;
   if (messages === undefined || messages.length === 0) return error;
-  const fields = messages.slice(0, MAX_SHOWN_ERRORS).map(fieldOf);
+  return unusable(file, messages.slice(0, MAX_SHOWN_ERRORS).map(fieldOf), error);
+}
+
+function unusable(file: string, fields: readonly ErrorField[], cause?: unknown): CliError {
   const name = path.basename(file);
   return new CliError('component', `${name} cannot be put together`, {
     code: 'INVALID_COMPONENT',
     hint: BROKEN_HINT,
     fields,
-    cause: error,
+    cause,
   });
 }
 
