@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../cli/src/api/client.ts';
 import { type CliUser, createCliUser } from './support/cli.ts';
@@ -109,6 +111,46 @@ describe('an answer without end', () => {
     await expect(createClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
     expect(asked.length).toBe(10);
   });
+});
+
+test('of a folder that is imported, components are sent with what they import, and nothing that lies beside them', async () => {
+  const files = {
+    'package.json': '{}',
+    'credentials.json': '{ "key": "SECRET" }',
+    'settings.js': 'export default "SECRET";',
+    'acme/package.json': '{}',
+    'acme/service-account.json': '"SECRET"',
+    'acme/acme.app.mjs': 'import data from "./data.json"; export default data;',
+    'acme/data.json': '{}',
+    'acme/common/index.ts': 'export * from "./more.js";',
+    'acme/common/more.ts': 'export const more = 1;',
+    'acme/sources/one/one.mjs': 'import app from "../../acme.app.mjs"; import "../../common";\nexport default { app };',
+    'acme/sources/one/test-event.json': '"SECRET"',
+    'other/package.json': '{ "//": "SECRET" }',
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(user.workDir, name)), { recursive: true });
+    await writeFile(path.join(user.workDir, name), text);
+  }
+  const sent: string[] = [];
+  answer = (request, response) => {
+    request.setEncoding('utf8').on('data', (part: string) => sent.push(part));
+    request.on('end', () => {
+      response.end('{"data":{"id":"i","status":"done","total":0,"succeeded":0,"failed":0,"components":[]}}');
+    });
+  };
+  expect((await user.hw(['registry', 'import', '.'])).code).toBe(0);
+  const body = sent.join('');
+  expect(Object.keys(JSON.parse(body).files).toSorted()).toEqual([
+    'acme/acme.app.mjs',
+    'acme/common/index.ts',
+    'acme/common/more.ts',
+    'acme/data.json',
+    'acme/package.json',
+    'acme/sources/one/one.mjs',
+    'package.json',
+  ]);
+  expect(body).not.toContain('SECRET');
 });
 
 test('a redirect is not followed, and the key goes nowhere else', async () => {
