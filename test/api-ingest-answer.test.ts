@@ -58,6 +58,17 @@ test('headers of the connection, of the whole host, and such as HTTP cannot carr
   expect(answer.headers['content-security-policy']).toMatch(/^default-src 'self', sandbox(?!.*allow-same-origin)/);
 });
 
+test('an endpoint with a host of its own cannot set or delete cookies of the hosts beside it', async () => {
+  const own = await startTestServer({ endpointDomain: 'hooks.example' });
+  const cookies = ['a=1; Domain=hooks.example; Path=/x; Secure', 'b=2; DOMAIN = .example;HttpOnly', 'c=3; domain'];
+  const headers = { 'Clear-Site-Data': '"cookies"', 'Set-Cookie': cookies, nel: '{}' };
+  own.behaviour.response = { ok: true, response: { status: 200, headers, body: new Uint8Array() } };
+  const answer = await rawRequest(own.port, { path: '/', headers: { host: 'known1.hooks.example' } });
+  await own.server.stop();
+  expect(answer.headers).not.toHaveProperty(['clear-site-data']);
+  expect(answer.headers).toMatchObject({ nel: '{}', 'set-cookie': ['a=1; Path=/x; Secure', 'b=2; HttpOnly', 'c=3'] });
+});
+
 test('204 and 304 have no body, and a status that HTTP cannot end with is a 400', async () => {
   respondWith(204, {}, 'ignored');
   expect((await rawRequest(server.port, { path: '/e/known1' })).text).toBe('');

@@ -45,7 +45,6 @@ const CONNECTION_HEADERS = new Set([
 const HOST_WIDE_HEADERS = new Set([
   'accept-ch',
   'alt-svc',
-  'clear-site-data',
   'expect-ct',
   'nel',
   'origin-agent-cluster',
@@ -59,6 +58,9 @@ const HOST_WIDE_HEADERS = new Set([
   'use-as-dictionary',
   'www-authenticate',
 ]);
+
+// This one, as cookies with a domain, acts on hosts beside the endpoint's own as well: browsers delete the cookies of the whole site.
+const SITE_WIDE_HEADERS = new Set(['clear-site-data']);
 
 // Gives a page served by a component an origin of its own: its script cannot read the API or another endpoint as the
 // person who opened it.
@@ -75,7 +77,8 @@ export function writeRunResponse(
 ): void {
   for (const [name, value] of Object.entries(answer.headers)) {
     if (!isSendable(name, value, ownHost)) continue;
-    response.setHeader(name, ownHost || name.toLowerCase() !== 'set-cookie' ? value : confineCookies(value, key));
+    const isCookie = name.toLowerCase() === 'set-cookie';
+    response.setHeader(name, isCookie ? confineCookies(value, ownHost ? undefined : key) : value);
   }
   if (!ownHost) response.appendHeader('content-security-policy', ISOLATE_PAGE);
   const hasBody = answer.status !== 204 && answer.status !== 304;
@@ -84,19 +87,24 @@ export function writeRunResponse(
   response.end(hasBody ? answer.body : undefined);
 }
 
-/** Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to other hosts of the operator. */
-function confineCookies(value: string | string[], key: string): string[] {
+/**
+ * Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to other hosts of the operator. `key`: of an
+ * endpoint that shares its host.
+ */
+function confineCookies(value: string | string[], key: string | undefined): string[] {
+  const taken = key === undefined ? /^domain\s*(=|$)/i : /^(path|domain)\s*(=|$)/i;
   return [value].flat().map((cookie) => {
     const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
-    const kept = attributes.filter((attribute) => !/^(path|domain)\s*(=|$)/i.test(attribute));
-    return [pair, ...kept, `Path=${ENDPOINT_PREFIX}${key}`].join('; ');
+    const kept = attributes.filter((attribute) => !taken.test(attribute));
+    return [pair, ...kept, ...(key === undefined ? [] : [`Path=${ENDPOINT_PREFIX}${key}`])].join('; ');
   });
 }
 
 /** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
 function isSendable(name: string, value: string | string[], ownHost: boolean): boolean {
   const lower = name.toLowerCase();
-  if (CONNECTION_HEADERS.has(lower) || (!ownHost && HOST_WIDE_HEADERS.has(lower))) return false;
+  if (CONNECTION_HEADERS.has(lower) || SITE_WIDE_HEADERS.has(lower)) return false;
+  if (!ownHost && HOST_WIDE_HEADERS.has(lower)) return false;
   try {
     validateHeaderName(name);
     for (const text of [value].flat()) validateHeaderValue(name, text);
