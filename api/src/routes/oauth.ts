@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Engine, OAuthCallback } from '@headwater/engine';
+import { answerLook } from '../answer-look.ts';
 import type { App } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { PAGE_HEADERS } from '../html-page.ts';
@@ -14,9 +15,8 @@ export const OAUTH_CALLBACK_PATH = '/oauth/callback';
 export function mountOAuth(app: App, engine: Engine): void {
   app.get(OAUTH_CALLBACK_PATH, async (c) => {
     c.set('route', OAUTH_CALLBACK_PATH);
-    // Programs that look at links before people follow them would use the state up.
-    if (c.req.raw.method === 'HEAD') return c.body(null, 204, { 'cache-control': 'no-store' });
-    return finish(c, engine);
+    // A state works once.
+    return answerLook(c) ?? finish(c, engine);
   });
 }
 
@@ -55,6 +55,7 @@ export function registerOAuth(registry: App['openAPIRegistry']): void {
       200: { description: 'The account is connected; a page says so.' },
       303: { description: 'To the `redirect` of the flow, with `connected_account_id` and `app`, or `error`.' },
       400: { description: 'It is not; a page says why.' },
+      503: { description: 'A browser asked beforehand, with `sec-purpose: prefetch`: nothing is done.' },
     },
   });
 }

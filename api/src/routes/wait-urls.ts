@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ERRORS, HeadwaterError, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
+import { answerLook } from '../answer-look.ts';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
@@ -50,8 +51,8 @@ async function serve(
   act: (id: string, token: string) => Promise<boolean>,
 ): Promise<Response> {
   c.set('route', `/${action}/{id}/{token}`);
-  // Programs that look at links before people follow them ask for no more than the head.
-  if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);
+  const look = answerLook(c);
+  if (look !== undefined) return look;
   const [id = '', token = ''] = [c.req.param('id'), c.req.param('token')];
   const isDone = id.length <= LIMITS.maxIdChars && token.length <= LIMITS.maxIdChars && (await act(id, token));
   const wantsPage = c.req.header('accept')?.includes('text/html') === true;
@@ -79,6 +80,7 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
   const answers = {
     200: { description: 'Done. A page for browsers, else `{ "status": … }`.' },
     404: describeProblem(GONE),
+    503: { description: 'A browser asked beforehand, with `sec-purpose: prefetch`: nothing is done.' },
   };
   for (const method of ['get', 'post'] as const) {
     registry.registerPath({

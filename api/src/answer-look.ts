@@ -1,0 +1,16 @@
+import type { ApiContext } from './environment.ts';
+import { PAGE_HEADERS } from './html-page.ts';
+
+/** By the standard, by older browsers and by those that show small pictures of pages. */
+const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+
+/**
+ * Opening a link that works once uses it up. Programs that look at links before people follow them ask for no more than the head, and browsers
+ * that fetch pages beforehand say so: both are answered here, and nothing is done. Undefined for everybody else.
+ */
+export function answerLook(c: ApiContext): Response | undefined {
+  if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);
+  const isEarly = PURPOSE_HEADERS.some((name) => /prefetch|preview|prerender/i.test(c.req.header(name) ?? ''));
+  // What is no success a browser does not keep: it asks again when somebody follows the link.
+  return isEarly ? c.body(null, 503, PAGE_HEADERS) : undefined;
+}
