@@ -52,6 +52,13 @@ test('fields that name secrets are not written, at whatever depth libraries put 
   expect(logged((log) => log.info(fields, 'request'))).not.toMatch(/x-\d/);
 });
 
+test('what a tenant has said steers no terminal that the log is shown on, and is all there', () => {
+  const said = 'a\u001B[2J\u009B2J\u007F\u0085\u202Eb\u2028\nc';
+  const text = logged((log) => log.error({ said, err: new Error(said) }, said));
+  expect(text.trimEnd()).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028-\u202E]/);
+  expect(JSON.parse(text)).toMatchObject({ said, msg: said, err: { message: said } });
+});
+
 test('dates and lists are written as they are', () => {
   const line = logged((log) => log.info({ at: new Date(0), of: { days: [new Date(1), 2] } }, 'dates'));
   expect(JSON.parse(line)).toMatchObject({

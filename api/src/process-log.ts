@@ -43,7 +43,7 @@ export function createProcessLog(config: Config, output: LogOutput): Logger {
   const clean = (line: string) => redactor?.json(line) ?? line;
   if (output.isTTY) return pino(options, { write: (line: string) => void output.write(readableLine(clean(line))) });
   const file = pino.destination({ fd: output.fd, sync: true });
-  return pino(options, { write: (line: string) => void file.write(clean(line)) });
+  return pino(options, { write: (line: string) => void file.write(harmless(clean(line))) });
 }
 
 const withoutSecrets = (fields: object, depth = 1): Record<string, unknown> =>
@@ -84,7 +84,10 @@ function readableLine(line: string): string {
   return `${[clock, LEVELS[level] ?? String(level), harmless(msg ?? ''), ...rest].join(' ')}${trouble}\n`;
 }
 
-/** What a tenant or a server outside has said may be in it: without what a terminal takes as a command. Lines stay lines. */
+/**
+ * What a tenant or a server outside has said may be in it: without what a terminal takes as a command. Lines stay lines, and JSON
+ * means what it meant.
+ */
 function harmless(text: string): string {
   return text.replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => {
     return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
