@@ -6,12 +6,16 @@ const DESCRIPTION = `Sent to every webhook that is subscribed to the emitter. An
 Check \`webhook-signature\` (Standard Webhooks) before you trust the body: it holds one or more of \`v1,<base64>\`, separated by spaces; one of them must be the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under the base64-decoded part of the secret after \`whsec_\`. Refuse old timestamps, and use \`webhook-id\` to recognise a repetition.`;
 
 const headers = z.object({
-  'webhook-id': z.string().openapi({ description: 'Of the delivery; the same in every attempt.' }),
+  'webhook-id': z
+    .string()
+    .openapi({ description: 'Of the event; the same in every attempt, and for every webhook that gets it.' }),
   'webhook-timestamp': z.string().openapi({ description: 'Of the attempt, epoch seconds.' }),
   'webhook-signature': z.string().openapi({ example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=' }),
   'headwater-event-id': z.string().openapi({ example: '1763640000123-0' }),
   'headwater-emitter-id': z.string().openapi({ description: 'What emitted it: `dc_…`.' }),
-  'headwater-channel': z.string().optional().openapi({ description: 'The channel; empty for the default one.' }),
+  'headwater-channel': z.string().optional().openapi({
+    description: 'The channel, percent-encoded where it holds more than a header can; absent for the default one.',
+  }),
   'headwater-attempt': z.string().openapi({ description: 'From 1.' }),
 });
 
