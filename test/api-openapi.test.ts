@@ -45,6 +45,14 @@ test('every reference in the document leads somewhere', () => {
   }
 });
 
+test('what the server routes is in the document', () => {
+  const described = new Set(operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`));
+  const routed = server.app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${decodeURIComponent(path).replaceAll(/:(\w+)/g, '{$1}')}`);
+  expect(routed.filter((route) => !described.has(route))).toEqual([]);
+});
+
 test('every operation that the document describes is there, and asks for a key where it says so', async () => {
   for (const { path, method, operation } of operations()) {
     const url = server.url + path.replace('{id}', 'x_1').replace('{key}', 'known1');

@@ -41,10 +41,32 @@ export function registerEndpointsOfSources(registry: Registry): void {
   }
 }
 
+const serverSchema = z.object({ name: z.string(), api: z.string(), openapi: z.string() });
 const healthSchema = z.object({ status: z.enum(['ok', 'unavailable', 'stopping']) });
 
 export function registerProbes(registry: Registry): void {
   const health = { 'application/json': { schema: healthSchema } };
+  registry.registerPath({
+    method: 'get',
+    path: '/',
+    operationId: 'getServer',
+    tags: ['Server'],
+    summary: 'Where the API and this document are',
+    security: [],
+    responses: { 200: { description: 'Addresses.', content: { 'application/json': { schema: serverSchema } } } },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    tags: ['Server'],
+    summary: 'This document',
+    security: [],
+    responses: {
+      200: { description: 'The document.', content: { 'application/json': { schema: z.looseObject({}) } } },
+      429: describeProblem(ERRORS.RATE_LIMITED.title),
+    },
+  });
   registry.registerPath({
     method: 'get',
     path: '/healthz',
