@@ -171,3 +171,15 @@ test('a redirect is not followed, and the key goes nowhere else', async () => {
   elsewhere.close();
   expect([other.length, asked.length > 0]).toEqual([0, true]);
 });
+
+test('a key that no header can hold, and a URL with a password, are refused without being told', async () => {
+  for (const apiKey of ['hw_SECRET\u0001', 'hw_SECRET\u2713', 'hw SECRET']) {
+    const { code, stderr } = await user.hw(['whoami'], { env: { HEADWATER_API_KEY: apiKey } });
+    expect([code, stderr]).toEqual([3, 'error: That is no API key: one has no spaces or other signs\n']);
+  }
+  for (const name of ['', 'me']) {
+    const { code, stderr } = await user.hw(['whoami', '--url', `http://${name}:SECRET@127.0.0.1`]);
+    expect([code, stderr.includes('SECRET')]).toEqual([2, false]);
+  }
+  expect(asked).toEqual([]);
+});

@@ -36,10 +36,16 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   // What was meant is elsewhere: the server on this machine would be a guess.
   if (isNamed && saved === undefined && !isComplete) throw await noProfile(profile, given, profiles);
   const url = readUrl(given.url ?? fromEnv.url ?? saved?.url ?? DEFAULT_URL);
-  if (given.apiKey !== undefined) return { url, apiKey: given.apiKey, profile, keyFrom: 'option' };
-  if (fromEnv.apiKey !== undefined) return { url, apiKey: fromEnv.apiKey, profile, keyFrom: 'environment' };
+  if (given.apiKey !== undefined) return { url, apiKey: checkKey(given.apiKey), profile, keyFrom: 'option' };
+  if (fromEnv.apiKey !== undefined) return { url, apiKey: checkKey(fromEnv.apiKey), profile, keyFrom: 'environment' };
   if (saved?.url === url) return { url, apiKey: saved.apiKey, profile, keyFrom: 'profile' };
   return { url, profile };
+}
+
+/** Throws for what a header cannot hold: it would be an error of fetch, which says that the server is away. */
+export function checkKey(key: string): string {
+  if (!/^[!-~]+$/.test(key)) throw new CliError('unauthorized', 'That is no API key: one has no spaces or other signs');
+  return key;
 }
 
 /** By the option, else by HEADWATER_PROFILE. */
@@ -71,7 +77,7 @@ export function readUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw usageError(`${text} is not a URL of a server`, 'Give it with its scheme: --url https://hw.example.com');
   }
-  if (url.username !== '' || url.search !== '' || url.hash !== '') {
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw usageError('The URL of the server has no user name, query or fragment');
   }
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');

@@ -3,7 +3,7 @@ import { CliError, usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { quoteWord } from '../terminal/quote-word.ts';
-import { chooseProfile, DEFAULT_PROFILE, DEFAULT_URL, isUnprotected, readUrl } from './choose-server.ts';
+import { checkKey, chooseProfile, DEFAULT_PROFILE, DEFAULT_URL, isUnprotected, readUrl } from './choose-server.ts';
 
 /** `hw login`: nothing is kept before the server has accepted the key. */
 export async function createLogin(context: CommandContext): Promise<Answer> {
@@ -48,9 +48,7 @@ async function readKey({ input, environment, ask, readStdin }: CommandContext): 
   if (key === '') {
     throw usageError('No key was given', 'Set HEADWATER_API_KEY, or write the key to standard input');
   }
-  // What a header cannot hold would be an error of fetch, with the key in it.
-  if (!/^[!-~]+$/.test(key)) throw new CliError('unauthorized', 'That is no API key: one has no spaces or other signs');
-  return key;
+  return checkKey(key);
 }
 
 function hasKey({ input, environment }: Pick<CommandContext, 'input' | 'environment'>): boolean {
