@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../cli/src/api/client.ts';
+import { safeLine } from '../cli/src/terminal/safe-text.ts';
 import { type CliUser, createCliUser } from './support/cli.ts';
 
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
@@ -82,6 +83,23 @@ describe('text of a server, or of others on it, is text alone', () => {
       expect(stderr).toContain('request');
     }
   });
+});
+
+test('a text becomes one line in time that grows with its length', () => {
+  expect(['a\n\n \tb', '\na', 'a \n', ' a\tb ', '\n', ' \n\n ', 'a\n b\r\n c'].map(safeLine)).toEqual([
+    'a b',
+    ' a',
+    'a ',
+    ' a b ',
+    ' ',
+    ' ',
+    'a b c',
+  ]);
+  const before = process.cpuUsage();
+  safeLine(`${' '.repeat(300_000)}x`);
+  const { user: userUs, system: systemUs } = process.cpuUsage(before);
+  // It was more than half a minute.
+  expect((userUs + systemUs) / 1_000).toBeLessThan(3_000);
 });
 
 test('words that a shell would take for more than a word are not offered for completion', async () => {

@@ -15,11 +15,14 @@ export function safeText(text: string): string {
   return text.replaceAll(STEERING, shownAs);
 }
 
-/** The same on one line. */
+/** The same on one line, with one space for each break and what is blank around it. */
 export function safeLine(text: string): string {
-  return safeText(text)
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .replaceAll('\t', ' ');
+  const [first = '', ...rest] = safeText(text).split('\n');
+  const last = rest.pop();
+  if (last === undefined) return first.replaceAll('\t', ' ');
+  // A pattern with \s* before the break takes minutes for a line of many spaces.
+  const between = rest.map((line) => line.trim()).filter((line) => line !== '');
+  return [first.trimEnd(), ...between, last.trimStart()].join(' ').replaceAll('\t', ' ');
 }
 
 /** The same for text that a command has styled: its colours stay. */
