@@ -146,7 +146,7 @@ describe('what the server refuses', () => {
   });
 
   test('a server that is not there: exit code 5', async () => {
-    const { code, stderr } = await world.user.hw(['list', '--url', 'http://127.0.0.1:9']);
+    const { code, stderr } = await world.user.hw(['list'], { env: { HEADWATER_URL: 'http://127.0.0.1:9' } });
     expect([code, stderr]).toEqual([5, expect.stringContaining('http://127.0.0.1:9 cannot be reached')]);
   });
 });

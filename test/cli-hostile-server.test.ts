@@ -201,3 +201,16 @@ test('a key that no header can hold, and a URL with a password, are refused with
   }
   expect(asked).toEqual([]);
 });
+
+test('the key of the environment is not sent to another server than that of the environment', async () => {
+  says({ data: { id: 'u', username: 'u', email: null, orgs: [], quotas: {} } });
+  const whoami = (env: Record<string, string>) => user.hw(['whoami', '--url', url], { env });
+  expect(await whoami({ HEADWATER_URL: 'https://hw.example.com' })).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(`Nobody is logged in to ${url}`),
+  });
+  expect(asked).toEqual([]);
+  expect((await whoami({ HEADWATER_URL: `${url}/v1/` })).code).toBe(0);
+  expect((await whoami({ HEADWATER_URL: '' })).code).toBe(0);
+  expect(asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
+});

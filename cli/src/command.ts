@@ -70,7 +70,8 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'api-key',
     value: 'key',
-    summary: 'The API key. Others on this machine may see it in the list of processes: HEADWATER_API_KEY is better.',
+    summary:
+      'The API key. Others on this machine may see it in the list of processes: HEADWATER_API_KEY is better. That one is for HEADWATER_URL, where it is set, and sent to no other --url.',
   },
   {
     name: 'profile',

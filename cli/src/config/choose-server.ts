@@ -24,11 +24,12 @@ interface Given {
 
 /**
  * Options go before the environment, the environment before the profile; a profile that is named by an option goes before
- * the environment too. The key of a profile is for the server of that profile: it is sent to no other.
+ * the environment too. The key of a profile is for the server of that profile, and that of the environment for the server of the
+ * environment, where it names one: they are sent to no other.
  */
 export async function chooseServer(given: Given, env: CliEnvironment, profiles: Profiles): Promise<ServerChoice> {
   const profile = chooseProfile(given.profile, env);
-  const fromEnv: Pick<CliEnvironment, 'url' | 'apiKey'> = given.profile === undefined ? env : {};
+  const fromEnv = given.profile === undefined ? keyedEnvironment(env, given.url) : {};
   const isNamed = (given.profile ?? env.profile) !== undefined;
   const isComplete = (given.apiKey ?? fromEnv.apiKey) !== undefined && (given.url ?? fromEnv.url) !== undefined;
   // Where nothing of it is needed, it does not matter what is wrong with the file.
@@ -40,6 +41,12 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   if (fromEnv.apiKey !== undefined) return { url, apiKey: checkKey(fromEnv.apiKey), profile, keyFrom: 'environment' };
   if (saved?.url === url) return { url, apiKey: saved.apiKey, profile, keyFrom: 'profile' };
   return { url, profile };
+}
+
+/** Without the key where an option names another server than the one it is for. */
+function keyedEnvironment(env: CliEnvironment, url: string | undefined): Pick<CliEnvironment, 'url' | 'apiKey'> {
+  if (url === undefined || env.url === undefined || readUrl(url) === readUrl(env.url)) return env;
+  return { url: env.url };
 }
 
 /** Throws for what a header cannot hold: it would be an error of fetch, which says that the server is away. */
