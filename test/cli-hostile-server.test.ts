@@ -127,7 +127,7 @@ describe('an answer without end', () => {
     const data = Array.from({ length: 100 }, () => ({ id: 'x'.repeat(1_000) }));
     says({ data, page_info: { total_count: 1e9, end_cursor: 'again' } });
     await expect(createClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
-    expect(asked.length).toBe(10);
+    expect(asked.length).toBeLessThan(100);
   });
 });
 

@@ -1,6 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
-import { MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
+import { LIST_ANSWERS, MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
 import { unreachableError } from './unreachable.ts';
 
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -29,7 +29,7 @@ export interface ClientOptions {
   refusedHint?: string;
   /** The variable that names a proxy on the way. */
   proxy?: string | undefined;
-  /** Of an answer, and of all pages of a list. Default: MAX_ANSWER_BYTES. */
+  /** Of an answer; of all pages of a list LIST_ANSWERS times that. Default: MAX_ANSWER_BYTES. */
   maxAnswerBytes?: number;
 }
 
@@ -76,7 +76,7 @@ export function createClient(options: ClientOptions): ApiClient {
     page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
     async all<T>(path: string, query: Parameters = {}) {
       const items: T[] = [];
-      const room: Room = { bytes: maxAnswerBytes };
+      const room: Room = { bytes: maxAnswerBytes * LIST_ANSWERS };
       let after: string | undefined;
       for (;;) {
         const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after }, room);
@@ -104,10 +104,11 @@ interface Room {
   bytes: number;
 }
 
-async function readAnswer<T>(response: Response, { url, signal, refusedHint }: ClientOptions, room: Room): Promise<T> {
+async function readAnswer<T>(response: Response, options: ClientOptions, room: Room): Promise<T> {
+  const { url, signal, refusedHint, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   let text: string;
   try {
-    const answer = await readText(response, room.bytes);
+    const answer = await readText(response, Math.min(room.bytes, maxAnswerBytes));
     text = answer.text;
     room.bytes -= answer.bytes;
   } catch (cause) {

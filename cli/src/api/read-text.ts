@@ -1,14 +1,13 @@
-/** Far more than any answer of a server, and than all pages of a list: an answer without end must not take all memory. */
-export const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** Several times what any answer of a server has: one without end must not take all memory, of which JSON needs a multiple. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** All pages of a list together may have so many times the bytes of one answer. */
+export const LIST_ANSWERS = 8;
 
 /** What is read is more than `maxBytes`, after decompression. */
 export class TooLarge extends Error {}
 
 /** The body as text. Throws TooLarge, and ends the connection, as soon as it is more than may be. */
-export async function readText(
-  response: Response,
-  maxBytes = MAX_ANSWER_BYTES,
-): Promise<{ text: string; bytes: number }> {
+export async function readText(response: Response, maxBytes: number): Promise<{ text: string; bytes: number }> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop cancels what is still to come.
