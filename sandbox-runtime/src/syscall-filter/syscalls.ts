@@ -52,6 +52,8 @@ const ALLOWED: Record<string, Numbers> = {
   gettid: [186, 178],
   getcpu: [309, 168],
   sched_getaffinity: [204, 123],
+  sched_getparam: [143, 121],
+  sched_getscheduler: [145, 120],
   membarrier: [324, 283],
   rseq: [334, 293],
   set_robust_list: [273, 99],
