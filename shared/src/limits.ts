@@ -63,6 +63,8 @@ export const LIMITS = {
   /** Of one build: packages, their files and bytes unpacked; one tarball; the registry's list of one package's versions. */
   maxPackagesPerBuild: 1_000,
   maxUnpackedFiles: 50_000,
+  /** Names of files of its package that one import by a pattern in it may mean. */
+  maxPatternFiles: 2_000,
   maxUnpackedBytes: 384 * 1024 * 1024,
   maxTarballBytes: 64 * 1024 * 1024,
   maxPackumentBytes: 64 * 1024 * 1024,

@@ -8,7 +8,7 @@ const OF_PATTERN =
 const NO_PATTERNS = 'Cannot resolve an import by a pattern, such as import(`./${name}.js`): each file has to be named';
 
 /** Imports by a pattern, of which the bundler asks no plugin. Whether files of this machine fit one cannot be told from the answer. */
-function isOfPattern({ text }: Message): boolean {
+export function isOfPattern({ text }: Message): boolean {
   return text === FILE_FOUND || OF_PATTERN.test(text);
 }
 
@@ -18,15 +18,25 @@ export function requireNoPatterns({ warnings }: { warnings: Message[] }): void {
   if (ofPattern.length > 0) throw Object.assign(new Error(NO_PATTERNS), { errors: ofPattern });
 }
 
+/** What a build that failed says of the code, as the bundler says it. Throws as `readFailures`. */
+export function rawFailures(error: unknown): Message[] {
+  const messages = (error as { errors?: Message[] } | undefined)?.errors;
+  if (!Array.isArray(messages)) throw error;
+  const isGone = messages.some(({ text }) => /^The service (was stopped|is no longer running)/.test(text));
+  if (isGone) throw new Error('The bundler broke down', { cause: error });
+  return messages;
+}
+
 /**
  * What the bundler found wrong with the code. Throws what is no finding: a defect of ours, or that the bundler's program broke
  * down over the code, after which it answers nobody any more.
  */
 export function readFailures(error: unknown): Message[] {
-  const messages = (error as { errors?: Message[] } | undefined)?.errors;
-  if (!Array.isArray(messages)) throw error;
-  const isGone = messages.some(({ text }) => /^The service (was stopped|is no longer running)/.test(text));
-  if (isGone) throw new Error('The bundler broke down', { cause: error });
+  return closePatterns(rawFailures(error));
+}
+
+/** Takes out of the messages what they say of files on this machine. */
+export function closePatterns(messages: Message[]): Message[] {
   const [ofPattern] = messages.filter(isOfPattern);
   if (ofPattern === undefined) return messages;
   return [

@@ -1,6 +1,6 @@
 // builder: Imports by a pattern, which the bundler looks up on the disk itself, to learn which files the server has.
 import { expect, it } from 'vitest';
-import { supplyChain } from '../../support/hostile-supply-chain.ts';
+import { emitting, supplyChain } from '../../support/hostile-supply-chain.ts';
 
 const chain = supplyChain();
 
@@ -28,12 +28,27 @@ it('are answered the same whatever is there', async () => {
   expect([...answers]).toEqual([expect.stringContaining('each file has to be named')]);
 });
 
-it('of a package as well', async () => {
+/** Requires by the pattern, and answers what that came to with nothing that the pattern itself says. */
+function lookingPackage(name: string, pattern: string) {
+  const index = `
+    const look = (x) => ${pattern.replace('import(', 'require(')};
+    exports.look = () => {
+      try {
+        return Object.keys(look(''));
+      } catch (error) {
+        return [error.code, error.message.replace(/'.*'/, ''), Object.keys(error).join()];
+      }
+    };`;
+  return { name, version: '1.0.0', files: { 'index.js': index } };
+}
+
+it('of a package mean no file but its own, whatever is there', async () => {
   const names = PATTERNS.map((_, i) => `looks-${i}`);
-  for (const [i, name] of names.entries()) {
-    const index = `exports.look = (x) => ${PATTERNS[i]?.replace('import(', 'require(')};`;
-    await chain.publish({ name, version: '1.0.0', files: { 'index.js': index } });
+  await chain.publish(...PATTERNS.map((pattern, i) => lookingPackage(names[i] ?? '', pattern)));
+  const answers = new Set<string>();
+  for (const name of names) {
+    const { events } = await chain.deploy(`import found from '${name}';\n${emitting('found.look()')}`);
+    answers.add(JSON.stringify(events));
   }
-  const answers = await told(names.map((name) => `import look from '${name}'; export default look;`));
-  expect([...answers]).toEqual([expect.stringContaining('each file has to be named')]);
+  expect([...answers]).toEqual([JSON.stringify([{ found: ['MODULE_NOT_FOUND', 'Cannot find module ', 'code'] }])]);
 });

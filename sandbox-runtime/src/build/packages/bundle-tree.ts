@@ -1,8 +1,9 @@
 import { build, type BuildOptions, type Message, type Plugin } from 'esbuild';
-import { readFailures, requireNoPatterns } from '../bundler-failures.ts';
+import { closePatterns, rawFailures, requireNoPatterns } from '../bundler-failures.ts';
 import { type ComponentFiles, loadOwn } from '../component-files.ts';
 import { COMMON_OPTIONS } from '../common-options.ts';
-import { packagePathOf, resolvePackages } from './resolve-packages.ts';
+import { collectPatterns } from './import-patterns.ts';
+import { type Mending, packagePathOf, resolvePackages } from './resolve-packages.ts';
 import type { PackageTree } from './resolve-tree.ts';
 import type { UnpackedPackages } from './unpacked-packages.ts';
 
@@ -26,13 +27,18 @@ export async function bundleTree(
   packages: UnpackedPackages,
 ): Promise<TreeBundle> {
   const sloppy = new Set<string>();
+  const mending: Mending = { sloppy, patterns: new Map(), withFiles: true };
   for (;;) {
-    const bundle = await tryBundle(component, entryLoader, resolvePackages(component, tree, packages, sloppy));
+    const bundle = await tryBundle(component, entryLoader, resolvePackages(component, tree, packages, mending));
     if (bundle.ok) return bundle;
-    const found = bundle.messages.flatMap(sloppyFileOf).filter((file) => !sloppy.has(file));
-    if (found.length === 0) return bundle;
-    // Each round shows at least one more of finitely many files.
+    const { messages } = bundle;
+    const found = messages.flatMap(sloppyFileOf).filter((file) => !sloppy.has(file));
+    // Each round shows at least one more of finitely many files, or patterns in them.
     for (const file of found) sloppy.add(file);
+    if (collectPatterns(mending.patterns, messages, packagePathOf) || found.length > 0) continue;
+    // Of the files that a pattern may mean some are no code: templates, tests.
+    if (!mending.withFiles || mending.patterns.size === 0) return { ok: false, messages: closePatterns(messages) };
+    mending.withFiles = false;
   }
 }
 
@@ -63,6 +69,6 @@ async function tryBundle(component: ComponentFiles, entryLoader: 'js' | 'ts', re
     if (code === undefined || map === undefined) throw new Error('The bundler made no output');
     return { ok: true, code: code.text, sourceMap: map.text };
   } catch (error) {
-    return { ok: false, messages: readFailures(error) };
+    return { ok: false, messages: rawFailures(error) };
   }
 }

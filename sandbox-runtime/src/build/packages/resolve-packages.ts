@@ -5,6 +5,7 @@ import { type ComponentFiles, isOwnImport, isRelative, resolveOwn } from '../com
 import { loadBuiltin, resolveBuiltin } from '../resolve-builtins.ts';
 import { loadOwnPackage, resolveOwnPackage } from '../own-packages.ts';
 import { parseSpecifier } from '../specifier.ts';
+import { bindPatterns, type FoundPatterns } from './import-patterns.ts';
 import type { PackageTree } from './resolve-tree.ts';
 import { sloppyModule } from './sloppy-module.ts';
 import type { FoundFile, ImportKind, UnpackedPackages } from './unpacked-packages.ts';
@@ -14,16 +15,24 @@ const PACKAGE_NAMESPACE = 'headwater-package';
 /** Modules that throw when they are evaluated: what a package asks for and is not there. */
 const ABSENT_NAMESPACE = 'headwater-absent';
 
+/** Files of packages, as `packagePathOf` names them, that the bundler cannot take as they are. */
+export interface Mending {
+  /** No code for strict mode. */
+  sloppy: ReadonlySet<string>;
+  patterns: FoundPatterns;
+  /** Whether the files are bundled that patterns may mean. */
+  withFiles: boolean;
+}
+
 /**
  * Resolves and loads everything that a component and its packages import, from memory. The bundler never looks into the file
- * system: this answers for every path and every namespace. `sloppy` has the files, as `packagePathOf` names them, that are no
- * code for strict mode.
+ * system: this answers for every path and every namespace. What was found wrong with files before is in `mending`.
  */
 export function resolvePackages(
   component: ComponentFiles,
   tree: PackageTree,
   packages: UnpackedPackages,
-  sloppy: ReadonlySet<string>,
+  mending: Mending,
 ): Plugin {
   const files = new Map<string, FoundFile>();
   const toFile = (found: FoundFile): OnResolveResult => {
@@ -44,7 +53,7 @@ export function resolvePackages(
       loadOwnPackage(setup);
       setup.onLoad({ filter: /.*/, namespace: ABSENT_NAMESPACE }, ({ path }) => absentModule(path));
       setup.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, ({ path }) =>
-        loadFile(files.get(path), sloppy.has(path)),
+        loadFile(files.get(path), path, packages, mending),
       );
       setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: FILE_FOUND }] }));
     },
@@ -115,15 +124,27 @@ const LOADERS: Record<string, Loader> = {
   css: 'empty',
 };
 
-function loadFile(file: FoundFile | undefined, isSloppy: boolean): OnLoadResult {
+function loadFile(
+  file: FoundFile | undefined,
+  path: string,
+  packages: UnpackedPackages,
+  { sloppy, patterns, withFiles }: Mending,
+): OnLoadResult {
   if (file === undefined) return { errors: [{ text: 'There is no such file' }] };
   const extension = /\.(\w+)$/.exec(file.id)?.[1] ?? '';
   if (extension === 'node' || extension === 'wasm') {
     const what = extension === 'node' ? 'Native addons' : 'WebAssembly modules';
     return absentModule(`${what} are not available in the sandbox, and ${nameOf(file.id)} needs one`);
   }
-  if (isSloppy) return { contents: sloppyModule(prepareText(file.contents).toString('utf8')), loader: 'js' };
-  return { contents: prepareText(file.contents), loader: LOADERS[extension] ?? 'js' };
+  const contents = prepareText(file.contents);
+  if (sloppy.has(path)) return { contents: sloppyModule(contents.toString('utf8')), loader: 'js' };
+  const loader = LOADERS[extension] ?? 'js';
+  const places = patterns.get(path);
+  if (places === undefined) return { contents, loader };
+  return {
+    contents: bindPatterns(contents.toString('utf8'), places, { importer: file.id, packages, withFiles }),
+    loader,
+  };
 }
 
 const OWN_FOLDER = /\brequire\(\s*__dirname\s*\+\s*(['"])(\/[^'"\\\n]+)\1\s*\)/g;

@@ -23,6 +23,10 @@ const CONDITIONS: Record<ImportKind, ReadonlySet<string>> = {
   import: new Set(['node', 'import', 'default']),
   require: new Set(['node', 'require', 'default']),
 };
+const CODE = /\.(?:[cm]?js|json|node)$/;
+/** What Node finds where it is left out. */
+const IMPLIED = /\.(?:js|json|node)$/;
+const IMPLIED_INDEX = /\/index\.(?:js|json|node)$/;
 const EXTENSIONS = ['.js', '.json', '.node', '.mjs', '.cjs'];
 
 /**
@@ -70,6 +74,27 @@ export class UnpackedPackages {
       if (found !== undefined) return this.#entryOf(found, rest.replace(/\/+$/, ''), kind);
     }
     return undefined;
+  }
+
+  /**
+   * The names that begin with `prefix`, a relative path, and mean a file of its own package in the file `importer`. None at all where there are
+   * more than `max`.
+   */
+  namesFrom(importer: string, prefix: string, max: number): string[] {
+    const own = this.#packageOf(importer);
+    if (own === undefined || !/^\.\.?\//.test(prefix)) return [];
+    const written = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    const folder = `${join(importer.slice(0, importer.lastIndexOf('/')), written)}/`;
+    const names = new Set<string>();
+    for (const path of own.files.keys()) {
+      const id = `${own.dir}/${path}`;
+      if (!id.startsWith(folder) || !CODE.test(id)) continue;
+      const name = written + id.slice(folder.length);
+      for (const each of [name, name.replace(IMPLIED, ''), name.replace(IMPLIED_INDEX, '')])
+        if (each.startsWith(prefix)) names.add(each);
+      if (names.size > max) return [];
+    }
+    return [...names];
   }
 
   #entryOf(pack: UnpackedPackage, rest: string, kind: ImportKind): FoundFile | undefined {
