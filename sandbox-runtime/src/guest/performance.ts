@@ -70,6 +70,9 @@ export class GuestPerformance {
     this.#clear('measure', name);
   }
 
+  /** Kept in no list: there are no entries of resources. */
+  markResourceTiming(): void {}
+
   toJSON(): { timeOrigin: number } {
     return { timeOrigin: this.#startedAt };
   }

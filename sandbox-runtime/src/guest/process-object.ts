@@ -81,7 +81,8 @@ function facts(): Record<string, unknown> {
     config: { variables: {} },
     features: {},
     release: { name: 'node' },
-    report: {},
+    // Packages with native addons look in it for the machine's C library.
+    report: { getReport: () => ({ header: { glibcVersionRuntime: '2.36' }, sharedObjects: [] }) },
     ref: NOTHING,
     unref: NOTHING,
   };

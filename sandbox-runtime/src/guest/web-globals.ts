@@ -11,6 +11,7 @@ import { TRANSFORM_CLASSES } from './transform-streams.ts';
 import { GuestUrl } from './url.ts';
 import { GuestUrlSearchParams } from './url-search-params.ts';
 import { CRYPTO_CLASSES } from './web-crypto.ts';
+import { GuestWebSocket } from './web-socket.ts';
 import { STREAM_CLASSES } from './web-streams.ts';
 
 /** Classes of the web platform by the names of their globals. They exist in the snapshot already. */
@@ -30,6 +31,7 @@ export const WEB_CLASSES: Readonly<Record<string, unknown>> = {
   TextEncoder: GuestTextEncoder,
   URL: GuestUrl,
   URLSearchParams: GuestUrlSearchParams,
+  WebSocket: GuestWebSocket,
   ...CRYPTO_CLASSES,
   ...MESSAGE_CLASSES,
   ...STREAM_CLASSES,

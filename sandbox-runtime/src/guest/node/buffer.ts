@@ -24,6 +24,8 @@ function isUtf8Name(encoding: unknown): boolean {
 export function completeBuffer(): void {
   const statics = Buffer as unknown as Methods;
   const methods = Buffer.prototype as unknown as Methods;
+  // Packages (jsdom's among them) take a Buffer that has it for one of a browser.
+  Reflect.deleteProperty(Buffer, 'TYPED_ARRAY_SUPPORT');
   completeStatics(statics);
   const { toString } = methods as { toString: AnyFunction };
   methods['toString'] = function toStringIn(this: unknown, encoding?: unknown, start?: unknown, end?: unknown) {
@@ -116,6 +118,7 @@ export function makeBufferModule(): Record<string, unknown> {
     isUtf8,
     isAscii: (bytes: Uint8Array) => bytes.every((byte) => byte < 128),
     transcode,
+    resolveObjectURL: () => undefined,
   };
 }
 

@@ -114,6 +114,11 @@ export function makeWorkerThreads(): Record<string, unknown> {
     getEnvironmentData: () => undefined,
     setEnvironmentData: () => undefined,
     markAsUntransferable: () => undefined,
+    isMarkedAsUntransferable: () => false,
+    markAsUncloneable: () => undefined,
+    isInternalThread: false,
+    threadName: '',
+    SHARE_ENV: Symbol.for('nodejs.worker_threads.SHARE_ENV'),
   };
 }
 

@@ -8,7 +8,9 @@ const REASONS: Partial<Record<string, string>> = {
   child_process: 'components cannot start processes',
   cluster: 'components cannot start processes',
   dgram: 'components reach other hosts by HTTP only',
+  dns: 'names are resolved when a request is made',
   http2: 'use http, https or fetch',
+  net: 'components reach other hosts by HTTP only; use http, https or fetch',
   tls: 'components reach other hosts by HTTP only; use https or fetch',
   vm: 'code cannot be compiled in other contexts',
 };

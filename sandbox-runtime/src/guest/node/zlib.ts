@@ -4,6 +4,7 @@ import type { Bridge } from '../bridge.ts';
 import { codedError } from './errors.ts';
 import { readBytes } from './fs/arguments.ts';
 import { Transform } from './stream.ts';
+import { attachHandle } from './zlib-handle.ts';
 
 const { zlibConstants: ZLIB_CONSTANTS } = NODE_FACTS;
 
@@ -116,12 +117,18 @@ function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer,
     }
   }
   Object.defineProperty(ZlibStream, 'name', { value: name });
-  return callable(ZlibStream);
+  return callable(ZlibStream, work);
 }
 
 /** Classes of zlib are functions that work without `new`, and can be inherited from by `call`. */
-function callable(Class: StreamClass): StreamClass {
-  return new Proxy(Class, { apply: (target, _receiver, args: [ZlibOptions?]) => new target(...args) });
+function callable(Class: StreamClass, work: (data: unknown, options?: ZlibOptions) => Buffer): StreamClass {
+  return new Proxy(Class, {
+    apply(target, receiver: unknown, [options = {}]: [ZlibOptions?]) {
+      if (!(receiver instanceof target)) return new target(options);
+      attachHandle(receiver, (data) => work(data, options), options);
+      return receiver;
+    },
+  });
 }
 
 function resultCodes(): Record<string, string | number> {

@@ -56,7 +56,7 @@ export function makeCrypto(bridge: Bridge, webCrypto: WebCrypto): Record<string,
         },
       ] as const,
   );
-  return {
+  const module: Record<string, unknown> = {
     constants: CRYPTO_CONSTANTS,
     ...makeDigests(bridge),
     ...makeCiphers(bridge),
@@ -78,6 +78,15 @@ export function makeCrypto(bridge: Bridge, webCrypto: WebCrypto): Record<string,
     webcrypto: webCrypto,
     subtle: webCrypto.subtle,
     ...Object.fromEntries(refused),
+  };
+  for (const name of Object.keys(module)) if (name.startsWith('create')) module[name] = constructible(module[name]);
+  return module;
+}
+
+/** Some call what makes a hash or a cipher with `new` (openpgp), which an arrow function does not allow. */
+function constructible(make: unknown): unknown {
+  return function create(...args: unknown[]): unknown {
+    return (make as (...given: unknown[]) => unknown)(...args);
   };
 }
 
