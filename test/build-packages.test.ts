@@ -224,3 +224,39 @@ test.each([
   );
   await expect(kit.load("import 'exported/lib/one.js';")).rejects.toThrow('has no "lib/one.js"');
 });
+
+test('what a package requires with a function of createRequire is in the bundle', async () => {
+  kit.registry.add({
+    name: 'made-require',
+    version: '1.2.3',
+    manifest: {
+      type: 'module',
+      exports: './index.js',
+      imports: { '#fonts/*': './fonts/*.cjs' },
+      dependencies: { leaf: '*' },
+    },
+    files: {
+      'index.js': [
+        "import { createRequire as createRequire2 } from 'node:module'; import * as mod from 'module';",
+        'const require = createRequire2(import.meta.url), other=mod.createRequire(import.meta.url);',
+        "const load = { serif: () => other('#fonts/serif') };",
+        'const failed = (name) => { try { return require(name) } catch (error) { return error.code } };',
+        "export default [require('./package.json').version, load.serif(), require('leaf'), typeof require('node:path').join,",
+        "  failed('not-there'), mod.createRequire(import.meta.url)('./fonts/serif.cjs'), typeof mod.builtinModules];",
+        "export const list = require('./list.json');",
+      ].join('\n'),
+      'list.json': '[1, 2]',
+      'fonts/serif.cjs': "module.exports = 'serif';",
+    },
+  });
+  expect(await kit.load("import all, { list } from 'made-require'; export default [...all, list];")).toEqual([
+    '1.2.3',
+    'serif',
+    'leaf@2.0.0',
+    'function',
+    'MODULE_NOT_FOUND',
+    'serif',
+    'object',
+    [1, 2],
+  ]);
+});

@@ -6,6 +6,7 @@ import { loadBuiltin, resolveBuiltin } from '../resolve-builtins.ts';
 import { loadOwnPackage, resolveOwnPackage } from '../own-packages.ts';
 import { parseSpecifier } from '../specifier.ts';
 import { bindPatterns, type FoundPatterns } from './import-patterns.ts';
+import { moduleFor } from './made-require.ts';
 import type { PackageTree } from './resolve-tree.ts';
 import { sloppyModule } from './sloppy-module.ts';
 import type { FoundFile, ImportKind, UnpackedPackages } from './unpacked-packages.ts';
@@ -14,6 +15,8 @@ import type { FoundFile, ImportKind, UnpackedPackages } from './unpacked-package
 const PACKAGE_NAMESPACE = 'headwater-package';
 /** Modules that throw when they are evaluated: what a package asks for and is not there. */
 const ABSENT_NAMESPACE = 'headwater-absent';
+/** The module `module`, one for each file of a package that imports it. */
+const MODULE_NAMESPACE = 'headwater-module';
 
 /** Files of packages, as `packagePathOf` names them, that the bundler cannot take as they are. */
 export interface Mending {
@@ -44,13 +47,21 @@ export function resolvePackages(
     name: 'headwater-packages',
     setup(setup) {
       setup.onResolve({ filter: /.*/ }, (args) => {
-        const resolved = resolveOwn(component, args) ?? resolveBuiltin(args.path) ?? resolveOwnPackage(args.path);
+        const resolved =
+          resolveOwn(component, args) ??
+          resolveModule(args) ??
+          resolveBuiltin(args.path) ??
+          resolveOwnPackage(args.path);
         if (resolved !== undefined) return resolved;
         const found = isOwnImport(args) ? findRoot(args, tree, packages) : findWithin(args, packages);
         return 'id' in found ? toFile(found) : found;
       });
       loadBuiltin(setup);
       loadOwnPackage(setup);
+      setup.onLoad({ filter: /.*/, namespace: MODULE_NAMESPACE }, ({ pluginData }) => ({
+        contents: moduleFor(files.get(pluginData as string)?.contents.toString('utf8') ?? ''),
+        loader: 'js',
+      }));
       setup.onLoad({ filter: /.*/, namespace: ABSENT_NAMESPACE }, ({ path }) => absentModule(path));
       setup.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, ({ path }) =>
         loadFile(files.get(path), path, packages, mending),
@@ -58,6 +69,13 @@ export function resolvePackages(
       setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ errors: [{ text: FILE_FOUND }] }));
     },
   };
+}
+
+function resolveModule({ path, namespace, importer }: OnResolveArgs): OnResolveResult | undefined {
+  const isOfPackage = namespace === PACKAGE_NAMESPACE && (path === 'module' || path === 'node:module');
+  return isOfPackage
+    ? { path: `${idOf(importer)}!.cjs`, namespace: MODULE_NAMESPACE, pluginData: importer }
+    : undefined;
 }
 
 function findRoot(
@@ -98,9 +116,9 @@ export function packagePathOf(file: string): string | undefined {
   return file.startsWith(`${PACKAGE_NAMESPACE}:`) ? file.slice(PACKAGE_NAMESPACE.length + 1) : undefined;
 }
 
-/** The bundler tells from the end of a path whether a file is an ES module. */
+/** The bundler tells from the end of a path whether a file is an ES module. JSON is none, whatever the package says of its code. */
 function pathOf({ id, type }: FoundFile): string {
-  if (/\.[mc]js$/.test(id)) return id;
+  if (/\.(?:[mc]js|json)$/.test(id)) return id;
   return `${id}!${type === undefined ? '.js' : type === 'module' ? '.mjs' : '.cjs'}`;
 }
 
