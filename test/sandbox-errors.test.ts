@@ -68,3 +68,16 @@ test('what a timer throws fails the run, and a rejection nobody handles is logge
   expect(outcome.ok).toBe(true);
   expect(host.logs).toMatchObject([{ level: 'error', message: 'Unhandled rejection: lost' }]);
 });
+
+test('a rejection nobody handles while the component is loaded is logged, and the component runs', async () => {
+  const code = `const begun = (async () => WebAssembly.compile(new Uint8Array(1)))(); begun.catch();
+    export default { name: 'x', version: '1', run() { this.$emit('ran') } }`;
+  const { outcome, host } = await runIn(sandbox.get(), await bundle(code));
+  expect([outcome.ok, host.data()]).toEqual([true, ['ran']]);
+  expect(host.logs).toMatchObject([
+    { level: 'error', message: 'Unhandled rejection: ReferenceError: WebAssembly is not defined' },
+  ]);
+  expect(await faultOf(`throw new Error('broken');`)).toMatchObject({
+    message: expect.stringContaining('broken'),
+  });
+});

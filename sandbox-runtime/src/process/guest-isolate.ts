@@ -79,15 +79,19 @@ export class GuestIsolate {
     return !this.#disposed && this.#isolate.isDisposed;
   }
 
-  /** Evaluates the component. Throws LoadError, or what the library throws for an isolate that ended. */
-  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<void> {
+  /**
+   * Evaluates the component. Throws LoadError, or what the library throws for an isolate that ended. Answers what a promise was rejected with that
+   * nobody handled: as in a run, that is no failure. undici begins to compile WebAssembly when it is loaded, and needs it for its own sockets alone.
+   */
+  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<{ unhandled: unknown } | undefined> {
     const call = this.#open(owner);
     try {
       const context = await this.#booted;
       await this.#dispatch?.apply(undefined, [CALL.loading, owner.run, owner.guestLimits.text]);
-      const module = await compile(this.#isolate, context, bundle);
+      const { module, rejected } = await compile(this.#isolate, context, bundle);
       const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
-      if (failure !== undefined) throw new LoadError('The component failed to load', { cause: JSON.parse(failure) });
+      if (failure === undefined) return rejected && { unhandled: rejected.cause };
+      throw new LoadError('The component failed to load', rejected ?? { cause: JSON.parse(failure) });
     } finally {
       this.#close(call);
     }
@@ -184,7 +188,13 @@ export class GuestIsolate {
   }
 }
 
-async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: LoadedBundle): Promise<ivm.Module> {
+/** `rejected`: the module threw, or ended well with a promise of its own rejected unhandled. Its namespace tells which. */
+interface Evaluated {
+  module: ivm.Module;
+  rejected: { cause: unknown } | undefined;
+}
+
+async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: LoadedBundle): Promise<Evaluated> {
   try {
     const cache = bundle.compiled === undefined ? { produceCachedData: true } : { cachedData: bundle.compiled };
     const module: ivm.Module & ivm.CachedDataResult = await isolate.compileModule(bundle.code, {
@@ -196,8 +206,12 @@ async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: Loade
     await module.instantiate(context, () => {
       throw new Error('A bundle imports nothing');
     });
-    await module.evaluate();
-    return module;
+    const rejected = await module.evaluate().then(
+      () => undefined,
+      (cause: unknown) => ({ cause }),
+    );
+    if (isolate.isDisposed) throw rejected?.cause;
+    return { module, rejected };
   } catch (cause) {
     if (isolate.isDisposed) throw cause;
     throw new LoadError('The component failed to load', { cause });

@@ -153,8 +153,9 @@ export class SandboxWorker {
     const bundle = this.#bundles.get(isolate.bundleHash);
     if (bundle === undefined) throw new Error(`Bundle ${isolate.bundleHash} was never sent`);
     isolate.toldLimits = run.guestLimits.text;
-    await isolate.guest.load(bundle, run);
+    const rejected = await isolate.guest.load(bundle, run);
     isolate.loaded = true;
+    if (rejected !== undefined) this.#callFailed(isolate, run, rejected.unhandled);
   }
 
   /** An account's limits may change while its isolates are warm. */
