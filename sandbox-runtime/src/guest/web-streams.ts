@@ -43,6 +43,47 @@ export function isDisturbed(stream: ReadableStream): boolean {
   return (stream as unknown as Record<typeof flag, boolean>)[flag];
 }
 
+/** What the polyfill keeps in a stream, under the names of the standard. */
+interface StreamSlots {
+  _state: string;
+  _storedError: unknown;
+}
+
+/** Where `finished` of Node's streams looks for the end of a web stream. */
+const IS_CLOSED = Symbol.for('nodejs.webstream.isClosedPromise');
+
+for (const { prototype } of [ReadableStream, WritableStream]) {
+  Object.defineProperty(prototype, IS_CLOSED, {
+    configurable: true,
+    get(this: StreamSlots) {
+      const closing = watchEnd(this);
+      Object.defineProperty(this, IS_CLOSED, { value: closing });
+      return closing;
+    },
+  });
+}
+
+/** The polyfill tells nobody of the end but a reader or writer, which would lock the stream. */
+function watchEnd(stream: StreamSlots): { promise: Promise<void> } {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined);
+  let state = stream._state;
+  const settle = () => {
+    if (state === 'closed') resolve();
+    // The error is set right after the state.
+    else if (state === 'errored') queueMicrotask(() => reject(stream._storedError));
+  };
+  Object.defineProperty(stream, '_state', {
+    get: () => state,
+    set(next: string) {
+      state = next;
+      settle();
+    },
+  });
+  settle();
+  return { promise };
+}
+
 /** Large bodies come in pieces, as they would from a network: consumers measure their progress by them. */
 const MAX_CHUNK_BYTES = 64 * 1024;
 
