@@ -7,6 +7,10 @@ export interface CuttingProxy {
   cut(): void;
   /** As before `cut`. */
   pass(): void;
+  /** Who is connected is cut off, and nobody can connect, as while a database restarts. */
+  refuse(): Promise<void>;
+  /** As before `refuse`. */
+  accept(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,6 +38,12 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     url: url.href,
     cut: () => void (isCutting = true),
     pass: () => void (isCutting = false),
+    async refuse() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    accept: () => new Promise((resolve) => server.listen(Number(url.port), '127.0.0.1', resolve)),
     async stop() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -49,8 +49,8 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const runner = await startJobRunner({
     databaseUrl: options.databaseUrl,
     log,
-    onPool: (poolId) => {
-      recordJobPool(sql, node.id(), poolId).catch((err: unknown) =>
+    onPool: (poolId, ended) => {
+      recordJobPool(sql, node.id(), poolId, ended).catch((err: unknown) =>
         log.error({ err }, 'the job pool was not recorded'),
       );
     },

@@ -1,7 +1,7 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import { drizzle } from './drizzle.ts';
-import { createBegin } from './transactions.ts';
+import { createRenewedClient } from './renewed-client.ts';
 
 /**
  * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
@@ -28,19 +28,28 @@ export interface DatabaseOptions {
 
 const CLOSE_SECONDS = 5;
 
+/** Between two attempts to connect. */
+const RECONNECT_SECONDS = 0.5;
+
 export function openDatabase(options: DatabaseOptions): Database {
-  const sql = postgres(options.url, {
-    max: options.maxConnections ?? 10,
-    onnotice: (notice) => options.onNotice?.(notice['message'] ?? ''),
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
-    connection: {
-      application_name: 'headwater',
-      // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once the table has 400 000
-      // (measured, before statistics caught up). Planning each time costs a fraction of a millisecond a batch.
-      plan_cache_mode: 'force_custom_plan',
-    },
-  });
-  // Before drizzle, whose transactions are those of the client.
-  Object.assign(sql, { begin: createBegin(sql) });
-  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
+  const { sql, close } = createRenewedClient(({ onConnected, onClosed }) => {
+    const client = postgres(options.url, {
+      max: options.maxConnections ?? 10,
+      backoff: () => RECONNECT_SECONDS,
+      onnotice: (notice) => options.onNotice?.(notice['message'] ?? ''),
+      onparameter: onConnected,
+      onclose: onClosed,
+      types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+      connection: {
+        application_name: 'headwater',
+        // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once the table has 400 000
+        // (measured, before statistics caught up). Planning each time costs a fraction of a millisecond a batch.
+        plan_cache_mode: 'force_custom_plan',
+      },
+    });
+    // It sets how timestamps come back, on each client.
+    drizzle(client);
+    return client;
+  }, CLOSE_SECONDS);
+  return { sql, orm: drizzle(sql), close };
 }

@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import { unlockJobs } from './unlock-jobs.ts';
 
 /**
  * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead node's. `id` is new at
@@ -14,8 +15,9 @@ export async function registerNode(
 
 /**
  * Notes which graphile-worker pool is the node's, so that its locked jobs can be unlocked when the node is dead. Left to
- * graphile-worker they would stay locked for four hours.
+ * graphile-worker they would stay locked for four hours. `ended` is the one it had before: what that left locked is free.
  */
-export async function recordJobPool(sql: Sql, nodeId: string, poolId: string): Promise<void> {
+export async function recordJobPool(sql: Sql, nodeId: string, poolId: string, ended?: string): Promise<void> {
   await sql`update nodes set job_pool = ${poolId} where id = ${nodeId}`;
+  if (ended !== undefined) await unlockJobs(sql, { pools: [ended] });
 }

@@ -38,8 +38,9 @@ export async function rollBack(connection: Connection, error: unknown): Promise<
 
 const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
 
-/** What the client and the socket say, and the server before it closes the connection (57P01 to 57P05: it stops, or was told to). */
+/** What the client and the socket say, and the server before it closes the connection (57P01 to 57P05: it stops, or was told
+ * to; 25P03 and 25P04: its time is over). */
 function isLost(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && (/^(CONNECTION_|57P0|08)/.test(code) || SOCKET_ERRORS.has(code));
+  return typeof code === 'string' && (/^(CONNECT|57P0|25P0[34]|08)/.test(code) || SOCKET_ERRORS.has(code));
 }
