@@ -37,15 +37,19 @@ const MAINTENANCE_MS = 5_000;
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
   const { sql, role, encryptionKeyId, log } = options;
-  const register = () => registerNode(sql, { id, role, ...(encryptionKeyId === undefined ? {} : { encryptionKeyId }) });
-  let id = newId('node');
-  await register();
+  let id = await register();
+
+  /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
+  async function register(): Promise<string> {
+    const registered = newId('node');
+    await registerNode(sql, { id: registered, role, ...(encryptionKeyId === undefined ? {} : { encryptionKeyId }) });
+    return registered;
+  }
 
   async function beat(): Promise<void> {
     if (await heartbeatNode(sql, id)) return;
     const lost = id;
-    id = newId('node');
-    await register();
+    id = await register();
     log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
   }
 
