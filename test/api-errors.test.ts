@@ -106,6 +106,16 @@ test('what the engine refuses keeps its code, message and lines', async () => {
   expect(await readProblem(response)).toMatchObject({ detail: 'The code does not load', errors: fields });
 });
 
+test('a database that is away is a 503 that says when to try again, and not where it is', async () => {
+  const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' });
+  for (const failure of [lost, new Error('Failed query', { cause: lost })]) {
+    server.behaviour.fail = failure;
+    const response = await server.call('/v1/components', postJson({ component_code: 'x' }));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.text()).not.toContain('10.0.0.1');
+  }
+});
+
 test('an unexpected failure tells the caller nothing but the request id, which the log has too', async () => {
   server.behaviour.fail = new Error('secret of the database');
   const response = await server.call('/v1/users/me', { headers: { 'x-request-id': 'my-request-1' } });

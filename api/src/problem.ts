@@ -1,7 +1,10 @@
+import { isConnectionLost } from '@headwater/engine';
 import { ERRORS, type ErrorCode, type ExceededLimit, type FieldError, HeadwaterError } from '@headwater/shared';
 import type { Log } from './log.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+const AWAY = { retryAfterSeconds: 5 };
 
 /** RFC 9457, plus `error` (the same sentence as `detail`, for clients that look for that name) and `request_id`. */
 export interface Problem {
@@ -25,18 +28,24 @@ export function problemType(code: ErrorCode): string {
 
 /**
  * Turns whatever was thrown into what the caller is told. Anything but a HeadwaterError is a defect: it is logged with
- * the request's id, and the caller learns only that id.
+ * the request's id, and the caller learns only that id. A database that is away is neither's fault.
  */
 export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {
     return problem(thrown.code, thrown.message, requestId, thrown);
   }
+  if (isConnectionLost(thrown)) {
+    log.warn({ err: thrown, request_id: requestId }, 'the database did not answer a request');
+    return problem('UNAVAILABLE', 'The database cannot be reached; try again', requestId, AWAY);
+  }
   log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
   return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);
 }
 
-function problem(code: ErrorCode, detail: string, requestId: string, thrown?: HeadwaterError): Problem {
-  const { fields = [], limit, retryAfterSeconds } = thrown ?? {};
+type Details = Pick<HeadwaterError, 'fields' | 'limit' | 'retryAfterSeconds'>;
+
+function problem(code: ErrorCode, detail: string, requestId: string, more: Partial<Details> = {}): Problem {
+  const { fields = [], limit, retryAfterSeconds } = more;
   return {
     type: problemType(code),
     title: ERRORS[code].title,

@@ -1,6 +1,7 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
 import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql } from '../store/database.ts';
+import { askUntilBack } from '../store/lost-connection.ts';
 import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
 import { listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
 import { findDataStores } from '../store/read-data-stores.ts';
@@ -33,7 +34,8 @@ export function createDataStoreCalls(sql: Sql): CallDataStore {
     const end = await turns.take(tenant.id, signal);
     if (end === undefined) return refuse('The run is over');
     try {
-      return await perform(sql, tenant, call);
+      // A call that was done and not answered leaves the same when it is done again.
+      return await askUntilBack(() => perform(sql, tenant, call));
     } finally {
       endAtPace(end, call.valueJson?.length ?? 0, PACE);
     }

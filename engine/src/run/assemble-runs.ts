@@ -19,6 +19,7 @@ import { countListeners } from '../store/count-listeners.ts';
 import { createHeavyTurns } from '../store/heavy-turns.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
 import { readComponentBundle } from '../store/read-component-bundle.ts';
+import { askUntilBack } from '../store/lost-connection.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
@@ -99,7 +100,7 @@ export function assembleRuns(parts: RunParts): Runs {
     sandbox: parts.sandbox,
     overlay: createDbOverlay(),
     fetch: parts.guestFetch.fetch,
-    readDbValue: (sourceId, key) => readDbValue(sql, sourceId, key),
+    readDbValue: (sourceId, key) => askUntilBack(() => readDbValue(sql, sourceId, key)),
     callDataStore: createDataStoreCalls(sql),
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,

@@ -1,4 +1,5 @@
 import type { ReservedSql, Sql, TransactionSql } from 'postgres';
+import { isConnectionLost } from './lost-connection.ts';
 
 type Types = { bigint: number };
 type Connection = ReservedSql<Types>;
@@ -26,7 +27,7 @@ export function createBegin(sql: Sql<Types>): <T>(work: (tx: TransactionSql<Type
 
 /** After an error within a transaction. A connection that was lost the pool has taken back by itself: released, it would be written to. */
 export async function rollBack(connection: Connection, error: unknown): Promise<void> {
-  if (isLost(error)) return;
+  if (isConnectionLost(error)) return;
   try {
     await connection`rollback`;
   } catch {
@@ -34,13 +35,4 @@ export async function rollBack(connection: Connection, error: unknown): Promise<
     return;
   }
   connection.release();
-}
-
-const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
-
-/** What the client and the socket say, and the server before it closes the connection (57P01 to 57P05: it stops, or was told
- * to; 25P03 and 25P04: its time is over). */
-function isLost(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && (/^(CONNECT|57P0|25P0[34]|08)/.test(code) || SOCKET_ERRORS.has(code));
 }

@@ -44,10 +44,9 @@ export function isDisturbed(stream: ReadableStream): boolean {
 }
 
 /** What the polyfill keeps in a stream, under the names of the standard. */
-interface StreamSlots {
-  _state: string;
-  _storedError: unknown;
-}
+const STATE = '_state';
+const STORED_ERROR = '_storedError';
+type StreamSlots = Record<typeof STATE | typeof STORED_ERROR, unknown>;
 
 /** Where `finished` of Node's streams looks for the end of a web stream. */
 const IS_CLOSED = Symbol.for('nodejs.webstream.isClosedPromise');
@@ -67,15 +66,15 @@ for (const { prototype } of [ReadableStream, WritableStream]) {
 function watchEnd(stream: StreamSlots): { promise: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => undefined);
-  let state = stream._state;
+  let state = stream[STATE];
   const settle = () => {
     if (state === 'closed') resolve();
     // The error is set right after the state.
-    else if (state === 'errored') queueMicrotask(() => reject(stream._storedError));
+    else if (state === 'errored') queueMicrotask(() => reject(stream[STORED_ERROR]));
   };
-  Object.defineProperty(stream, '_state', {
+  Object.defineProperty(stream, STATE, {
     get: () => state,
-    set(next: string) {
+    set(next: unknown) {
       state = next;
       settle();
     },

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
+
+/**
+ * Whether the database could not be reached, or the connection to it was lost: what the client and the socket say, and the server before it
+ * closes the connection (57P01 to 57P05: it stops, or was told to; 25P03 and 25P04: its time is over).
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code !== 'string') return cause instanceof Error && isConnectionLost(cause);
+  return /^(CONNECT|57P0|25P0[34]|08)/.test(code) || SOCKET_ERRORS.has(code);
+}
+
+/** A database that is restarted is back before. */
+const MAX_AWAY_MS = 20_000;
+const PAUSE_MS = 250;
+
+/**
+ * Asks again while the database is away: for runs, which would fail for what is no fault of their component. Only what may be done
+ * twice: a connection can be lost after its query was done.
+ */
+export async function askUntilBack<T>(ask: () => Promise<T>): Promise<T> {
+  const endsAtMs = performance.now() + MAX_AWAY_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isConnectionLost(error) || performance.now() > endsAtMs) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
