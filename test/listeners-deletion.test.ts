@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../engine/src/store/database.ts';
 import { deleteOrphanedInvocations } from '../engine/src/store/delete-orphaned-invocations.ts';
 import { deleteSource } from '../engine/src/store/delete-source.ts';
+import { readStalledLanes } from '../engine/src/store/read-stalled-lanes.ts';
 import { deleteWebhook } from '../engine/src/store/delete-webhook.ts';
 import { subscribeNewEmitter } from '../engine/src/store/subscribe-new-emitter.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
@@ -59,6 +60,8 @@ test('what was committed for a source at the moment of its deletion is deleted b
       insert into invocations (id, account_id, source_id, kind, event)
       values (${newId('invocation')}, ${accountId}, ${sourceId}, 'event', '1')`;
   }
+  // Its lane may have found it alive, and claimed nothing.
+  expect((await readStalledLanes(sql, 0)).toSorted()).toEqual([gone, live].toSorted());
   expect(await deleteOrphanedInvocations(sql, gone, 2)).toBe(2);
   expect(await deleteOrphanedInvocations(sql, gone, 2)).toBe(1);
   expect(await deleteOrphanedInvocations(sql, live, 2)).toBe(0);

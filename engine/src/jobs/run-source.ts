@@ -51,6 +51,8 @@ async function claim(
   }
   const { held, more } = await claimInvocations(sql, sourceId, nodeId, limit);
   dispatcher.take(held);
+  // It may have been deleted while its lane waited for its turn.
+  if (held.length === 0) await dropOrphans(sql, sourceId);
   if (more) await addRunLanes(sql, [sourceId]);
   return held.reduce((chars, { event }) => chars + event.length, 0);
 }
