@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
+import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
 import { startProcess, type TestProcess } from './processes.ts';
 import { makeDataDir } from './run-folder.ts';
 
@@ -44,7 +45,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess({
     ...(options.ownSession === undefined ? {} : { ownSession: options.ownSession }),
-    args: [MAIN, ...(options.role === undefined ? [] : [options.role])],
+    args: [...NODE_FLAGS, MAIN, ...(options.role === undefined ? [] : [options.role])],
     env: {
       PORT: String(port),
       HEADWATER_DATA_DIR: dataDir,

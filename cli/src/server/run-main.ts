@@ -4,14 +4,23 @@ import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 
 /**
+ * Of the process of a node. The young generation stays below what V8 lets it grow to (32 MB): collecting that holds the thread for 10 to 30 ms
+ * once or twice a second, just often enough to be everybody's p99. A smaller one than this costs more in all than it saves.
+ */
+export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8'];
+
+/**
  * Becomes the process of `file`, so that signals and the exit code are its own. Where a process cannot be replaced
  * (Windows) it runs as a child, and this function answers its exit code.
  */
 export async function becomeMain(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
-    process.execve(process.execPath, [process.execPath, file, ...args], withCompiledCode(env));
+    process.execve(process.execPath, [process.execPath, ...NODE_FLAGS, file, ...args], withCompiledCode(env));
   }
-  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit', env: withCompiledCode(env) });
+  const child = spawn(process.execPath, [...NODE_FLAGS, file, ...args], {
+    stdio: 'inherit',
+    env: withCompiledCode(env),
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(new CliError('failure', `The server cannot be started: ${cause.message}`)));
