@@ -7,6 +7,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCE_FOLDERS = [
   'api',
   'bench',
+  'cli',
   'docs',
   'engine',
   'examples',
