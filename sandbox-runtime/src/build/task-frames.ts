@@ -1,4 +1,4 @@
-import { HeldBytes } from '../protocol/held-bytes.ts';
+import { PartialFrame } from '../protocol/partial-frame.ts';
 
 /**
  * What a build process and the node exchange: JSON text, and with it a text that whoever passes it on need not read. A bundle has tens of
@@ -35,7 +35,7 @@ export interface TaskFrameBounds {
 /** Puts frames together from the bytes of a pipe. Holds at most one frame within the bounds. */
 export class TaskFrameReader {
   readonly #bounds: TaskFrameBounds;
-  readonly #held = new HeldBytes();
+  readonly #partial = new PartialFrame();
   #needed = HEAD_BYTES;
 
   constructor(bounds: TaskFrameBounds) {
@@ -44,7 +44,7 @@ export class TaskFrameReader {
 
   /** The frames that this chunk completes. Throws where the sender is not to be listened to further. */
   push(chunk: Buffer): TaskFrame[] {
-    let rest = this.#held.with(chunk);
+    let rest = this.#partial.with(chunk);
     const frames: TaskFrame[] = [];
     while (rest.length >= this.#needed) {
       const [json, text] = [this.#length(rest, 0, 'maxJsonBytes'), this.#length(rest, 4, 'maxTextBytes')];
@@ -55,7 +55,7 @@ export class TaskFrameReader {
       rest = rest.subarray(this.#needed);
       this.#needed = HEAD_BYTES;
     }
-    this.#held.hold(rest);
+    this.#partial.hold(rest);
     return frames;
   }
 

@@ -1,4 +1,4 @@
-import { HeldBytes } from './held-bytes.ts';
+import { PartialFrame } from './partial-frame.ts';
 
 /**
  * Frames on the pipe between the engine and a sandbox process: a fixed head, then up to eight parts of raw bytes.
@@ -85,7 +85,7 @@ export class FrameWriter {
 /** Cuts a byte stream into frames. A frame's announced size is checked before a byte of it is kept. */
 export class FrameReader {
   readonly #maxFrameBytes: number;
-  readonly #held = new HeldBytes();
+  readonly #partial = new PartialFrame();
   #needed = 4;
 
   constructor(maxFrameBytes: number) {
@@ -94,7 +94,7 @@ export class FrameReader {
 
   /** Takes the next bytes and returns the frames that are now whole. Throws FrameError. */
   push(chunk: Buffer): Frame[] {
-    let rest = this.#held.with(chunk);
+    let rest = this.#partial.with(chunk);
     const frames: Frame[] = [];
     while (rest.length >= this.#needed) {
       const length = rest.readUInt32LE(0);
@@ -105,7 +105,7 @@ export class FrameReader {
       rest = rest.subarray(this.#needed);
       this.#needed = 4;
     }
-    this.#held.hold(rest);
+    this.#partial.hold(rest);
     return frames;
   }
 }

@@ -5,7 +5,7 @@ const NONE = Buffer.alloc(0);
  * The bytes of a frame that is not whole yet, in one piece that doubles: whoever sends them may send one at a time, and each piece kept by itself
  * takes a few hundred bytes.
  */
-export class HeldBytes {
+export class PartialFrame {
   #buffer: Buffer = NONE;
   #length = 0;
 
