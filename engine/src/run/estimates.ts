@@ -19,6 +19,8 @@ export interface EstimatesOptions<T> {
 
 export function createEstimates<T>({ read, nothing, sum }: EstimatesOptions<T>): Estimates<T> {
   let counted: ReadonlyMap<string, T> = new Map();
+  /** Added before the count that is under way, which does not show it yet. */
+  let before: ReadonlyMap<string, T> = new Map();
   let since = new Map<string, T>();
 
   function add(accountId: string, more: T): void {
@@ -26,17 +28,23 @@ export function createEstimates<T>({ read, nothing, sum }: EstimatesOptions<T>):
   }
 
   return {
-    of: (accountId) => sum(counted.get(accountId) ?? nothing, since.get(accountId) ?? nothing),
+    of: (accountId) =>
+      [before, since].reduce(
+        (all, part) => sum(all, part.get(accountId) ?? nothing),
+        counted.get(accountId) ?? nothing,
+      ),
     add,
     async refresh() {
       // Before the read: what is added from now on may or may not be in it, and counts twice rather than never.
-      const before = since;
+      before = since;
       since = new Map();
       try {
         counted = await read();
       } catch (error) {
         for (const [accountId, more] of before) add(accountId, more);
         throw error;
+      } finally {
+        before = new Map();
       }
     },
   };
