@@ -177,6 +177,21 @@ test('a known key is looked up once in five seconds, an unknown one every time',
   expect(failing).toHaveBeenCalledTimes(3);
 });
 
+test("a key that was found stays known until it is forgotten or found to be nobody's", async () => {
+  let nowMs = 0;
+  const cache = createKeyCache(() => nowMs);
+  expect(cache.wasFound('key')).toBe(false);
+  await cache.find('key', async () => ({ accountId: 'o_a', userId: 'u_a' }));
+  nowMs = 3_600_000;
+  expect(cache.wasFound('key')).toBe(true);
+  await cache.find('key', async () => undefined);
+  await cache.find('unknown', async () => undefined);
+  expect([cache.wasFound('key'), cache.wasFound('unknown')]).toEqual([false, false]);
+  await cache.find('key', async () => ({ accountId: 'o_a', userId: 'u_a' }));
+  cache.forget('key');
+  expect(cache.wasFound('key')).toBe(false);
+});
+
 test('keys are listed in pages, newest first', async () => {
   const { accounts, who } = await newAccount();
   for (const name of ['second', 'third']) await accounts.createKey(who, name);

@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
+import { bearerKey } from './bearer-key.ts';
+import { createDoor } from './door.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -14,6 +16,8 @@ export interface HttpServerOptions {
   app: App;
   /** Absent on nodes that serve no endpoints. */
   ingest?: IngestHandler;
+  /** Whether requests with it go on at once however many others arrive. Default: none do. */
+  isKnownKey?: (apiKey: string) => boolean;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -108,13 +112,22 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     hostname: 'localhost',
     errorHandler: () => new Response(plainProblem(400, NO_URL), { status: 400, headers: PROBLEM_HEADERS }),
   });
+  const door = createDoor();
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const turn = goesAhead(request, options) ? undefined : door();
+    if (turn !== undefined) {
+      await turn;
+      if (response.destroyed) return;
+    }
+    await answerWithApp(request, response);
+  };
   const queued = new WeakMap<Socket, number>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (state.stopping) response.shouldKeepAlive = false;
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
     if (address === undefined) {
       boundUnreadBody(request, response);
-      void answerWithApp(request, response);
+      void answer(request, response);
     } else options.ingest?.(request, response, address);
   };
   return (request: IncomingMessage, response: ServerResponse) => {
@@ -126,6 +139,13 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
     response.once('socket', () => setImmediate(serve, request, response));
   };
+}
+
+/** A crowd without keys must not have the node taken for dead. */
+function goesAhead({ url, headers }: IncomingMessage, { isKnownKey }: HttpServerOptions): boolean {
+  if (url === '/healthz') return true;
+  const key = bearerKey(headers.authorization);
+  return key !== undefined && key.length <= LIMITS.maxIdChars && isKnownKey?.(key) === true;
 }
 
 /** A client that reads nothing would keep its answer in memory, and its connection, for as long as it likes. */

@@ -7,7 +7,7 @@ import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
-import { authenticateKey, bearerKey, requireAdmin } from './middleware/authenticate.ts';
+import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import type { QueryTurns } from './query-turns.ts';
@@ -78,7 +78,7 @@ export function routingPaths(path: string): string[] {
 }
 
 async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
-  const key = bearerKey(c.req.header('authorization'));
+  const key = requireKey(c.req.header('authorization'));
   if (endpoint.access === 'key') return authenticateKey(options.engine, key);
   await requireAdmin(options.engine, options.adminKey, key);
   return NOBODY;
@@ -130,7 +130,7 @@ function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions
   const { messages } = reply;
   // Nobody would read, and so nobody would close it.
   if (c.req.raw.method === 'HEAD') messages.close();
-  const key = bearerKey(c.req.header('authorization'));
+  const key = requireKey(c.req.header('authorization'));
   const body = eventStream(messages, {
     isAdmitted: async () => (await engine.accounts.authenticate(key)) !== undefined,
     cutOff: () => c.env.outgoing?.destroy(),

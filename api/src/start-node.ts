@@ -7,6 +7,7 @@ import { createAccountTurns } from './account-turns.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
+import { isAdminKey } from './middleware/authenticate.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { watchThreadLoad } from './thread-load.ts';
 import { createUnfinishedBodies } from './unfinished-bodies.ts';
@@ -90,6 +91,7 @@ async function serve(
   if (!probesOnly) await app.request('/openapi.json');
   return startHttpServer({
     app,
+    isKnownKey: (key) => engine.accounts.isKnown(key) || isAdminKey(adminKey, key),
     host,
     port,
     ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns, unread, unfinished }) }),

@@ -168,6 +168,8 @@ export interface Accounts {
   }): Promise<{ account: AccountRecord; user: { id: string }; apiKey: string }>;
   /** Undefined for an unknown or revoked key. */
   authenticate(apiKey: string): Promise<Principal | undefined>;
+  /** Whether this node has seen that it is somebody's; it may have been revoked since. */
+  isKnown(apiKey: string): boolean;
   me(who: Principal): Promise<UserRecord>;
   listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;

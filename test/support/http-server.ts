@@ -66,6 +66,7 @@ export async function startTestServer(
   const server = await startHttpServer({
     app,
     ingest,
+    isKnownKey: engine.accounts.isKnown,
     host: '127.0.0.1',
     port: 0,
     ...(options.endpointDomain === undefined ? {} : { endpointDomain: options.endpointDomain }),

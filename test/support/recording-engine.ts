@@ -80,6 +80,7 @@ export function createRecordingEngine() {
         apiKey: 'hw_x',
       }),
       authenticate: async (key) => (key === API_KEY ? { accountId: ACCOUNT_ID, userId: 'u_user' } : undefined),
+      isKnown: (key) => key === API_KEY,
       me: answer('accounts.me', {
         id: 'u_user',
         username: 'ada',

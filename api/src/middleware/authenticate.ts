@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Engine, Principal } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { bearerKey } from '../bearer-key.ts';
 
-const BEARER = /^Bearer +(\S+) *$/i;
-
-/** The key of `Authorization: Bearer <key>`; UNAUTHORIZED where there is none that could be one. */
-export function bearerKey(header: string | undefined): string {
-  const key = header === undefined ? undefined : BEARER.exec(header)?.[1];
+/** The key that was sent; UNAUTHORIZED where there is none that could be one. */
+export function requireKey(header: string | undefined): string {
+  const key = bearerKey(header);
   if (key === undefined) throw unauthorized('Send your API key as `Authorization: Bearer <key>`');
   // Longer than any key is: not worth hashing.
   if (key.length > LIMITS.maxIdChars) throw unauthorized('The API key is unknown or revoked');
@@ -21,11 +20,15 @@ export async function authenticateKey(engine: Engine, key: string): Promise<Prin
 
 /** Returns for the operator's key only. FORBIDDEN for the key of an account, UNAUTHORIZED for anything else. */
 export async function requireAdmin(engine: Engine, adminKey: string | undefined, key: string): Promise<void> {
-  if (adminKey !== undefined && sameSecret(key, adminKey)) return;
+  if (isAdminKey(adminKey, key)) return;
   if ((await engine.accounts.authenticate(key)) !== undefined) {
     throw new HeadwaterError('FORBIDDEN', 'Only the admin key may do that');
   }
   throw unauthorized('The admin key is wrong');
+}
+
+export function isAdminKey(adminKey: string | undefined, key: string): boolean {
+  return adminKey !== undefined && sameSecret(key, adminKey);
 }
 
 // Hashed first: the comparison then takes the same time whatever the lengths, and wherever the first difference is.

@@ -48,6 +48,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
       const hash = hashApiKey(apiKey);
       return cache.find(hash.toString('base64'), () => lookups.add(hash));
     },
+    isKnown: (apiKey) => apiKey.length <= MAX_KEY_CHARS && cache.wasFound(hashApiKey(apiKey).toString('base64')),
     async me(who) {
       const user = await readUser(sql, who.accountId, who.userId);
       if (user === undefined)

@@ -4,6 +4,8 @@ import type { Principal } from '../contract.ts';
 export interface KeyCache {
   /** `look` is called once for callers that ask at the same time. What is not found, or fails, is not remembered. */
   find(keyHash: string, look: () => Promise<Principal | undefined>): Promise<Principal | undefined>;
+  /** Whether it was somebody's when it was last looked up, however long ago that was. */
+  wasFound(keyHash: string): boolean;
   forget(keyHash: string): void;
 }
 
@@ -14,6 +16,7 @@ const MAX_KEYS = 10_000;
 interface Entry {
   principal: Promise<Principal | undefined>;
   expiresAtMs: number;
+  found: boolean;
 }
 
 export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
@@ -21,14 +24,18 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
   const entries = new Map<string, Entry>();
 
   function remember(keyHash: string, principal: Promise<Principal | undefined>): void {
-    const entry = { principal, expiresAtMs: nowMs() + CACHE_MS };
+    const found = entries.get(keyHash)?.found ?? false;
+    const entry: Entry = { principal, expiresAtMs: nowMs() + CACHE_MS, found };
     entries.delete(keyHash);
     entries.set(keyHash, entry);
     const forgetThis = () => {
       if (entries.get(keyHash) === entry) entries.delete(keyHash);
     };
     // Unknown keys would let anybody fill the cache. A failure is the caller's to report.
-    principal.then((found) => found ?? forgetThis(), forgetThis);
+    principal.then((who) => {
+      if (who === undefined) forgetThis();
+      else entry.found = true;
+    }, forgetThis);
     const oldest = entries.keys().next();
     if (entries.size > MAX_KEYS && !oldest.done) entries.delete(oldest.value);
   }
@@ -42,6 +49,7 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
       remember(keyHash, principal);
       return principal;
     },
+    wasFound: (keyHash) => entries.get(keyHash)?.found ?? false,
     forget: (keyHash) => void entries.delete(keyHash),
   };
 }
