@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { accountLimits, LIMITS } from '@headwater/shared';
+import { accountLimits, LIMITS, type ReadPace } from '@headwater/shared';
 import { DescribeClient } from '../sandbox-runtime/src/host/describe-client.ts';
 import { RunClient } from '../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../sandbox-runtime/src/host/sandbox-process.ts';
@@ -45,7 +45,7 @@ interface World {
   kills: number;
 }
 
-async function open(): Promise<World> {
+async function open(pace?: ReadPace): Promise<World> {
   const pipe = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
   const problems: string[] = [];
   let begin: (() => void) | undefined;
@@ -78,6 +78,7 @@ async function open(): Promise<World> {
     }),
     guest: { code: '', snapshot: undefined },
     maxRssMb: 512,
+    ...(pace && { pace }),
     log: (_level, message, fields) => void problems.push(`${message}: ${JSON.stringify(fields)}`),
     onFree: () => undefined,
     onExit: () => undefined,
@@ -197,4 +198,16 @@ test('whatever a process writes, the node goes on, keeps to the limits, and ends
   // Most are no words of a process; some get as far as the limits.
   expect(broken).toBeGreaterThan(100);
   expect(broken).toBeLessThan(400);
+});
+
+test('what is read at a pace is not held against its deadline, within bounds', async () => {
+  const world = await open({ waitMs: (_tenant, bytes) => bytes });
+  world.process.tenantId = 'o_a';
+  const killedAfter = (ms: number) => {
+    world.process.check(performance.now() + ms);
+    return world.kills > 0;
+  };
+  // Four bytes of a frame that never ends, and 4.9 s without reading.
+  world.write(Buffer.concat([Buffer.from([255, 255, 0, 0]), Buffer.alloc(4_900)]));
+  expect([killedAfter(6_500), killedAfter(10_800), killedAfter(11_500)]).toEqual([false, false, true]);
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { Heartbeat } from '../sandbox-runtime/src/host/heartbeat.ts';
+import { ReadRests } from '../sandbox-runtime/src/host/read-rests.ts';
 
 const SECOND_MS = 1_000;
 
 test('a process is asked each second while it has a task, and every ten seconds without', () => {
-  const heartbeat = new Heartbeat();
+  const heartbeat = new Heartbeat(new ReadRests());
   const nowMs = Math.ceil(performance.now());
   expect(heartbeat.isDue(nowMs, false)).toBe(true);
   heartbeat.asked(nowMs);
@@ -13,7 +14,7 @@ test('a process is asked each second while it has a task, and every ten seconds 
 });
 
 test('it is lost when its first open question is older than five seconds, and later where it has less priority', () => {
-  const heartbeat = new Heartbeat();
+  const heartbeat = new Heartbeat(new ReadRests());
   const startMs = Math.ceil(performance.now());
   expect([4, 6].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, true]);
   heartbeat.began();
@@ -26,9 +27,22 @@ test('it is lost when its first open question is older than five seconds, and la
 });
 
 test('an answer counts once for each question', () => {
-  const heartbeat = new Heartbeat();
+  const heartbeat = new Heartbeat(new ReadRests());
   expect(heartbeat.answered()).toBe(false);
   heartbeat.asked(0);
   heartbeat.asked(1);
   expect([1, 2, 3].map(() => heartbeat.answered())).toEqual([true, true, false]);
+});
+
+test('it is given the time in which it was not read, ten seconds at the most', () => {
+  const rests = new ReadRests();
+  const heartbeat = new Heartbeat(rests);
+  heartbeat.began();
+  rests.add(20 * SECOND_MS);
+  heartbeat.asked(0);
+  expect(heartbeat.isLost(6 * SECOND_MS, false)).toBe(true);
+  rests.add(3 * SECOND_MS);
+  expect([6, 9].map((s) => heartbeat.isLost(s * SECOND_MS, false))).toEqual([false, true]);
+  rests.add(60 * SECOND_MS);
+  expect([14, 16].map((s) => heartbeat.isLost(s * SECOND_MS, false))).toEqual([false, true]);
 });

@@ -24,6 +24,7 @@ export { createGiveWay } from './give-way.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createTenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';
+export { createReadPace, type ReadPace } from './read-pace.ts';
 export type {
   ComponentDescription,
   DedupeStrategy,

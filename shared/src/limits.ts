@@ -199,6 +199,9 @@ export const LIMITS = {
   /** Answers to fetches of one tenant, read while others are here (othersPresentMs); those of fetchReadBurstMs need not wait. */
   fetchReadBytesPerSecond: 32 * 1024 * 1024,
   fetchReadBurstMs: 50,
+  /** What the sandbox processes of one tenant say, read while others are here; what takes sandboxReadBurstMs need not wait. */
+  sandboxReadBytesPerSecond: 16 * 1024 * 1024,
+  sandboxReadBurstMs: 20,
   /** Connections to hosts outside that one node keeps open without a request, of all tenants together; the oldest are closed. */
   maxIdleConnections: 1_024,
   /** Request and response bytes of fetches that one tenant may have in memory on one node at the same time. */

@@ -1,4 +1,11 @@
-import { type AccountLimits, createPresence, LIMITS, type Presence } from '@headwater/shared';
+import {
+  type AccountLimits,
+  createPresence,
+  LIMITS,
+  type Presence,
+  createReadPace,
+  type ReadPace,
+} from '@headwater/shared';
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { decodeBody } from './decode-body.ts';
@@ -9,7 +16,6 @@ import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
-import { createReadPace, type ReadPace } from './read-pace.ts';
 import { isEgressRefused } from './refusal.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 
@@ -41,7 +47,11 @@ export interface GuestFetchOptions {
 export function createGuestFetch({ egress, presence = createPresence() }: GuestFetchOptions): GuestFetch {
   const connections = createTenantConnections({ egress });
   const budget = createByteBudget(LIMITS.maxFetchBytesPerTenant);
-  const pace = createReadPace(presence);
+  const pace = createReadPace({
+    presence,
+    bytesPerSecond: LIMITS.fetchReadBytesPerSecond,
+    burstMs: LIMITS.fetchReadBurstMs,
+  });
   const shared = { egress, connections, budget, pace, turns: createFetchTurns(), inTurn: createInTurn() };
   return {
     async fetch(tenant, request, signal) {

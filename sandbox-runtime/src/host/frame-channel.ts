@@ -15,6 +15,8 @@ interface ChannelEvents {
   broken(reason: string): void;
   /** The process reads nothing any more. */
   stuck(): void;
+  /** How long nothing more is to be read after these bytes. */
+  restMs(bytes: number): number;
 }
 
 /** The pipe to a sandbox process, as checked messages. */
@@ -43,11 +45,18 @@ export class FrameChannel {
     this.#pipe.on('data', (chunk: Buffer) => {
       try {
         for (const frame of reader.push(chunk)) events.message(readFromSandbox(frame));
+        this.#rest(events.restMs(chunk.length));
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
         this.#pipe.removeAllListeners('data').resume();
         events.broken(error.message);
       }
     });
+  }
+
+  #rest(ms: number): void {
+    if (ms <= 0) return;
+    this.#pipe.pause();
+    setTimeout(() => this.#pipe.resume(), ms).unref();
   }
 }

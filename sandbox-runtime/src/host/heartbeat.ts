@@ -1,3 +1,5 @@
+import type { ReadRests } from './read-rests.ts';
+
 const BUSY_MS = 1_000;
 /** Without a task: dozens of idle processes would wake at once, for nothing. */
 const IDLE_MS = 10_000;
@@ -7,10 +9,17 @@ const HOT_LOST_MS = 30_000;
 
 /** When a process is to be asked whether it lives, and when it has not answered for too long. */
 export class Heartbeat {
+  readonly #rests: ReadRests;
+  /** Of the rests, when it began to owe an answer. */
+  #mark = 0;
   #lastAskedMs = Number.NEGATIVE_INFINITY;
   /** Since when it owes an answer. Its start asks for the first one. */
   #openSinceMs: number | undefined = performance.now();
   #owed = 0;
+
+  constructor(rests: ReadRests) {
+    this.#rests = rests;
+  }
 
   isDue(nowMs: number, isBusy: boolean): boolean {
     return nowMs - this.#lastAskedMs >= (isBusy ? BUSY_MS : IDLE_MS);
@@ -19,7 +28,9 @@ export class Heartbeat {
   asked(nowMs: number): void {
     this.#lastAskedMs = nowMs;
     this.#owed += 1;
-    this.#openSinceMs ??= nowMs;
+    if (this.#openSinceMs !== undefined) return;
+    this.#openSinceMs = nowMs;
+    this.#mark = this.#rests.mark();
   }
 
   /** It has started. */
@@ -36,6 +47,7 @@ export class Heartbeat {
   }
 
   isLost(nowMs: number, isHot: boolean): boolean {
-    return nowMs - (this.#openSinceMs ?? nowMs) > (isHot ? HOT_LOST_MS : LOST_MS);
+    if (this.#openSinceMs === undefined) return false;
+    return nowMs - this.#openSinceMs - this.#rests.creditMs(this.#mark) > (isHot ? HOT_LOST_MS : LOST_MS);
   }
 }

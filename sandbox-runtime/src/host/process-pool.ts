@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { createPresence, createReadPace, LIMITS } from '@headwater/shared';
 import type { RunFault } from '../sandbox.ts';
 import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
@@ -20,7 +21,7 @@ const TENANT_SHARE = 1 / 4;
 const MIN_OF_TENANT = 2;
 
 export interface PoolOptions {
-  process: Omit<ProcessOptions, 'onFree' | 'onExit'>;
+  process: Omit<ProcessOptions, 'onFree' | 'onExit' | 'pace'>;
   blankProcesses: number;
   maxProcesses: number;
   maxRunsPerProcess: number;
@@ -59,6 +60,12 @@ export class ProcessPool {
   /** Of each tenant, until they are gone or killed. */
   readonly #owned = new Map<string, Set<SandboxProcess>>();
   readonly #queue = new TenantQueue<Placement>();
+  readonly #presence = createPresence();
+  readonly #pace = createReadPace({
+    presence: this.#presence,
+    bytesPerSecond: LIMITS.sandboxReadBytesPerSecond,
+    burstMs: LIMITS.sandboxReadBurstMs,
+  });
   #booting = 0;
   #failedBoots = 0;
   /** When a process of the tenant was last seen computing for long. */
@@ -91,6 +98,7 @@ export class ProcessPool {
   }
 
   place(placement: Placement): void {
+    this.#presence.saw(placement.tenantId, performance.now());
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
@@ -214,6 +222,7 @@ export class ProcessPool {
     this.#booting += 1;
     const process = new SandboxProcess({
       ...this.#options.process,
+      pace: this.#pace,
       onFree: () => this.#dispatch(),
       onExit: (exited) => this.#exited(exited),
     });

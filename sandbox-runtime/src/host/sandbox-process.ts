@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { AccountLimits } from '@headwater/shared';
+import type { AccountLimits, ReadPace } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { EntryLimits, OpenFile, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
@@ -11,6 +11,7 @@ import { IdleWords } from './idle-words.ts';
 import type { Launch } from './layers/confinement.ts';
 import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
+import { ReadRests } from './read-rests.ts';
 import type { ProcessClient } from './run-client.ts';
 import { FIRST_FILE_FD } from './starter/orders.ts';
 import type { ProcessEnd, ProcessHandle, ProcessStarter } from './starter/starter.ts';
@@ -40,6 +41,8 @@ export interface ProcessOptions {
   launch(): Launch;
   guest: GuestImage;
   maxRssMb: number;
+  /** Of what processes say. Default: all of it as it comes. */
+  pace?: ReadPace;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
   /** A task ended: there may be room for another. */
   onFree(process: SandboxProcess): void;
@@ -50,6 +53,8 @@ interface Task {
   client: ProcessClient;
   startedAtMs: number;
   deadlineMs: number;
+  /** Of the rests, when it started. */
+  mark: number;
   over: boolean;
 }
 
@@ -89,7 +94,8 @@ export class SandboxProcess {
   #nextRun = 1;
   #inFlight = 0;
   #isReady = false;
-  readonly #heartbeat = new Heartbeat();
+  readonly #rests = new ReadRests();
+  readonly #heartbeat = new Heartbeat(this.#rests);
   readonly #idleWords = new IdleWords();
   #killAtMs = Number.POSITIVE_INFINITY;
   #lookedAtMs = 0;
@@ -131,7 +137,8 @@ export class SandboxProcess {
     for (const hash of this.#bundles.take(bundle.hash, bundle.code.length)) this.#send({ kind: 'drop-bundle', hash });
     if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundle.hash, code: bundle.code });
     const startedAtMs = performance.now();
-    this.#tasks.set(run, { client, startedAtMs, deadlineMs: startedAtMs + wallMs + DEADLINE_GRACE_MS, over: false });
+    const deadlineMs = startedAtMs + wallMs + DEADLINE_GRACE_MS;
+    this.#tasks.set(run, { client, startedAtMs, deadlineMs, mark: this.#rests.mark(), over: false });
     this.#inFlight += 1;
     this.tasksServed += 1;
     this.#idleWords.taskBegan();
@@ -164,7 +171,7 @@ export class SandboxProcess {
     if (this.exited) return;
     if (nowMs >= this.#killAtMs)
       return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
-    const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs;
+    const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs + this.#rests.creditMs(task.mark);
     if ([...this.#tasks.values()].some(isLate)) {
       return this.kill(
         { code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' },
@@ -220,7 +227,15 @@ export class SandboxProcess {
         end('The sandbox process was ended');
       },
       stuck: () => end('The sandbox process stopped reading'),
+      restMs: (bytes) => this.#restMs(bytes),
     });
+  }
+
+  #restMs(bytes: number): number {
+    if (this.tenantId === undefined) return 0;
+    const ms = this.#options.pace?.waitMs(this.tenantId, bytes) ?? 0;
+    this.#rests.add(ms);
+    return ms;
   }
 
   #exit({ code, signal, stderr }: ProcessEnd): void {

@@ -1,0 +1,37 @@
+import { createDebts } from './debts.ts';
+import type { Presence } from './presence.ts';
+
+/**
+ * How fast what one tenant brings by the megabyte is read while others are here: each byte passes the node's memory and thread, and what
+ * comes from a process or a host next door comes as fast as both can take it.
+ */
+export interface ReadPace {
+  /** How long nothing more of the tenant's is to be read after these bytes. 0: there is no need to wait. */
+  waitMs(tenantId: string, bytes: number): number;
+}
+
+export interface ReadPaceOptions {
+  presence: Presence;
+  bytesPerSecond: number;
+  /** What is ahead of the pace by less need not wait. */
+  burstMs: number;
+  /** Default: performance.now. */
+  nowMs?: () => number;
+}
+
+export function createReadPace(options: ReadPaceOptions): ReadPace {
+  const { presence, bytesPerSecond, burstMs, nowMs = () => performance.now() } = options;
+  const debts = createDebts();
+  return {
+    waitMs(tenantId, bytes) {
+      const now = nowMs();
+      presence.saw(tenantId, now);
+      if (!presence.hasSeveral(now)) {
+        debts.forget(tenantId);
+        return 0;
+      }
+      debts.add(tenantId, (bytes / bytesPerSecond) * 1_000, now);
+      return Math.max(0, Math.ceil(debts.owedMs(tenantId, now) - burstMs));
+    },
+  };
+}
