@@ -6,7 +6,7 @@ import { fc } from './support/properties.ts';
 test('parts are joined as they are, in a text where they are small and in bytes where they are not', async () => {
   const part = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 20 }),
-    fc.constantFrom('x'.repeat(40_000), 'é'.repeat(70_000)),
+    fc.constantFrom('x'.repeat(40_000), 'é'.repeat(70_000), '😀'.repeat(50_000)),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(part, { maxLength: 8 }), async (parts) => {

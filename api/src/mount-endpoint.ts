@@ -11,7 +11,7 @@ import { authenticateKey, requireAdmin, requireKey } from './middleware/authenti
 import { isStorableText } from './parameters/json-value.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import type { QueryTurns } from './query-turns.ts';
-import { recordToJson } from './raw-json.ts';
+import { recordParts } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
@@ -117,7 +117,7 @@ async function textOf(reply: Reply, selection: Selection): Promise<string | Larg
     case 'none':
       return null;
     case 'item':
-      return joinParts([`{"data":${selectedJson(reply.data, selection)}}`]);
+      return joinParts(['{"data":', ...selectedParts(reply.data, selection), '}']);
     case 'list':
       return joinParts(listParts(reply.page, selection));
     case 'messages':
@@ -143,12 +143,15 @@ function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions
 
 function* listParts(page: Page<object>, selection: Selection): Generator<string> {
   yield `{"page_info":${JSON.stringify(pageInfo(page))},"data":[`;
-  for (const [index, item] of page.items.entries()) yield `${index === 0 ? '' : ','}${selectedJson(item, selection)}`;
+  for (const [index, item] of page.items.entries()) {
+    if (index > 0) yield ',';
+    yield* selectedParts(item, selection);
+  }
   yield ']}';
 }
 
-function selectedJson(record: object, { kept, dropped }: Selection): string {
-  if (kept.size === 0 && dropped.size === 0) return recordToJson(record);
+function selectedParts(record: object, { kept, dropped }: Selection): string[] {
+  if (kept.size === 0 && dropped.size === 0) return recordParts(record);
   const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
-  return recordToJson(Object.fromEntries(fields));
+  return recordParts(Object.fromEntries(fields));
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ExecutionError, ExecutionRecord, ExecutionStepRecord, LogLineRecord, ShownJson } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
-import { RawJson, recordToJson } from '../raw-json.ts';
+import { RawJson, recordParts } from '../raw-json.ts';
 
 export const EXECUTION_STATUSES = [
   'queued',
@@ -99,7 +99,7 @@ function presentSummary(execution: ExecutionRecord): Summary {
     caused_by: execution.causedBy ?? null,
     replay_of: execution.replayOf ?? null,
     // JSON within JSON is put together as text: values of components are never parsed here.
-    trigger: new RawJson(recordToJson(trigger)) as unknown as Summary['trigger'],
+    trigger: new RawJson(...recordParts(trigger)) as unknown as Summary['trigger'],
     error: presentError(execution.error),
     reason: execution.reason ?? null,
     wait: wait === undefined ? null : { kind: wait.kind, until: wait.until.getTime() },
@@ -109,8 +109,10 @@ function presentSummary(execution: ExecutionRecord): Summary {
 }
 
 export function presentExecution(execution: ExecutionRecord): z.output<typeof executionSchema> {
-  const steps = execution.steps.map((step) => `${JSON.stringify(step.namespace)}:${recordToJson(presentStep(step))}`);
-  const shown = new RawJson(`{${steps.join(',')}}`) as unknown as z.output<typeof executionSchema>['steps'];
+  const steps = Object.fromEntries(
+    execution.steps.map((step) => [step.namespace, new RawJson(...recordParts(presentStep(step)))]),
+  );
+  const shown = new RawJson(...recordParts(steps)) as unknown as z.output<typeof executionSchema>['steps'];
   return { ...presentSummary(execution), steps: shown };
 }
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { TestedStep, WorkflowTestRecord } from '@headwater/engine';
-import { RawJson, recordToJson } from '../raw-json.ts';
+import { RawJson, recordParts, recordToJson } from '../raw-json.ts';
 import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
 
 const stepSchema = z.object({
@@ -58,7 +58,7 @@ export function presentWorkflowTest(record: WorkflowTestRecord): z.output<typeof
 
 /** A record below the top of an answer, where only text that is ready can hold JSON text. */
 function rawRecord<T extends object>(record: T): T {
-  return new RawJson(recordToJson(record)) as unknown as T;
+  return new RawJson(...recordParts(record)) as unknown as T;
 }
 
 function stepJson(step: TestedStep): string {
