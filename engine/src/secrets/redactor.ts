@@ -30,7 +30,6 @@ export interface Redactor {
   jsonInTurns(text: string): Promise<string>;
 }
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 const MAX_NAME_CHARS = 64;
@@ -189,13 +188,21 @@ function isWholeList(json: string, { start, end }: Hit): boolean {
 
 /** The first string from `from` on, which is outside of strings, that ends behind `place`; both ends are that of the text where there is none. */
 function stringReaching(json: string, from: number, place: number): [open: number, end: number] {
-  let open = -1;
-  for (let at = from; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE && open < 0) open = at;
-    else if (code === QUOTE && at >= place) return [open, at + 1];
-    else if (code === QUOTE) open = -1;
+  for (let open = json.indexOf('"', from); open !== -1; ) {
+    const end = stringEnd(json, open);
+    if (end === undefined) break;
+    if (end > place) return [open, end];
+    open = json.indexOf('"', end);
   }
   return [json.length, json.length];
+}
+
+/** Behind the string that begins at `open`. */
+function stringEnd(json: string, open: number): number | undefined {
+  for (let quote = json.indexOf('"', open + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (json.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 0) return quote + 1;
+  }
+  return undefined;
 }
