@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDoor } from '../api/src/door.ts';
+import { createDoor, createDoors } from '../api/src/door.ts';
 import { startTestServer, type TestServer } from './support/http-server.ts';
 
 let server: TestServer;
@@ -62,4 +62,12 @@ test('of a crowd that is too large those beyond a thousand do not wait', () => {
   const door = createDoor();
   const turns = Array.from({ length: 1_100 }, () => door());
   expect(turns.filter((turn) => turn === undefined)).toHaveLength(100);
+});
+
+test('each key has a door of its own', async () => {
+  const door = createDoors();
+  const turns = Array.from({ length: 6 }, () => door('crowd'));
+  expect(turns.map((turn) => turn === undefined)).toEqual([true, true, true, true, false, false]);
+  expect(door('other')).toBeUndefined();
+  await turns[5];
 });

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { bearerKey } from './bearer-key.ts';
-import { createDoor } from './door.ts';
+import { createDoor, createDoors } from './door.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -16,8 +16,10 @@ export interface HttpServerOptions {
   app: App;
   /** Absent on nodes that serve no endpoints. */
   ingest?: IngestHandler;
-  /** Whether requests with it go on at once however many others arrive. Default: none do. */
+  /** Whether requests with it wait for those with the same key only. Default: for no key. */
   isKnownKey?: (apiKey: string) => boolean;
+  /** Whether requests of several accounts arrive: otherwise those with a known key wait for none. Default: they do. */
+  hasOthers?: () => boolean;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -112,9 +114,9 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     hostname: 'localhost',
     errorHandler: () => new Response(plainProblem(400, NO_URL), { status: 400, headers: PROBLEM_HEADERS }),
   });
-  const door = createDoor();
+  const findTurn = turnFinder(options);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const turn = goesAhead(request, options) ? undefined : door();
+    const turn = findTurn(request);
     if (turn !== undefined) {
       await turn;
       if (response.destroyed) return;
@@ -141,11 +143,16 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
   };
 }
 
-/** A crowd without keys must not have the node taken for dead. */
-function goesAhead({ url, headers }: IncomingMessage, { isKnownKey }: HttpServerOptions): boolean {
-  if (url === '/healthz') return true;
-  const key = bearerKey(headers.authorization);
-  return key !== undefined && key.length <= LIMITS.maxIdChars && isKnownKey?.(key) === true;
+/** When it is a request's turn; undefined: at once. */
+function turnFinder({ isKnownKey, hasOthers = () => true }: HttpServerOptions) {
+  const [strangers, known] = [createDoor(), createDoors()];
+  return ({ url, headers }: IncomingMessage): Promise<void> | undefined => {
+    // A crowd must not have the node taken for dead.
+    if (url === '/healthz') return undefined;
+    const key = bearerKey(headers.authorization);
+    if (key === undefined || key.length > LIMITS.maxIdChars || isKnownKey?.(key) !== true) return strangers();
+    return hasOthers() ? known(key) : undefined;
+  };
 }
 
 /** A client that reads nothing would keep its answer in memory, and its connection, for as long as it likes. */

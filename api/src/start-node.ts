@@ -91,6 +91,7 @@ async function serve(
   if (!probesOnly) await app.request('/openapi.json');
   return startHttpServer({
     app,
+    hasOthers: turns.hasOthers,
     isKnownKey: (key) => engine.accounts.isKnown(key) || isAdminKey(adminKey, key),
     host,
     port,

@@ -18,6 +18,12 @@ export const LIMITS = {
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,
   /**
+   * Of requests to the REST API with the same key, while those of other accounts arrive as well, and of all whose key the node does not
+   * know or that have none, so many go on at once and the next after a rest: 500 a second.
+   */
+  requestsAtOnce: 4,
+  requestsRestMs: 8,
+  /**
    * Requests to the REST API that one node asks its database for at a time, of one account and of all; more of them wait, as long. It has
    * ten connections.
    */

@@ -97,7 +97,14 @@ export async function startHeadwater(
   });
   const app = createApp({ engine, publicUrl: url, log, metrics, turns, adminKey });
   const ingest = createIngestHandler({ engine, log, metrics, turns });
-  const server = await startHttpServer({ app, ingest, isKnownKey: engine.accounts.isKnown, host: '127.0.0.1', port });
+  const server = await startHttpServer({
+    app,
+    ingest,
+    isKnownKey: engine.accounts.isKnown,
+    hasOthers: turns.hasOthers,
+    host: '127.0.0.1',
+    port,
+  });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
   const { accountId } = firstAccount;

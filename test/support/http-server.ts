@@ -67,6 +67,7 @@ export async function startTestServer(
     app,
     ingest,
     isKnownKey: engine.accounts.isKnown,
+    hasOthers: turns.hasOthers,
     host: '127.0.0.1',
     port: 0,
     ...(options.endpointDomain === undefined ? {} : { endpointDomain: options.endpointDomain }),
