@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDoor, createDoors } from '../api/src/door.ts';
+import { createDoor, createDoors, REST_PACE } from '../api/src/door.ts';
 import { startTestServer, type TestServer } from './support/http-server.ts';
 
 let server: TestServer;
@@ -42,7 +42,7 @@ test('a client that leaves meanwhile is not served', async () => {
 });
 
 test('a crowd is let through in its order, four at a time with rests', async () => {
-  const door = createDoor();
+  const door = createDoor(REST_PACE);
   const passed: number[] = [];
   const beganMs = performance.now();
   const turns: Promise<unknown>[] = [];
@@ -59,15 +59,34 @@ test('a crowd is let through in its order, four at a time with rests', async () 
 });
 
 test('of a crowd that is too large those beyond a thousand do not wait', () => {
-  const door = createDoor();
+  const door = createDoor(REST_PACE);
   const turns = Array.from({ length: 1_100 }, () => door());
   expect(turns.filter((turn) => turn === undefined)).toHaveLength(100);
 });
 
 test('each key has a door of its own', async () => {
-  const door = createDoors();
+  const door = createDoors(REST_PACE);
   const turns = Array.from({ length: 6 }, () => door('crowd'));
   expect(turns.map((turn) => turn === undefined)).toEqual([true, true, true, true, false, false]);
   expect(door('other')).toBeUndefined();
   await turns[5];
+});
+
+test('requests to endpoints of one account go on sixteen at a time while others are here', async () => {
+  const turns = { take: () => undefined, hasOthers: () => true, count: () => undefined };
+  const busy = await startTestServer({ turns });
+  const acceptedAtMs: number[] = [];
+  const { accept } = busy.engine.ingest;
+  busy.engine.ingest.accept = (...args) => {
+    acceptedAtMs.push(performance.now());
+    return accept(...args);
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => fetch(`${busy.url}/e/known1`, { method: 'POST' })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  // Eighty are five turns with four rests in between. Timers may be a millisecond early.
+  const shortest = acceptedAtMs.slice(80).map((atMs, nth) => atMs - (acceptedAtMs[nth] ?? 0));
+  expect(Math.min(...shortest)).toBeGreaterThan(4 * 3);
+  await busy.server.stop();
 });

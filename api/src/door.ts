@@ -7,19 +7,24 @@ const MAX_WAITING = 1_000;
 /** Resolves when the next one may go on; undefined: at once. */
 export type Door = () => Promise<void> | undefined;
 
-/**
- * Hundreds of requests that come at once go on a few at a time, in their order, and others have the thread and the database in between:
- * LIMITS.requestsAtOnce, requestsRestMs.
- */
-export function createDoor(onIdle?: () => void): Door {
+export interface DoorPace {
+  atOnce: number;
+  restMs: number;
+}
+
+export const REST_PACE: DoorPace = { atOnce: LIMITS.requestsAtOnce, restMs: LIMITS.requestsRestMs };
+export const ENDPOINT_PACE: DoorPace = { atOnce: LIMITS.endpointRequestsAtOnce, restMs: LIMITS.endpointRequestsRestMs };
+
+/** Hundreds of requests that come at once go on a few at a time, in their order, and others have the thread and the database in between. */
+export function createDoor({ atOnce, restMs }: DoorPace, onIdle?: () => void): Door {
   const waiting: (() => void)[] = [];
   /** Since the last rest. */
   let passed = 0;
 
   async function rest(): Promise<void> {
     while (passed > 0) {
-      await sleep(LIMITS.requestsRestMs);
-      const next = waiting.splice(0, LIMITS.requestsAtOnce);
+      await sleep(restMs);
+      const next = waiting.splice(0, atOnce);
       passed = next.length;
       for (const go of next) go();
     }
@@ -28,19 +33,19 @@ export function createDoor(onIdle?: () => void): Door {
 
   return () => {
     if (waiting.length >= MAX_WAITING) return undefined;
-    if (passed === LIMITS.requestsAtOnce) return new Promise((resolve) => waiting.push(resolve));
+    if (passed === atOnce) return new Promise((resolve) => waiting.push(resolve));
     passed++;
     if (passed === 1) void rest();
     return undefined;
   };
 }
 
-/** A door for each key that is used. */
-export function createDoors(): (key: string) => ReturnType<Door> {
+/** A door for each key or account that is there. */
+export function createDoors(pace: DoorPace): (name: string) => ReturnType<Door> {
   const doors = new Map<string, Door>();
-  return (key) => {
-    const door = doors.get(key) ?? createDoor(() => doors.delete(key));
-    doors.set(key, door);
+  return (name) => {
+    const door = doors.get(name) ?? createDoor(pace, () => doors.delete(name));
+    doors.set(name, door);
     return door();
   };
 }

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { bearerKey } from './bearer-key.ts';
-import { createDoor, createDoors } from './door.ts';
+import { createDoor, createDoors, REST_PACE } from './door.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -145,10 +145,10 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
 
 /** When it is a request's turn; undefined: at once. */
 function turnFinder({ isKnownKey, hasOthers = () => true }: HttpServerOptions) {
-  const [strangers, known] = [createDoor(), createDoors()];
-  return ({ url, headers }: IncomingMessage): Promise<void> | undefined => {
+  const [strangers, known] = [createDoor(REST_PACE), createDoors(REST_PACE)];
+  return ({ url = '', headers }: IncomingMessage): Promise<void> | undefined => {
     // A crowd must not have the node taken for dead.
-    if (url === '/healthz') return undefined;
+    if (/^\/healthz(?:[?/]|$)/.test(url)) return undefined;
     const key = bearerKey(headers.authorization);
     if (key === undefined || key.length > LIMITS.maxIdChars || isKnownKey?.(key) !== true) return strangers();
     return hasOthers() ? known(key) : undefined;

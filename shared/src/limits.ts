@@ -19,10 +19,12 @@ export const LIMITS = {
   maxRequestWaitMs: 20_000,
   /**
    * Of requests to the REST API with the same key, while those of other accounts arrive as well, and of all whose key the node does not
-   * know or that have none, so many go on at once and the next after a rest: 500 a second.
+   * know or that have none, so many go on at once and the next after a rest: 500 a second. Of those to one account's endpoints 4000.
    */
   requestsAtOnce: 4,
   requestsRestMs: 8,
+  endpointRequestsAtOnce: 16,
+  endpointRequestsRestMs: 4,
   /**
    * Requests to the REST API that one node asks its database for at a time, of one account and of all; more of them wait, as long. It has
    * ten connections.

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
 import { HeadwaterError, ID_PREFIXES, LIMITS } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
+import { createDoors, ENDPOINT_PACE } from '../door.ts';
 import type { Log } from '../log.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { problemOf } from '../problem.ts';
@@ -23,6 +24,10 @@ export interface IngestOptions {
   unfinished?: UnfinishedBodies;
 }
 
+interface IngestContext extends Required<IngestOptions> {
+  doors: ReturnType<typeof createDoors>;
+}
+
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
 
 // Anything else cannot be a key, and is not worth a look into the database.
@@ -36,7 +41,7 @@ const CLIENT_GONE_STATUS = 499;
  */
 export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
-  const options = { ...given, unread, unfinished };
+  const options = { ...given, unread, unfinished, doors: createDoors(ENDPOINT_PACE) };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');
@@ -46,7 +51,7 @@ export function createIngestHandler(given: IngestOptions): IngestHandler {
 }
 
 async function serve(
-  options: Required<IngestOptions>,
+  options: IngestContext,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -70,7 +75,7 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine, turns, unread, unfinished }: Required<IngestOptions>,
+  { engine, turns, unread, unfinished, doors }: IngestContext,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
@@ -78,6 +83,7 @@ async function takeRequest(
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   engine.ingest.admit(route);
+  if (turns.hasOthers()) await doors(route.accountId);
   const announced = announcedBytes(request);
   if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(route.accountId, announced);
   const held = unfinished.begin(route.accountId, announced, () => request.destroy());
