@@ -49,8 +49,8 @@ export default defineConfig({
     server: {
       deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
     },
-    // One more than the smallest machine has cores: tests of crashes and timers mostly wait.
-    maxWorkers: 3,
+    // Two more than the smallest machine has cores: tests of crashes and timers mostly wait. With three a third of the time is idle.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDebts, createPresence, LIMITS } from '@headwater/shared';
+import { createDebts, createPresence, LIMITS, type Presence } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
@@ -27,13 +27,14 @@ export interface AccountTurnsOptions {
   /** The same, where the thread has no time left. */
   requestsPerSecond: number;
   isBusy: () => boolean;
+  /** Who sends. Default: what is seen here. */
+  presence?: Presence;
 }
 
 export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
-  const { nowMs, isBusy } = options;
+  const { nowMs, isBusy, presence = createPresence() } = options;
   const bodies = createDebts();
   const requests = createDebts();
-  const presence = createPresence();
 
   function addBytes(accountId: string, bytes: number, now: number): void {
     const beyond = Math.max(0, bytes - LIMITS.smallBodyBytes);

@@ -4,7 +4,7 @@ export interface HeldBytes {
   hold(accountId: string, cutOff: () => void): Holding;
 }
 
-export interface Holding {
+interface Holding {
   /** Beyond the bound of the account what was begun first is cut off, until the rest fits. */
   add(bytes: number): void;
   /** Idempotent. */

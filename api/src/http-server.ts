@@ -4,22 +4,17 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
-import { bearerKey } from './bearer-key.ts';
-import { createDoor, createDoors, REST_PACE } from './door.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemType } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
+import { createRequestTurns, type RequestTurnsOptions } from './request-turns.ts';
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends RequestTurnsOptions {
   app: App;
   /** Absent on nodes that serve no endpoints. */
   ingest?: IngestHandler;
-  /** Whether requests with it wait for those with the same key only. Default: for no key. */
-  isKnownKey?: (apiKey: string) => boolean;
-  /** Whether requests of several accounts arrive: otherwise those with a known key wait for none. Default: they do. */
-  hasOthers?: () => boolean;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -114,7 +109,7 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     hostname: 'localhost',
     errorHandler: () => new Response(plainProblem(400, NO_URL), { status: 400, headers: PROBLEM_HEADERS }),
   });
-  const findTurn = turnFinder(options);
+  const findTurn = createRequestTurns(options);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const turn = findTurn(request);
     if (turn !== undefined) {
@@ -140,18 +135,6 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     if (response.socket !== null) return serve(request, response);
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
     response.once('socket', () => setImmediate(serve, request, response));
-  };
-}
-
-/** When it is a request's turn; undefined: at once. */
-function turnFinder({ isKnownKey, hasOthers = () => true }: HttpServerOptions) {
-  const [strangers, known] = [createDoor(REST_PACE), createDoors(REST_PACE)];
-  return ({ url = '', headers }: IncomingMessage): Promise<void> | undefined => {
-    // A crowd must not have the node taken for dead.
-    if (/^\/healthz(?:[?/]|$)/.test(url)) return undefined;
-    const key = bearerKey(headers.authorization);
-    if (key === undefined || key.length > LIMITS.maxIdChars || isKnownKey?.(key) !== true) return strangers();
-    return hasOthers() ? known(key) : undefined;
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Engine, type StartedEngine, startEngine } from '@headwater/engine';
 import type { Logger } from 'pino';
-import { LIMITS } from '@headwater/shared';
+import { createPresence, LIMITS } from '@headwater/shared';
 import { availableParallelism } from 'node:os';
 import { createApp } from './app.ts';
 import { createAccountTurns } from './account-turns.ts';
@@ -66,14 +66,16 @@ async function serve(
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const metrics = createHttpMetrics();
+  const presence = createPresence();
   const turns = createAccountTurns({
+    presence,
     nowMs: () => performance.now(),
     bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
     requestsPerSecond: LIMITS.busyRequestsPerSecond * availableParallelism(),
     isBusy: watchThreadLoad(),
   });
   const unread = createUnreadAnswers();
-  const unfinished = createUnfinishedBodies();
+  const unfinished = createUnfinishedBodies(presence);
   const probesOnly = role === 'engine';
   const app = createApp({
     engine,

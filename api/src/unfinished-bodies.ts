@@ -1,5 +1,5 @@
-import { LIMITS } from '@headwater/shared';
-import { createHeldBytes, type Holding } from './held-bytes.ts';
+import { createPresence, createReadPace, LIMITS, type Presence } from '@headwater/shared';
+import { createHeldBytes } from './held-bytes.ts';
 
 /**
  * Bodies that have not arrived whole: their senders may take a minute for them, with as many connections as they like. Beyond
@@ -7,15 +7,34 @@ import { createHeldBytes, type Holding } from './held-bytes.ts';
  */
 export interface UnfinishedBodies {
   /** `announced`: bytes, undefined where they are not. Undefined where it is too small to count. */
-  begin(accountId: string, announced: number | undefined, cutOff: () => void): Holding | undefined;
+  begin(accountId: string, announced: number | undefined, cutOff: () => void): UnfinishedBody | undefined;
 }
 
-export function createUnfinishedBodies(): UnfinishedBodies {
+interface UnfinishedBody {
+  /** So much of it has arrived. Answers for how many milliseconds nothing more is to be read: see LIMITS.bodyReadBytesPerSecond. */
+  add(bytes: number): number;
+  end(): void;
+}
+
+/** `presence`: of those who send anything. Default: of those alone whose bodies count here. */
+export function createUnfinishedBodies(presence: Presence = createPresence()): UnfinishedBodies {
   const held = createHeldBytes(LIMITS.maxUnfinishedBodyBytes);
+  const pace = createReadPace({
+    presence,
+    bytesPerSecond: LIMITS.bodyReadBytesPerSecond,
+    burstMs: LIMITS.bodyReadBurstMs,
+  });
   return {
     begin(accountId, announced, cutOff) {
       if (announced !== undefined && announced <= LIMITS.smallBodyBytes) return undefined;
-      return held.hold(accountId, cutOff);
+      const { add, end } = held.hold(accountId, cutOff);
+      return {
+        add(bytes) {
+          add(bytes);
+          return pace.waitMs(accountId, bytes);
+        },
+        end,
+      };
     },
   };
 }

@@ -17,6 +17,9 @@ export const LIMITS = {
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,
+  /** Of bodies over smallBodyBytes, or of no announced length, that one account sends, while others send as well. */
+  bodyReadBytesPerSecond: 16 * 1024 * 1024,
+  bodyReadBurstMs: 20,
   /**
    * Of requests to the REST API with the same key, while those of other accounts arrive as well, and of all whose key the node does not
    * know or that have none, so many go on at once and the next after a rest: 500 a second. Of those to one account's endpoints 4000.

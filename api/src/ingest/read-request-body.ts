@@ -4,11 +4,11 @@ export type BodyOutcome = { kind: 'complete'; bytes: Buffer } | { kind: 'too-lar
 
 const EMPTY: BodyOutcome = { kind: 'complete', bytes: Buffer.alloc(0) };
 
-/** Reads at most `maxBytes`; an announced length over it is refused before the first byte. `onBytes` is told of each part. */
+/** Reads at most `maxBytes`; an announced length over it is refused before the first byte. `onBytes` is told of each part, and answers for how many ms to rest. */
 export function readRequestBody(
   request: IncomingMessage,
   maxBytes: number,
-  onBytes?: (count: number) => void,
+  onBytes?: (count: number) => number,
 ): BodyOutcome | Promise<BodyOutcome> {
   const announced = request.headers['content-length'];
   if (announced === undefined && request.headers['transfer-encoding'] === undefined) return EMPTY;
@@ -26,7 +26,11 @@ export function readRequestBody(
       bytes += chunk.length;
       if (bytes > maxBytes) return settle({ kind: 'too-large' });
       chunks.push(chunk);
-      onBytes?.(chunk.length);
+      const restMs = onBytes?.(chunk.length) ?? 0;
+      if (restMs > 0) {
+        request.pause();
+        setTimeout(() => request.resume(), restMs).unref();
+      }
     };
     const onEnd = () => settle({ kind: 'complete', bytes: joinChunks(chunks) });
     const onAbort = () => settle({ kind: 'aborted' });

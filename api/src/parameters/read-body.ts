@@ -1,13 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
 /**
  * The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
- * the announced or the received length goes over the limit. `onBytes` is told of each part.
+ * the announced or the received length goes over the limit. `onBytes` is told of each part, and answers for how many ms to rest.
  */
 export async function readBodyText(
   request: Request,
   maxBytes: number = LIMITS.maxApiBodyBytes,
-  onBytes?: (count: number) => void,
+  onBytes?: (count: number) => number,
 ): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return '';
@@ -17,7 +18,8 @@ export async function readBodyText(
   for await (const chunk of chunksOf(request.body)) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    onBytes?.(chunk.byteLength);
+    const restMs = onBytes?.(chunk.byteLength) ?? 0;
+    if (restMs > 0) await sleep(restMs, undefined, { ref: false });
     text += decoder.decode(chunk, { stream: true });
   }
   // Read all the same, so that the next request can come over the same connection.

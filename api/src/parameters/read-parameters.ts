@@ -47,7 +47,7 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 export async function readParameters(
   request: Request,
   known: ParameterKinds,
-  { withBody, anyName = false, onBytes }: { withBody: boolean; anyName?: boolean; onBytes?: (count: number) => void },
+  { withBody, anyName = false, onBytes }: { withBody: boolean; anyName?: boolean; onBytes?: (count: number) => number },
 ): Promise<Record<string, unknown>> {
   // Without a prototype: what a body names `__proto__` is a name like any other.
   const given = Object.create(null) as Record<string, unknown>;

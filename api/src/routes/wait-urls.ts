@@ -65,7 +65,7 @@ async function serve(
 }
 
 /** JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. */
-async function resumeData(c: ApiContext, onBytes?: (count: number) => void): Promise<string> {
+async function resumeData(c: ApiContext, onBytes?: (count: number) => number): Promise<string> {
   const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes, onBytes);
   if (text === '') {
     const query = c.req.query();

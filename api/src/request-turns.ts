@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import { LIMITS } from '@headwater/shared';
+import { bearerKey } from './bearer-key.ts';
+import { createDoor, createDoors, REST_PACE } from './door.ts';
+
+export interface RequestTurnsOptions {
+  /** Whether requests with it wait for those with the same key only. Default: for no key. */
+  isKnownKey?: (apiKey: string) => boolean;
+  /** Whether requests of several accounts arrive: otherwise those with a known key wait for none. Default: they do. */
+  hasOthers?: () => boolean;
+}
+
+/** When it is the turn of a request to the REST API; undefined: at once. */
+export function createRequestTurns({ isKnownKey, hasOthers = () => true }: RequestTurnsOptions) {
+  const [strangers, known] = [createDoor(REST_PACE), createDoors(REST_PACE)];
+  return ({ url = '', headers }: IncomingMessage): Promise<void> | undefined => {
+    // A crowd must not have the node taken for dead.
+    if (/^\/healthz(?:[?/]|$)/.test(url)) return undefined;
+    const key = bearerKey(headers.authorization);
+    if (key === undefined || key.length > LIMITS.maxIdChars || isKnownKey?.(key) !== true) return strangers();
+    return hasOthers() ? known(key) : undefined;
+  };
+}
