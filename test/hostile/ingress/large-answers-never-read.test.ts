@@ -1,4 +1,4 @@
-// ingress: A hundred clients of an endpoint that answers five megabytes, of which none reads more than its beginning.
+// ingress: Fifty clients of an endpoint that answers five megabytes, of which none reads more than its beginning.
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -6,7 +6,7 @@ import { open } from '../../support/hostile-ingress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-const CLIENTS = 100;
+const CLIENTS = 50;
 const BYTES = 5_000_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const LARGE = `export default { name: 'Large', version: '1',
