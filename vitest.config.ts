@@ -49,8 +49,9 @@ export default defineConfig({
     server: {
       deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
     },
-    // Two more than the smallest machine has cores: tests of crashes and timers mostly wait. With three a third of the time is idle.
-    maxWorkers: 4,
+    // One more than the smallest machine has cores: tests of crashes and timers mostly wait. With one more yet, tests of turns and times
+    // fail now and then.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -151,7 +151,8 @@ describe('the bound on processes', () => {
       return outcome.ok;
     });
     expect(await Promise.all(runs)).toEqual([true, true, true, true, true]);
-    expect(ended.slice(0, 2).sort()).toEqual(['o_a', 'o_b']);
+    // The last one needs a process that another tenant has left.
+    for (const earlier of ['o_a', 'o_b']) expect(ended.indexOf(earlier)).toBeLessThan(ended.indexOf('o_d'));
     expect(Math.max(...processes)).toBe(2);
   });
 
