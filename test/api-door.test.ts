@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDoor, createDoors, REST_PACE } from '../api/src/door.ts';
+import { createDoor, createDoors, ENDPOINT_PACE, REST_PACE } from '../api/src/door.ts';
 import { startTestServer, type TestServer } from './support/http-server.ts';
 
 let server: TestServer;
@@ -58,10 +61,35 @@ test('a crowd is let through in its order, four at a time with rests', async () 
   expect(performance.now() - beganMs).toBeGreaterThan(10 * 7);
 });
 
-test('of a crowd that is too large those beyond a thousand do not wait', () => {
-  const door = createDoor(REST_PACE);
-  const turns = Array.from({ length: 1_100 }, () => door());
-  expect(turns.filter((turn) => turn === undefined)).toHaveLength(100);
+test('of a crowd that is too large those beyond a thousand are refused, or do not wait', () => {
+  const full = (pace: typeof REST_PACE) => {
+    const door = createDoor(pace);
+    for (let nth = 0; nth < 1_000 + pace.atOnce; nth++) void door();
+    return door;
+  };
+  expect(full(REST_PACE)).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', retryAfterSeconds: 2 }));
+  expect(full(ENDPOINT_PACE)()).toBeUndefined();
+});
+
+test('who is refused is told why and when to come again', async () => {
+  const crowd = await Promise.all(
+    Array.from({ length: 1_200 }, async () => {
+      const socket = connect(server.server.port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const answers = crowd.map((socket) => text(socket));
+  for (const socket of crowd) socket.write('GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  const statuses = (await Promise.all(answers)).map((answer) => answer.slice(0, 'HTTP/1.1 404'.length));
+  expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 404', 'HTTP/1.1 429']));
+  const refused = await answers[statuses.indexOf('HTTP/1.1 429')];
+  expect(refused?.toLowerCase()).toContain('\r\nretry-after: 2\r\n');
+  expect(JSON.parse(refused?.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    type: 'urn:headwater:error:rate-limited',
+    detail: expect.stringContaining('1000 requests to the REST API wait already'),
+    retry_after_seconds: 2,
+  });
 });
 
 test('each key has a door of its own', async () => {

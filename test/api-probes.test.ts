@@ -32,19 +32,16 @@ test('metrics name routes, never ids', async () => {
   expect(text).not.toContain('known-key');
 });
 
-test.each(['/healthz', '/v1/users/me', '/nothing'])(
-  'hundreds who ask for %s at once, without a key, leave the thread to others in between',
-  async (path) => {
-    let turns = 0;
-    let isOver = false;
-    const countTurns = () => {
-      turns++;
-      if (!isOver) setImmediate(countTurns);
-    };
-    const answers = Array.from({ length: 1_000 }, async () => server.app.fetch(new Request(`${server.url}${path}`)));
-    countTurns();
-    await Promise.all(answers);
-    isOver = true;
-    expect(turns).toBeGreaterThan(5);
-  },
-);
+test('hundreds who ask for /healthz at once, without a key, leave the thread to others in between', async () => {
+  let turns = 0;
+  let isOver = false;
+  const countTurns = () => {
+    turns++;
+    if (!isOver) setImmediate(countTurns);
+  };
+  const answers = Array.from({ length: 1_000 }, async () => server.app.fetch(new Request(`${server.url}/healthz`)));
+  countTurns();
+  await Promise.all(answers);
+  isOver = true;
+  expect(turns).toBeGreaterThan(5);
+});

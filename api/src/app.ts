@@ -2,7 +2,6 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { App, AppOptions } from './app-options.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiEnv } from './environment.ts';
-import { createLine } from './line.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
@@ -46,22 +45,15 @@ export function createApp(options: AppOptions): App {
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
   const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
-  const inLine = createLine();
-  app.onError(async (thrown, c) => {
-    await inLine();
-    return answerProblem(c, thrown, log);
-  });
+  app.onError((thrown, c) => answerProblem(c, thrown, log));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
-  mountProbes(app, endpoints, options, inLine);
+  mountProbes(app, endpoints, options);
   const allowedMethods = methodFinder(endpoints);
-  app.notFound(async (c) => {
-    await inLine();
-    return answerUnknownRoute(c, allowedMethods, log);
-  });
+  app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
   return app;
 }
 

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { ERRORS, LIMITS } from '@headwater/shared';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
-import { PROBLEM_CONTENT_TYPE, problemType } from './problem.ts';
+import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { createRequestTurns, type RequestTurnsOptions } from './request-turns.ts';
 
@@ -111,12 +111,13 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
   });
   const findTurn = createRequestTurns(options);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const turn = findTurn(request);
-    if (turn !== undefined) {
-      await turn;
-      if (response.destroyed) return;
+    try {
+      await findTurn(request);
+    } catch (error) {
+      if (error instanceof HeadwaterError) return refuse(response, error);
+      throw error;
     }
-    await answerWithApp(request, response);
+    if (!response.destroyed) await answerWithApp(request, response);
   };
   const queued = new WeakMap<Socket, number>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
@@ -199,11 +200,17 @@ function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, op
   const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
   const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : LIMITS.maxApiBodyBytes;
   if (Number(request.headers['content-length'] ?? 0) <= maxBytes) return false;
-  const detail = `The request body is larger than ${maxBytes} bytes`;
-  const problem = { type: problemType('PAYLOAD_TOO_LARGE'), title: ERRORS.PAYLOAD_TOO_LARGE.title, status: 413 };
-  response.writeHead(413, { 'content-type': PROBLEM_CONTENT_TYPE, connection: 'close' });
-  response.end(JSON.stringify({ ...problem, detail, error: detail, request_id: requestIdOf(undefined) }));
+  refuse(response, new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`));
   return true;
+}
+
+/** Answers a request that nothing was done for. Whatever else the client sends is not read. */
+function refuse(response: ServerResponse, error: HeadwaterError): void {
+  const problem = problemOfError(error, requestIdOf(undefined));
+  if (problem.retry_after_seconds !== undefined) response.setHeader('retry-after', problem.retry_after_seconds);
+  const body = Buffer.from(JSON.stringify(problem));
+  const headers = { 'content-type': PROBLEM_CONTENT_TYPE, 'content-length': body.byteLength, connection: 'close' };
+  response.writeHead(problem.status, headers).end(body);
 }
 
 interface Connections {

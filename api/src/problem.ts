@@ -22,7 +22,7 @@ export interface Problem {
 }
 
 /** `urn:headwater:error:not-found`: stable, and made to be compared, not to be opened. */
-export function problemType(code: ErrorCode): string {
+function problemType(code: ErrorCode): string {
   return `urn:headwater:error:${code.toLowerCase().replaceAll('_', '-')}`;
 }
 
@@ -32,7 +32,7 @@ export function problemType(code: ErrorCode): string {
  */
 export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {
-    return problem(thrown.code, thrown.message, requestId, thrown);
+    return problemOfError(thrown, requestId);
   }
   if (isConnectionLost(thrown)) {
     log.warn({ err: thrown, request_id: requestId }, 'the database did not answer a request');
@@ -40,6 +40,10 @@ export function problemOf(thrown: unknown, requestId: string, log: Log): Problem
   }
   log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
   return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);
+}
+
+export function problemOfError(error: HeadwaterError, requestId: string): Problem {
+  return problem(error.code, error.message, requestId, error);
 }
 
 type Details = Pick<HeadwaterError, 'fields' | 'limit' | 'retryAfterSeconds'>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '@headwater/shared';
 import { bearerKey } from './bearer-key.ts';
-import { createDoor, createDoors, REST_PACE } from './door.ts';
+import { createDoor, createDoors, type Door, REST_PACE } from './door.ts';
 
 export interface RequestTurnsOptions {
   /** Whether requests with it wait for those with the same key only. Default: for no key. */
@@ -10,10 +10,10 @@ export interface RequestTurnsOptions {
   hasOthers?: () => boolean;
 }
 
-/** When it is the turn of a request to the REST API; undefined: at once. */
+/** When it is the turn of a request to the REST API: see Door. */
 export function createRequestTurns({ isKnownKey, hasOthers = () => true }: RequestTurnsOptions) {
   const [strangers, known] = [createDoor(REST_PACE), createDoors(REST_PACE)];
-  return ({ url = '', headers }: IncomingMessage): Promise<void> | undefined => {
+  return ({ url = '', headers }: IncomingMessage): ReturnType<Door> => {
     // A crowd must not have the node taken for dead.
     if (/^\/healthz(?:[?/]|$)/.test(url)) return undefined;
     const key = bearerKey(headers.authorization);

@@ -3,18 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
-import {
-  createApp,
-  createAccountTurns,
-  createHttpMetrics,
-  createIngestHandler,
-  startHttpServer,
-} from '../../api/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
 import type { Sql } from '../../engine/src/store/database.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
+import { serveEngine } from './serve-engine.ts';
 import { freePort } from './server.ts';
 
 /** An answer of the REST API, whatever its status. */
@@ -88,23 +82,7 @@ export async function startHeadwater(
     ...networkEnvironment(),
     log,
   });
-  const metrics = createHttpMetrics();
-  const turns = createAccountTurns({
-    nowMs: () => performance.now(),
-    bytesPerSecond: 1e9,
-    requestsPerSecond: 1e9,
-    isBusy: () => false,
-  });
-  const app = createApp({ engine, publicUrl: url, log, metrics, turns, adminKey });
-  const ingest = createIngestHandler({ engine, log, metrics, turns });
-  const server = await startHttpServer({
-    app,
-    ingest,
-    isKnownKey: engine.accounts.isKnown,
-    hasOthers: turns.hasOthers,
-    host: '127.0.0.1',
-    port,
-  });
+  const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
   const { accountId } = firstAccount;

@@ -1,18 +1,8 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import {
-  createApp,
-  createHttpMetrics,
-  type HttpMetrics,
-  type AccountTurns,
-  type App,
-  createAccountTurns,
-  createIngestHandler,
-  type HttpServer,
-  type Log,
-  startHttpServer,
-} from '../../api/src/index.ts';
+import type { AccountTurns, App, HttpMetrics, HttpServer, Log } from '../../api/src/index.ts';
 import { testLog } from './logs.ts';
 import { API_KEY, createRecordingEngine } from './recording-engine.ts';
+import { serveEngine } from './serve-engine.ts';
 
 export { ACCOUNT_ID } from './engine-records.ts';
 export { API_KEY } from './recording-engine.ts';
@@ -44,33 +34,13 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const recording = createRecordingEngine();
   const log = options.log ?? testLog;
-  const metrics = options.metrics ?? createHttpMetrics();
-  const turns =
-    options.turns ??
-    createAccountTurns({
-      nowMs: () => performance.now(),
-      bytesPerSecond: 1e9,
-      requestsPerSecond: 1e9,
-      isBusy: () => false,
-    });
   const { engine } = recording;
-  const app = createApp({
-    engine,
+  const { app, server } = await serveEngine(engine, {
+    adminKey: ADMIN_KEY,
+    ...options,
     publicUrl: 'http://127.0.0.1',
-    log,
-    metrics,
-    turns,
-    adminKey: options.adminKey ?? ADMIN_KEY,
-  });
-  const ingest = createIngestHandler({ engine, log, metrics, turns });
-  const server = await startHttpServer({
-    app,
-    ingest,
-    isKnownKey: engine.accounts.isKnown,
-    hasOthers: turns.hasOthers,
-    host: '127.0.0.1',
     port: 0,
-    ...(options.endpointDomain === undefined ? {} : { endpointDomain: options.endpointDomain }),
+    log,
   });
   const url = `http://127.0.0.1:${server.port}`;
   const call = (path: string, init: CallInit = {}) =>

@@ -3,7 +3,7 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
-import type { Line } from '../line.ts';
+import { createLine } from '../line.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -23,8 +23,9 @@ export function probeMethods(): [pattern: string, methods: string[]][] {
 }
 
 /** What says about the server itself, without a key. */
-export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions, inLine: Line): void {
+export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions): void {
   const { engine, metrics, publicUrl } = options;
+  const inLine = createLine();
   const at = (path: (typeof PATHS)[number], handle: (c: ApiContext) => Response | Promise<Response>) =>
     app.get(path, (c) => {
       c.set('route', path);

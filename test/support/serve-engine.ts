@@ -1,0 +1,57 @@
+import type { Engine } from '@headwater/engine';
+import {
+  type AccountTurns,
+  type App,
+  createAccountTurns,
+  createApp,
+  createHttpMetrics,
+  createIngestHandler,
+  type HttpMetrics,
+  type HttpServer,
+  type Log,
+  startHttpServer,
+} from '../../api/src/index.ts';
+
+export interface ServeOptions {
+  publicUrl: string;
+  port: number;
+  log: Log;
+  adminKey: string;
+  endpointDomain?: string;
+  metrics?: HttpMetrics;
+  /** Default: nobody waits for others. */
+  turns?: AccountTurns;
+}
+
+/** Everything that a node serves over HTTP, on loopback. */
+export async function serveEngine(engine: Engine, options: ServeOptions): Promise<{ app: App; server: HttpServer }> {
+  const {
+    publicUrl,
+    port,
+    log,
+    adminKey,
+    endpointDomain,
+    metrics = createHttpMetrics(),
+    turns = freeTurns(),
+  } = options;
+  const app = createApp({ engine, publicUrl, log, metrics, turns, adminKey });
+  const server = await startHttpServer({
+    app,
+    ingest: createIngestHandler({ engine, log, metrics, turns }),
+    isKnownKey: engine.accounts.isKnown,
+    hasOthers: turns.hasOthers,
+    host: '127.0.0.1',
+    port,
+    ...(endpointDomain === undefined ? {} : { endpointDomain }),
+  });
+  return { app, server };
+}
+
+function freeTurns(): AccountTurns {
+  return createAccountTurns({
+    nowMs: () => performance.now(),
+    bytesPerSecond: 1e9,
+    requestsPerSecond: 1e9,
+    isBusy: () => false,
+  });
+}
