@@ -22,6 +22,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { createExecutionReads } from './executions/read-executions.ts';
 import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
+import { createIntake } from './run/intake.ts';
 import { startLanes } from './jobs/lanes.ts';
 import { createEngineMetrics } from './metrics.ts';
 import { createMaintenance } from './nodes/maintain.ts';
@@ -192,7 +193,8 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const waiting = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
   const acceptInTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
-  const ingest = createIngest({ sql, node, dispatcher, limits, acceptInTurn, backlogs });
+  const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs });
+  const ingest = createIngest({ sql, limits, acceptInTurn, backlogs, intake });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
@@ -214,7 +216,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     ground.stopCounts,
     node.stop,
   ];
-  return { ...ground, sends, sendRunner, runs, ingest, changes, stops };
+  return { ...ground, sends, sendRunner, runs, intake, ingest, changes, stops };
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>;
@@ -222,7 +224,20 @@ type Base = Awaited<ReturnType<typeof startBase>>;
 /** Saved code, and the sources made of it. */
 function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
   const { log, role } = options;
-  const { limits, room, backlogs, guestFetch, starter, sandbox, opener: sealer, connected, runs, changes, node } = base;
+  const {
+    limits,
+    room,
+    backlogs,
+    intake,
+    guestFetch,
+    starter,
+    sandbox,
+    opener: sealer,
+    connected,
+    runs,
+    changes,
+    node,
+  } = base;
   const fetch = fetchCode(guestFetch, limits);
   const shared = assembleRegistry({
     db,
@@ -246,6 +261,7 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
     additionalProps: componentProps.additionalProps,
     limits,
     backlogs,
+    intake,
     room,
     sealer,
     runTask: (task: RunTask) => runTask(runs.context, task),

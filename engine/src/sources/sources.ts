@@ -4,20 +4,19 @@ import { timerOf } from '../schedule/check-timer.ts';
 import { readPage } from '../store/paging.ts';
 import { readRuns } from '../store/read-runs.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
-import { insertInvocations } from '../store/insert-invocations.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
-import type { AccountBacklogs } from '../run/account-backlogs.ts';
+import type { Intake } from '../run/intake.ts';
 import type { LifecycleContext } from './lifecycle.ts';
 import { type PropOpener, publicProps } from './run-props.ts';
 
 export interface SourcesContext extends LifecycleContext {
-  backlogs: Pick<AccountBacklogs, 'queue'>;
+  intake: Pick<Intake, 'add'>;
 }
 
 /** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
 export function createSources(context: SourcesContext): Sources {
-  const { db, room, backlogs, sealer: opener } = context;
+  const { db, room, intake, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
     const row = id.includes('\0') ? undefined : await readSource(db.sql, who.accountId, id);
     if (row === undefined) throw notFound('source', id);
@@ -58,11 +57,7 @@ export function createSources(context: SourcesContext): Sources {
       }
       await room.limits(who.accountId);
       const invocationId = newId('invocation');
-      await backlogs.queue(who.accountId, text.length, () =>
-        insertInvocations(db.sql, [
-          { id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text },
-        ]),
-      );
+      await intake.add({ id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text });
       return { invocationId };
     },
     async runs(who, id, limit) {

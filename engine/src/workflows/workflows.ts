@@ -9,7 +9,6 @@ import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts
 import { createWorkflow } from '../store/create-workflow.ts';
 import { deleteWorkflow } from '../store/delete-workflow.ts';
 import { insertInTurn } from '../store/insert-in-turn.ts';
-import { insertInvocations } from '../store/insert-invocations.ts';
 import { readPage } from '../store/paging.ts';
 import { checkRoom } from '../store/require-room.ts';
 import {
@@ -21,6 +20,7 @@ import {
   type WorkflowRow,
 } from '../store/read-workflows.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
+import type { Intake } from '../run/intake.ts';
 import type { PropSealer } from '../sources/seal-props.ts';
 import { queueIsFull } from './controls/queue-is-full.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
@@ -31,6 +31,7 @@ export interface WorkflowContext extends PlanContext, SourceContext {
   room: AccountRoom;
   sealer: PropSealer;
   backlogs: Pick<AccountBacklogs, 'queue'>;
+  intake: Pick<Intake, 'add'>;
   /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
   forget: (workflowId: string) => void;
 }
@@ -184,9 +185,12 @@ async function run(
   await context.limits.get(who.accountId);
   const executionId = newInvocationId(id);
   const invocation = { id: executionId, accountId: who.accountId, sourceId: id, kind: 'manual' as const, event: text };
+  if (!row.in_turn) {
+    await context.intake.add(invocation);
+    return { executionId };
+  }
+  const { queueLimit } = row.settings;
   await context.backlogs.queue(who.accountId, text.length, async () => {
-    if (!row.in_turn) return insertInvocations(context.db.sql, [invocation]);
-    const { queueLimit } = row.settings;
     const [hasRoom] = await insertInTurn(context.db.sql, [{ ...invocation, queueLimit }]);
     if (hasRoom !== true) throw queueIsFull(id, queueLimit ?? 0);
   });

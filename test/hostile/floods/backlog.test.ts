@@ -41,8 +41,11 @@ it('are refused by the name of the limit, and what was accepted stays', async ()
   };
   await eventually(full, { timeoutMs: 20_000, everyMs: 50 });
   await send(40);
-  const run = await attacker.api('POST', `/sources/${emitter.id}/run`, {});
-  expect([run.status, run.text]).toEqual([429, expect.stringContaining('maxQueuedInvocations')]);
+  const execution = await attacker.api('POST', `/workflows/${paused.id}/run`, {});
+  expect([execution.status, execution.text]).toEqual([429, expect.stringContaining('maxQueuedInvocations')]);
+  // It need not wait itself; what it emits would.
+  const { error } = await world.run(emitter.id);
+  expect(error?.limit).toMatchObject({ name: 'maxQueuedInvocations', value: MAX });
   const [waiting] = await sql<{ count: number }[]>`
     select count(*)::int as count from invocations where source_id = ${paused.id}`;
   expect([waiting?.count, accepted, refusals]).toEqual([MAX, MAX, new Set(['429 maxQueuedInvocations'])]);
