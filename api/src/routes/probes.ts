@@ -8,9 +8,9 @@ import { openApiDocument } from '../openapi/document.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Anybody may ask for some hundred kilobytes, as often as they like. */
-const DOCUMENT_EVERY_MS = 50;
-const MAX_DOCUMENT_WAIT_MS = 10_000;
+/** Anybody may ask for some hundred kilobytes, as often as they like: this is the pace at which they go out. */
+const BYTES_PER_MS = 16_384;
+const MAX_WAIT_MS = 10_000;
 
 /** Making the figures' text takes the thread some milliseconds, and asks the database. */
 const METRICS_EVERY_MS = 500;
@@ -33,11 +33,11 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     });
   let documentJson: Uint8Array<ArrayBuffer> | undefined;
   at('/', (c) => c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }));
-  const turn = createPace(DOCUMENT_EVERY_MS, MAX_DOCUMENT_WAIT_MS);
+  const turn = createPace(MAX_WAIT_MS);
   at('/openapi.json', async (c) => {
-    await turn();
     // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.
     documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
+    await turn(documentJson.byteLength / BYTES_PER_MS);
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
   });
   at('/healthz', async (c) => {
@@ -53,19 +53,19 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
   at('/metrics', async (c) => {
     const text = await figures();
     // All who asked meanwhile have it at once.
-    await inLine();
+    await turn(text.byteLength / BYTES_PER_MS);
     return c.body(text, 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
 }
 
-/** Resolves for one after the other, so many milliseconds apart. Throws RATE_LIMITED for one that would wait too long. */
-function createPace(everyMs: number, maxWaitMs: number): () => Promise<void> {
+/** Resolves for one after the other, for each after what those before it take. Throws RATE_LIMITED for one that would wait too long. */
+function createPace(maxWaitMs: number): (takesMs: number) => Promise<void> {
   let nextAtMs = 0;
-  return async () => {
+  return async (takesMs) => {
     const nowMs = performance.now();
     const waitMs = Math.max(0, nextAtMs - nowMs);
     if (waitMs > maxWaitMs) throw new HeadwaterError('RATE_LIMITED', 'Too many ask for this; try again later');
-    nextAtMs = nowMs + waitMs + everyMs;
+    nextAtMs = nowMs + waitMs + takesMs;
     if (waitMs > 0) await sleep(waitMs);
   };
 }
