@@ -106,9 +106,10 @@ test('what the engine refuses keeps its code, message and lines', async () => {
   expect(await readProblem(response)).toMatchObject({ detail: 'The code does not load', errors: fields });
 });
 
-test('a database that is away is a 503 that says when to try again, and not where it is', async () => {
+test('a database that is away or full is a 503 that says when to try again, and not where it is', async () => {
   const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' });
-  for (const failure of [lost, new Error('Failed query', { cause: lost })]) {
+  const full = Object.assign(new Error('could not extend file at 10.0.0.1'), { code: '53100' });
+  for (const failure of [lost, new Error('Failed query', { cause: lost }), full]) {
     server.behaviour.fail = failure;
     const response = await server.call('/v1/components', postJson({ component_code: 'x' }));
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);

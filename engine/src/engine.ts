@@ -95,7 +95,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
-    ready: async () => stopping === undefined && (await answers(db.sql)),
+    ready: async () => stopping === undefined && (await isWritable(db.sql)),
     metrics: metrics.text,
     stop() {
       // Intake first, then what is under way, then what it needs.
@@ -312,9 +312,10 @@ function assembleStreams(sql: Sql, limits: LimitsCache, log: EngineOptions['log'
   return { watches, streams, stopStreams };
 }
 
-async function answers(sql: Sql): Promise<boolean> {
-  return sql`select 1`.then(
-    () => true,
+/** Not where nothing can be stored, as after a failover from this server to another. */
+async function isWritable(sql: Sql): Promise<boolean> {
+  return sql<{ writable: boolean }[]>`select not current_setting('transaction_read_only')::bool as writable`.then(
+    ([row]) => row?.writable === true,
     () => false,
   );
 }

@@ -78,5 +78,5 @@ export { endAtPace } from './run/end-at-pace.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
-export { isConnectionLost } from './store/lost-connection.ts';
+export { isDatabaseAway } from './store/lost-connection.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';

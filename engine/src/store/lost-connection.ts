@@ -7,9 +7,22 @@ const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED
  * closes the connection (57P01 to 57P05: it stops, or was told to; 25P03 and 25P04: its time is over).
  */
 export function isConnectionLost(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  if (typeof code !== 'string') return cause instanceof Error && isConnectionLost(cause);
+  const code = codeOf(error);
   return /^(CONNECT|57P0|25P0[34]|08)/.test(code) || SOCKET_ERRORS.has(code);
+}
+
+/**
+ * Whether the database is away, or answers and can take nothing now: it is read-only (25006), as after a failover, or its disk, memory or
+ * connections are used up (class 53), or its disk fails (58030).
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  return isConnectionLost(error) || /^(53|25006$|58030$)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code === 'string') return code;
+  return cause instanceof Error ? codeOf(cause) : '';
 }
 
 /** A database that is restarted is back before. */
@@ -26,7 +39,7 @@ export async function askUntilBack<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!isConnectionLost(error) || performance.now() > endsAtMs) throw error;
+      if (!isDatabaseAway(error) || performance.now() > endsAtMs) throw error;
       await sleep(PAUSE_MS);
     }
   }
