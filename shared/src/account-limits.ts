@@ -242,7 +242,7 @@ export const ACCOUNT_LIMITS = {
     min: 1,
     max: 100_000_000,
     unit: 'count',
-    of: 'runs and executions that wait in the database; with more of them requests get 429 and events are not heard',
+    of: 'runs and executions that wait in the database; requests for more get 429, and events are not heard',
   },
   maxQueuedBytes: {
     default: 512 * MB,
