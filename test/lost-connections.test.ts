@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';
 import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { inTime } from '../engine/src/store/renewed-client.ts';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
@@ -80,4 +82,18 @@ test('a commit of runs that loses its connection rejects, and the next one goes 
     proxy.pass();
     expect(await commitRuns(cutOff.sql, [run], options)).toMatchObject([{ committed: true, events: 1 }]);
   }
+});
+
+test('connections that fall silent are given up, with what waits on them, and the next work has others', async () => {
+  const { sql } = cutOff;
+  expect(await Promise.all([inTime(sql, isUsable(), 200), isUsable()])).toEqual([true, true]);
+  proxy.silence();
+  const silent = inTime(sql, isUsable(), 200);
+  const inTransaction = sql.begin((tx) => tx`select 1`);
+  const failures = Promise.allSettled([silent, inTransaction]);
+  await sleep(400);
+  expect(await isUsable()).toBe(true);
+  const lost = { status: 'rejected', reason: { code: expect.stringMatching(/^CONNECTION_/) as string } };
+  expect(await failures).toMatchObject([lost, lost]);
+  expect(await Promise.all([isUsable(), isUsable(), isUsable()])).toEqual([true, true, true]);
 });

@@ -379,6 +379,8 @@ export const LIMITS = {
   keepAliveMs: 65_000,
   /** How long /healthz waits for the engine's word. */
   readyCheckMs: 2_000,
+  /** Without an answer of the database to what a node stores, its connections are given up and made anew. */
+  databaseSilenceMs: 30_000,
   /** From the first SIGTERM to the forced end. */
   shutdownMs: 10_000,
   minApiKeyChars: 20,

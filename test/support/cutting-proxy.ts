@@ -5,6 +5,8 @@ export interface CuttingProxy {
   url: string;
   /** From now on a connection whose next query is answered is closed instead. */
   cut(): void;
+  /** From now on who is connected hears nothing more, and is not heard; who connects then is. */
+  silence(): void;
   /** As before `cut`. */
   pass(): void;
   /** Who is connected is cut off, and nobody can connect, as while a database restarts. */
@@ -17,8 +19,11 @@ export interface CuttingProxy {
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<net.Socket>();
+  const silencers: (() => void)[] = [];
   let isCutting = false;
   const server = net.createServer((client) => {
+    let isSilent = false;
+    silencers.push(() => (isSilent = true));
     const upstream = net.connect(Number(target.port), target.hostname);
     const end = () => {
       client.destroy();
@@ -27,8 +32,8 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     };
     sockets.add(client);
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
-    client.on('data', (data) => upstream.write(data));
-    upstream.on('data', (data) => (isCutting ? end() : client.write(data)));
+    client.on('data', (data) => isSilent || upstream.write(data));
+    upstream.on('data', (data) => isSilent || (isCutting ? end() : client.write(data)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(databaseUrl);
@@ -37,6 +42,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   return {
     url: url.href,
     cut: () => void (isCutting = true),
+    silence: () => silencers.forEach((silence) => silence()),
     pass: () => void (isCutting = false),
     async refuse() {
       const closed = new Promise((resolve) => server.close(resolve));

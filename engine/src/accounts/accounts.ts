@@ -18,6 +18,7 @@ import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { LimitsCache } from './limits-cache.ts';
 import { validateAccount, validateEmail, validateKeyName } from './validate-account.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;
@@ -39,7 +40,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
   const lookups = createBatcher({
     maxBatch: MAX_LOOKUPS,
     minIntervalMs: LOOKUP_INTERVAL_MS,
-    commit: (hashes: readonly Buffer[]) => findApiKeys(sql, hashes),
+    commit: (hashes: readonly Buffer[]) => inTime(sql, findApiKeys(sql, hashes)),
   });
   return {
     create: (input) => createAccount(sql, input),

@@ -22,6 +22,7 @@ import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 export interface DelivererOptions {
   db: Database;
@@ -122,7 +123,7 @@ class NodeDeliverer implements Deliverer {
     const { presence = createPresence() } = options;
     this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder({
-      record: (results) => recordAttempts(db.sql, nodeId(), results),
+      record: (results) => inTime(db.sql, recordAttempts(db.sql, nodeId(), results)),
       withoutTexts,
       describe: ({ deliveryId }) => ({ delivery: deliveryId }),
       log,

@@ -5,6 +5,7 @@ import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
 import { createJobCrowds } from './job-crowds.ts';
 import type { FireTimerPayload } from './tasks.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 export interface TickerOptions {
   sql: Sql;
@@ -30,13 +31,11 @@ export function createTicker({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     isItemsFault: isDataError,
-    commit: (ticks) =>
-      fireTimers(sql, ticks, {
-        nodeId: nodeId(),
-        capacity: dispatcher.capacity,
-        isFull: (accountId) => backlogs.exceeded(accountId, ONE_TICK) !== undefined,
-        priorityAt,
-      }),
+    commit: (ticks) => {
+      const isFull = (accountId: string) => backlogs.exceeded(accountId, ONE_TICK) !== undefined;
+      const options = { nodeId: nodeId(), capacity: dispatcher.capacity, isFull, priorityAt };
+      return inTime(sql, fireTimers(sql, ticks, options));
+    },
   });
   return async (tick) => {
     const fired = await batcher.add(tick);

@@ -2,6 +2,7 @@ import { createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { wakeExecutions } from '../store/wake-executions.ts';
 import type { WakeExecutionPayload } from './tasks.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 const MAX_BATCH = 64;
 /** Those that wake together share a transaction; one that comes alone does not wait. */
@@ -13,7 +14,7 @@ export function createWaker(sql: Sql): (payload: WakeExecutionPayload) => Promis
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     commit: async (ids) => {
-      await wakeExecutions(sql, ids);
+      await inTime(sql, wakeExecutions(sql, ids));
       return ids.map(() => undefined);
     },
   });

@@ -6,6 +6,7 @@ import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 /** This process's registration as a holder of leases. */
 export interface NodeLease {
@@ -47,7 +48,7 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
   }
 
   async function beat(): Promise<void> {
-    if (await heartbeatNode(sql, id)) return;
+    if (await inTime(sql, heartbeatNode(sql, id))) return;
     const lost = id;
     id = await register();
     log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');

@@ -5,6 +5,7 @@ import { insertInvocations, type NewInvocation } from '../store/insert-invocatio
 import type { AccountBacklogs } from './account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { HeldInvocation } from './invocation.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 export interface IntakeOptions {
   sql: Sql;
@@ -67,7 +68,7 @@ function createInsertBatcher(sql: Sql): Batcher<NewInvocation, undefined> {
       maxTenantWeight: MAX_TENANT_CHARS,
     },
     commit: async (rows) => {
-      await insertInvocations(sql, rows);
+      await inTime(sql, insertInvocations(sql, rows));
       return rows.map(() => undefined);
     },
   });

@@ -11,6 +11,7 @@ import { type BatcherOptions, createBatcher, isDataError } from '../store/batche
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 export interface RunCommitterOptions {
   sql: Sql;
@@ -68,15 +69,18 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       heavyTurns: options.heavyTurns,
     },
     commit: (runs) =>
-      commitRuns(options.sql, runs, {
-        nodeId: options.nodeId(),
-        deliveryCapacity: options.deliverer.capacity,
-        runCapacity: options.dispatcher().capacity,
-        backlogs: options.backlogs,
-        dbSizes: options.dbSizes,
-        history: options.history,
-        nowMs: options.nowMs,
-      }),
+      inTime(
+        options.sql,
+        commitRuns(options.sql, runs, {
+          nodeId: options.nodeId(),
+          deliveryCapacity: options.deliverer.capacity,
+          runCapacity: options.dispatcher().capacity,
+          backlogs: options.backlogs,
+          dbSizes: options.dbSizes,
+          history: options.history,
+          nowMs: options.nowMs,
+        }),
+      ),
   });
 
   async function commit(run: RunCommit): Promise<CommittedRun> {

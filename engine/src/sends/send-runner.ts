@@ -13,6 +13,7 @@ import { postponeSends, releaseSends } from '../store/release-sends.ts';
 import { sendLane } from '../store/send-lane.ts';
 import { attemptSend, type SendContext } from './attempt-send.ts';
 import { type DueSend, sizeOf } from './due-send.ts';
+import { inTime } from '../store/renewed-client.ts';
 
 export interface SendRunnerOptions extends SendContext {
   /** As in DelivererOptions. */
@@ -69,7 +70,7 @@ class NodeSends implements SendRunner {
     this.#options = options;
     this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder<SendResult>({
-      record: (results) => recordSendAttempts(sql, nodeId(), results),
+      record: (results) => inTime(sql, recordSendAttempts(sql, nodeId(), results)),
       withoutTexts,
       describe: ({ unitId }) => ({ send: unitId }),
       log,

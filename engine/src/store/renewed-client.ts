@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
 import { createBegin } from './transactions.ts';
 
@@ -12,6 +13,28 @@ export interface ClientEvents {
 
 /** In which statements under way on a client that was replaced have ended. */
 const RETIRE_MS = 30_000;
+
+/** What gives up the connections that a client has now. */
+const giveUps = new WeakMap<object, () => () => void>();
+
+/**
+ * Where the database has not answered `work` after `silenceMs`, by default LIMITS.databaseSilenceMs, the connections of its client are given
+ * up, and what waits on them rejects as when they are lost. To the system one that vanished without a word is there for a quarter of an hour,
+ * and work that is done one after the other would wait for it.
+ */
+export async function inTime<T>(
+  sql: Client,
+  work: Promise<T>,
+  silenceMs: number = LIMITS.databaseSilenceMs,
+): Promise<T> {
+  const giveUp = giveUps.get(sql)?.();
+  const timer = setTimeout(() => giveUp?.(), silenceMs);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * A client that is replaced as soon as one of its connections is lost. postgres.js 3.4.9 uses them again, and what was about to be written
@@ -51,6 +74,14 @@ export function createRenewedClient(make: (events: ClientEvents) => Client, clos
   });
   // Whatever the client has its own of: a transaction is ours.
   Object.assign(own, { begin: createBegin(sql) });
+  giveUps.set(sql, () => {
+    const client = current;
+    return () => {
+      if (isClosing || client !== current) return;
+      current = start();
+      void end(client);
+    };
+  });
   return {
     sql,
     async close() {

@@ -8,6 +8,7 @@ import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
 import { queueIsFull } from './queue-is-full.ts';
 import type { Turns } from './turns.ts';
 import type { WaitingClients } from './waiting-clients.ts';
+import { inTime } from '../../store/renewed-client.ts';
 
 export interface InTurnIntakeOptions {
   sql: Sql;
@@ -75,6 +76,6 @@ function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {
   return createBatcher({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
-    commit: (rows) => insertInTurn(sql, rows, { startsNext: true }),
+    commit: (rows) => inTime(sql, insertInTurn(sql, rows, { startsNext: true })),
   });
 }

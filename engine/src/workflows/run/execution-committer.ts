@@ -7,6 +7,7 @@ import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
 import type { ExecutionCommit } from './execution-rows.ts';
+import { inTime } from '../../store/renewed-client.ts';
 
 export interface ExecutionCommitterOptions {
   sql: Sql;
@@ -52,7 +53,7 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
         charsOf,
       },
       async commit(commits) {
-        const ours = await write(sql, commits);
+        const ours = await inTime(sql, write(sql, commits));
         for (const one of commits) if (ours.has(one.key.id)) history.add(one.key.accountId, executionBytes(one));
         return commits.map(({ key }) => ours.has(key.id));
       },
