@@ -1,28 +1,35 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Each of them is memory, also when its client has gone. */
-const MAX_WAITING = 1_000;
-
 /** Resolves when the next one may go on; undefined: at once. Throws RATE_LIMITED where too many wait, if it `refuses`. */
 export type Door = () => Promise<void> | undefined;
 
 export interface DoorPace {
   atOnce: number;
   restMs: number;
+  /** Each of them is memory, also when its client has gone. */
+  maxWaiting: number;
   /** What becomes of those that find too many waiting: else they go on at once, as no event is to be lost. */
   refuses: boolean;
 }
 
-export const REST_PACE: DoorPace = { atOnce: LIMITS.requestsAtOnce, restMs: LIMITS.requestsRestMs, refuses: true };
+const MAX_WAITING = 4_000;
+
+export const REST_PACE: DoorPace = {
+  atOnce: LIMITS.requestsAtOnce,
+  restMs: LIMITS.requestsRestMs,
+  maxWaiting: MAX_WAITING,
+  refuses: true,
+};
 export const ENDPOINT_PACE: DoorPace = {
   atOnce: LIMITS.endpointRequestsAtOnce,
   restMs: LIMITS.endpointRequestsRestMs,
+  maxWaiting: MAX_WAITING,
   refuses: false,
 };
 
 /** Hundreds of requests that come at once go on a few at a time, in their order, and others have the thread and the database in between. */
-export function createDoor({ atOnce, restMs, refuses }: DoorPace, onIdle?: () => void): Door {
+export function createDoor({ atOnce, restMs, maxWaiting, refuses }: DoorPace, onIdle?: () => void): Door {
   const waiting: (() => void)[] = [];
   /** Since the last rest. */
   let passed = 0;
@@ -38,8 +45,8 @@ export function createDoor({ atOnce, restMs, refuses }: DoorPace, onIdle?: () =>
   }
 
   return () => {
-    if (waiting.length >= MAX_WAITING) {
-      if (refuses) throw tooMany((waiting.length / atOnce) * restMs);
+    if (waiting.length >= maxWaiting) {
+      if (refuses) throw tooMany(waiting.length, (waiting.length / atOnce) * restMs);
       return undefined;
     }
     if (passed === atOnce) return new Promise((resolve) => waiting.push(resolve));
@@ -49,8 +56,8 @@ export function createDoor({ atOnce, restMs, refuses }: DoorPace, onIdle?: () =>
   };
 }
 
-function tooMany(waitMs: number): HeadwaterError {
-  const message = `${MAX_WAITING} requests to the REST API wait already, with the same key or with none that is known; try again later`;
+function tooMany(waiting: number, waitMs: number): HeadwaterError {
+  const message = `${waiting} requests to the REST API wait already, with the same key or with none that is known; try again later`;
   return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
 }
 

@@ -1,18 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '@headwater/shared';
 import { bearerKey } from './bearer-key.ts';
-import { createDoor, createDoors, type Door, REST_PACE } from './door.ts';
+import { createDoor, createDoors, type Door, type DoorPace, REST_PACE } from './door.ts';
 
 export interface RequestTurnsOptions {
   /** Whether requests with it wait for those with the same key only. Default: for no key. */
   isKnownKey?: (apiKey: string) => boolean;
   /** Whether requests of several accounts arrive: otherwise those with a known key wait for none. Default: they do. */
   hasOthers?: () => boolean;
+  /** Default: REST_PACE. */
+  pace?: DoorPace;
 }
 
 /** When it is the turn of a request to the REST API: see Door. */
-export function createRequestTurns({ isKnownKey, hasOthers = () => true }: RequestTurnsOptions) {
-  const [strangers, known] = [createDoor(REST_PACE), createDoors(REST_PACE)];
+export function createRequestTurns({ isKnownKey, hasOthers = () => true, pace = REST_PACE }: RequestTurnsOptions) {
+  const [strangers, known] = [createDoor(pace), createDoors(pace)];
   return ({ url = '', headers }: IncomingMessage): ReturnType<Door> => {
     // A crowd must not have the node taken for dead.
     if (/^\/healthz(?:[?/]|$)/.test(url)) return undefined;

@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { AccountTurns, App, HttpMetrics, HttpServer, Log } from '../../api/src/index.ts';
+import type { App, HttpServer } from '../../api/src/index.ts';
 import { testLog } from './logs.ts';
 import { API_KEY, createRecordingEngine } from './recording-engine.ts';
-import { serveEngine } from './serve-engine.ts';
+import { type ServeOptions, serveEngine } from './serve-engine.ts';
 
 export { ACCOUNT_ID } from './engine-records.ts';
 export { API_KEY } from './recording-engine.ts';
@@ -30,7 +30,7 @@ export function createMemoryLog() {
 
 /** The whole HTTP side on a free loopback port. */
 export async function startTestServer(
-  options: { log?: Log; endpointDomain?: string; adminKey?: string; turns?: AccountTurns; metrics?: HttpMetrics } = {},
+  options: Partial<Omit<ServeOptions, 'publicUrl' | 'port'>> = {},
 ): Promise<TestServer> {
   const recording = createRecordingEngine();
   const log = options.log ?? testLog;

@@ -1,4 +1,5 @@
 import type { Engine } from '@headwater/engine';
+import type { DoorPace } from '../../api/src/door.ts';
 import {
   type AccountTurns,
   type App,
@@ -21,6 +22,7 @@ export interface ServeOptions {
   metrics?: HttpMetrics;
   /** Default: nobody waits for others. */
   turns?: AccountTurns;
+  pace?: DoorPace;
 }
 
 /** Everything that a node serves over HTTP, on loopback. */
@@ -43,6 +45,7 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     host: '127.0.0.1',
     port,
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
+    ...(options.pace === undefined ? {} : { pace: options.pace }),
   });
   return { app, server };
 }

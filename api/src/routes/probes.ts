@@ -10,7 +10,6 @@ const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Anybody may ask for some hundred kilobytes, as often as they like: this is the pace at which they go out. */
 const BYTES_PER_MS = 16_384;
-const MAX_WAIT_MS = 10_000;
 
 /** Making the figures' text takes the thread some milliseconds, and asks the database. */
 const METRICS_EVERY_MS = 500;
@@ -33,7 +32,7 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     });
   let documentJson: Uint8Array<ArrayBuffer> | undefined;
   at('/', (c) => c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }));
-  const turn = createPace(MAX_WAIT_MS);
+  const turn = createPace(LIMITS.maxRequestWaitMs);
   at('/openapi.json', async (c) => {
     // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.
     documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
