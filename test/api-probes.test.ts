@@ -32,6 +32,12 @@ test('metrics name routes, never ids', async () => {
   expect(text).not.toContain('known-key');
 });
 
+test.each(['identity', 'gzip'])('metrics are there for who takes %s', async (encoding) => {
+  const answer = await fetch(`${server.url}/metrics`, { headers: { 'accept-encoding': encoding } });
+  expect(answer.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+  expect(await answer.text()).toContain('headwater_test 1');
+});
+
 test('hundreds who ask for /healthz at once, without a key, leave the thread to others in between', async () => {
   let turns = 0;
   let isOver = false;
