@@ -22,7 +22,6 @@ import type { EngineOptions } from './engine-options.ts';
 import { createExecutionReads } from './executions/read-executions.ts';
 import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
-import { createIntake } from './run/intake.ts';
 import { startLanes } from './jobs/lanes.ts';
 import { createEngineMetrics } from './metrics.ts';
 import { createMaintenance } from './nodes/maintain.ts';
@@ -39,6 +38,7 @@ import {
   sandboxOptionsOf,
 } from './parts-of-options.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
+import { createIntake } from './run/intake.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import { startAccountCounts } from './run/start-account-counts.ts';

@@ -10,6 +10,7 @@ import { inPageOrder, readPage } from '../store/paging.ts';
 import { readApiKeys } from '../store/read-api-keys.ts';
 import { readAccounts } from '../store/read-accounts.ts';
 import { readUser } from '../store/read-user.ts';
+import { inTime } from '../store/renewed-client.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
 import { setAccountEmail } from '../store/set-account-email.ts';
 import { createAccountLimits } from './account-limits.ts';
@@ -18,7 +19,6 @@ import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { LimitsCache } from './limits-cache.ts';
 import { validateAccount, validateEmail, validateKeyName } from './validate-account.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;

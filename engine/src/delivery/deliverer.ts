@@ -17,12 +17,12 @@ import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
 import { createSender, type Sender } from '../outgoing/sender.ts';
 import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
+import { inTime } from '../store/renewed-client.ts';
 import { attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 export interface DelivererOptions {
   db: Database;

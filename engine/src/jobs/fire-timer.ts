@@ -3,9 +3,9 @@ import type { Dispatcher } from '../run/dispatcher.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
+import { inTime } from '../store/renewed-client.ts';
 import { createJobCrowds } from './job-crowds.ts';
 import type { FireTimerPayload } from './tasks.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 export interface TickerOptions {
   sql: Sql;

@@ -1,8 +1,8 @@
 import { createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
+import { inTime } from '../store/renewed-client.ts';
 import { wakeExecutions } from '../store/wake-executions.ts';
 import type { WakeExecutionPayload } from './tasks.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 const MAX_BATCH = 64;
 /** Those that wake together share a transaction; one that comes alone does not wait. */

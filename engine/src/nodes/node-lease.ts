@@ -5,8 +5,8 @@ import type { Sql } from '../store/database.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
-import { requeueWaiting } from './requeue-waiting.ts';
 import { inTime } from '../store/renewed-client.ts';
+import { requeueWaiting } from './requeue-waiting.ts';
 
 /** This process's registration as a holder of leases. */
 export interface NodeLease {

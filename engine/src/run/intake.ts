@@ -2,10 +2,10 @@ import type { RunResponse } from '../contract.ts';
 import { type Batcher, createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { insertInvocations, type NewInvocation } from '../store/insert-invocations.ts';
+import { inTime } from '../store/renewed-client.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { HeldInvocation } from './invocation.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 export interface IntakeOptions {
   sql: Sql;

@@ -10,10 +10,10 @@ import { claimSends, claimUpload } from '../store/claim-sends.ts';
 import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { recordSendAttempts, type SendResult } from '../store/record-send-attempts.ts';
 import { postponeSends, releaseSends } from '../store/release-sends.ts';
+import { inTime } from '../store/renewed-client.ts';
 import { sendLane } from '../store/send-lane.ts';
 import { attemptSend, type SendContext } from './attempt-send.ts';
 import { type DueSend, sizeOf } from './due-send.ts';
-import { inTime } from '../store/renewed-client.ts';
 
 export interface SendRunnerOptions extends SendContext {
   /** As in DelivererOptions. */

@@ -5,10 +5,10 @@ import { noRoomToAnswer } from '../../run/no-room-to-answer.ts';
 import { type Batcher, createBatcher } from '../../store/batcher.ts';
 import type { Sql } from '../../store/database.ts';
 import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
+import { inTime } from '../../store/renewed-client.ts';
 import { queueIsFull } from './queue-is-full.ts';
 import type { Turns } from './turns.ts';
 import type { WaitingClients } from './waiting-clients.ts';
-import { inTime } from '../../store/renewed-client.ts';
 
 export interface InTurnIntakeOptions {
   sql: Sql;

@@ -6,8 +6,8 @@ import { commitExecutions } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
-import type { ExecutionCommit } from './execution-rows.ts';
 import { inTime } from '../../store/renewed-client.ts';
+import type { ExecutionCommit } from './execution-rows.ts';
 
 export interface ExecutionCommitterOptions {
   sql: Sql;
