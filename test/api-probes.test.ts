@@ -21,6 +21,18 @@ test('healthz follows the engine, and does not wait for it forever', async () =>
   server.behaviour.ready = async () => true;
 });
 
+test('the engine is asked once for all who ask for healthz meanwhile', async () => {
+  let asked = 0;
+  server.behaviour.ready = async () => {
+    asked++;
+    return true;
+  };
+  const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${server.url}/healthz`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThan(40);
+});
+
 test('metrics name routes, never ids', async () => {
   await server.call('/v1/sources/dc_1');
   await fetch(`${server.url}/e/known-key-of-a-tenant`);

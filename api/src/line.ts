@@ -4,7 +4,7 @@ import { createGiveWay } from '@headwater/shared';
 const MAX_WAITING = 1_000;
 
 /** Waits for those before it. */
-export type Line = () => Promise<void>;
+type Line = () => Promise<void>;
 
 /**
  * For answers that anybody can ask for hundreds of times at once, without a key: they are given one after the other, and others have

@@ -16,6 +16,9 @@ const BYTES_PER_MS = 16_384;
 /** Making the figures' text takes the thread some milliseconds, and asks the database. */
 const METRICS_EVERY_MS = 500;
 
+/** Asking the database for each who asks for /healthz would be a query for anybody. */
+const READY_EVERY_MS = 50;
+
 const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
 
 /** Patterns of the paths below, all of them for reading only. */
@@ -41,9 +44,10 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     await documentTurn(documentJson.byteLength / BYTES_PER_MS);
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
   });
+  const readiness = createShared(READY_EVERY_MS, () => isReady(engine));
   at('/healthz', async (c) => {
     if (options.isStopping?.() === true) return c.json({ status: 'stopping' }, 503);
-    const ready = await isReady(engine);
+    const ready = await readiness();
     await inLine();
     return c.json({ status: ready ? 'ok' : 'unavailable' }, ready ? 200 : 503);
   });
