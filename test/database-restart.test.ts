@@ -57,6 +57,25 @@ test('jobs are run again after all connections were ended while some ran', async
   await runner.stop();
 });
 
+test('jobs are run on when the connections that find them fall silent', async () => {
+  const ran: string[] = [];
+  const runner = await startJobRunner({
+    databaseUrl: proxy.url,
+    onPool: () => undefined,
+    silenceMs: 500,
+    log: testLog,
+    tasks: { 'fire-timer': async (payload) => void ran.push((payload as { name: string }).name) },
+  });
+  const add = (name: string) => addJobs(database.db.sql, [{ task: 'fire-timer', payload: { name }, key: name }]);
+  for (const name of ['before', 'after', 'after once more']) {
+    await add(name);
+    await eventually(() => ran.includes(name), { timeoutMs: 15_000 });
+    proxy.silence();
+  }
+  expect(ran).toEqual(['before', 'after', 'after once more']);
+  await runner.stop();
+});
+
 test('what a run asks of the database while that is away is answered when it is back', async () => {
   const ask = () => askUntilBack(async () => node.sql<{ answer: number }[]>`select 42::int4 as answer`);
   await ask();

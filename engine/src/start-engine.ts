@@ -32,7 +32,11 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
       ...(oldEncryptionKeys === undefined ? {} : { oldEncryptionKeys }),
     });
     if (warning !== undefined) log.warn(warning);
-    const db = openDatabase({ url: prepared.url, onNotice: (notice) => log.debug(notice) });
+    const db = openDatabase({
+      url: prepared.url,
+      onNotice: (notice) => log.debug(notice),
+      onGivenUp: () => log.warn('the database has not answered; the connections to it are given up and made anew'),
+    });
     undo.push(() => db.close());
     await checkKeys(db.sql, keys);
     // An embedded database is this process's alone: whoever else is registered in it is gone.

@@ -10,6 +10,7 @@ import {
   WorkerPreset,
 } from 'graphile-worker';
 import type { Log } from '../log.ts';
+import { createJobPool } from './job-pool.ts';
 
 export interface JobRunnerOptions {
   databaseUrl: string;
@@ -19,6 +20,8 @@ export interface JobRunnerOptions {
    * started again.
    */
   onPool: (poolId: string, ended?: string) => void;
+  /** Of the database, after which a connection is given up. Default LIMITS.databaseSilenceMs. */
+  silenceMs?: number;
   log: Log;
 }
 
@@ -89,20 +92,21 @@ function createStart(options: JobRunnerOptions): () => Promise<Runner> {
   return () => {
     const events: WorkerEvents = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => onPool(workerPool.id));
-    return run({
+    // Opened as they are needed, and few are: jobs are fetched and reported in batches.
+    const pgPool = createJobPool({ ...options, maxConnections: CONCURRENCY });
+    const endPool = () => pgPool.end();
+    const starting = run({
+      pgPool,
       events,
       preset: {
         extends: [WorkerPreset],
         worker: {
-          connectionString: options.databaseUrl,
           concurrentJobs: CONCURRENCY,
           pollInterval: POLL_INTERVAL_MS,
           localQueue: { size: LOCAL_QUEUE_SIZE },
           completeJobBatchDelay: REPORT_BATCH_MS,
           // Reported one by one, a failure that the database does not take is a rejection that nobody can handle.
           failJobBatchDelay: REPORT_BATCH_MS,
-          // Opened as they are needed, and few are: jobs are fetched and reported in batches.
-          maxPoolSize: CONCURRENCY,
         },
       },
       taskList: options.tasks,
@@ -110,6 +114,8 @@ function createStart(options: JobRunnerOptions): () => Promise<Runner> {
       crontab: '',
       logger: loggerOf(options.log),
     });
+    void starting.then(({ promise }) => promise).then(endPool, endPool);
+    return starting;
   };
 }
 

@@ -1,7 +1,7 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import { drizzle } from './drizzle.ts';
-import { createRenewedClient } from './renewed-client.ts';
+import { type ClientEvents, createRenewedClient } from './renewed-client.ts';
 
 /**
  * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   /** Connections of this node, besides graphile-worker's own. Default 10. */
   maxConnections?: number;
   onNotice?: (message: string) => void;
+  /** The database has not answered in time, and its connections are made anew. */
+  onGivenUp?: () => void;
 }
 
 const CLOSE_SECONDS = 5;
@@ -32,7 +34,7 @@ const CLOSE_SECONDS = 5;
 const RECONNECT_SECONDS = 0.5;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { sql, close } = createRenewedClient(({ onConnected, onClosed }) => {
+  const make = ({ onConnected, onClosed }: ClientEvents) => {
     const client = postgres(options.url, {
       max: options.maxConnections ?? 10,
       backoff: () => RECONNECT_SECONDS,
@@ -50,6 +52,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     // It sets how timestamps come back, on each client.
     drizzle(client);
     return client;
-  }, CLOSE_SECONDS);
+  };
+  const { onGivenUp } = options;
+  const renewed = { closeSeconds: CLOSE_SECONDS, ...(onGivenUp === undefined ? {} : { onGivenUp }) };
+  const { sql, close } = createRenewedClient(make, renewed);
   return { sql, orm: drizzle(sql), close };
 }

@@ -41,7 +41,10 @@ export async function inTime<T>(
  * goes before the greeting of the next connection, which is never answered; and a `reserve` that failed takes a later connection out of
  * the pool for ever. After a restart of the database a node had none left.
  */
-export function createRenewedClient(make: (events: ClientEvents) => Client, closeSeconds: number) {
+export function createRenewedClient(
+  make: (events: ClientEvents) => Client,
+  { closeSeconds, onGivenUp }: { closeSeconds: number; onGivenUp?: () => void },
+) {
   const all = new Set<Client>();
   let isClosing = false;
   let current = start();
@@ -78,6 +81,7 @@ export function createRenewedClient(make: (events: ClientEvents) => Client, clos
     const client = current;
     return () => {
       if (isClosing || client !== current) return;
+      onGivenUp?.();
       current = start();
       void end(client);
     };
