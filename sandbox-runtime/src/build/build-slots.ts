@@ -1,66 +1,106 @@
 import { HeadwaterError } from '@headwater/shared';
 import { TenantQueue } from '../host/tenant-queue.ts';
 
+export interface BuildSlotsOptions {
+  /** Builds at a time. */
+  max: number;
+  /** Builds of one tenant that wait; the next is refused. */
+  maxWaiting: number;
+  /** A build of more makes its tenant slow. */
+  slowMs: number;
+  /** For how long. Default 60 000. */
+  slowForMs?: number;
+}
+
+interface Build {
+  tenantId: string;
+  beganAtMs: number;
+}
+
 interface Waiting {
   tenantId: string;
-  start: () => void;
+  start: (build: Build) => void;
 }
+
+const SLOW_FOR_MS = 60_000;
 
 /**
  * Who may build now. Builds need a core each, so few run at a time; the next one is the next tenant's. A build that has begun takes as long as it may,
- * so one tenant never has all slots: the others would wait for its slowest code each time.
+ * so one tenant never has all slots, nor have those together whose builds were slow of late: the others would wait for their slowest code each time.
  */
 export class BuildSlots {
-  readonly #max: number;
-  readonly #maxWaiting: number;
-  readonly #maxOfTenant: number;
+  readonly #options: Required<BuildSlotsOptions>;
+  /** Of the slots, those that one tenant, or slow ones, may have. */
+  readonly #maxShared: number;
   readonly #waiting = new TenantQueue<Waiting>();
   readonly #counts = new Map<string, number>();
-  readonly #building = new Map<string, number>();
-  #running = 0;
+  readonly #builds = new Set<Build>();
+  /** Until when, in milliseconds of `performance.now()`; the earliest first. */
+  readonly #slowUntil = new Map<string, number>();
 
-  constructor(max: number, maxWaiting: number) {
-    this.#max = max;
-    this.#maxOfTenant = Math.max(1, max - 1);
-    this.#maxWaiting = maxWaiting;
+  constructor(options: BuildSlotsOptions) {
+    this.#options = { slowForMs: SLOW_FOR_MS, ...options };
+    this.#maxShared = Math.max(1, options.max - 1);
   }
 
   async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const count = this.#counts.get(tenantId) ?? 0;
-    if (count > this.#maxWaiting)
+    if (count > this.#options.maxWaiting)
       throw new HeadwaterError('RATE_LIMITED', `${count} components of this account are being built: try again later`);
-    add(this.#counts, tenantId, 1);
+    this.#counts.set(tenantId, count + 1);
+    const build = await new Promise<Build>((start) => {
+      this.#waiting.add(tenantId, { tenantId, start });
+      this.#serve();
+    });
     try {
-      await new Promise<void>((start) => {
-        this.#waiting.add(tenantId, { tenantId, start });
-        this.#serve();
-      });
       return await work();
     } finally {
-      this.#leave(tenantId);
+      this.#leave(build);
     }
   }
 
-  #leave(tenantId: string): void {
-    add(this.#counts, tenantId, -1);
-    add(this.#building, tenantId, -1);
-    this.#running -= 1;
+  #leave(build: Build): void {
+    const { tenantId } = build;
+    const left = (this.#counts.get(tenantId) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(tenantId);
+    else this.#counts.set(tenantId, left);
+    this.#builds.delete(build);
+    if (this.#tookLong(build)) {
+      this.#slowUntil.delete(tenantId);
+      this.#slowUntil.set(tenantId, performance.now() + this.#options.slowForMs);
+    }
     this.#serve();
   }
 
   #serve(): void {
+    this.#forgetSlow();
     this.#waiting.serve(({ tenantId, start }) => {
-      if (this.#running >= this.#max || (this.#building.get(tenantId) ?? 0) >= this.#maxOfTenant) return false;
-      this.#running += 1;
-      add(this.#building, tenantId, 1);
-      start();
+      if (!this.#mayBegin(tenantId)) return false;
+      const build = { tenantId, beganAtMs: performance.now() };
+      this.#builds.add(build);
+      start(build);
       return true;
     });
   }
-}
 
-function add(counts: Map<string, number>, tenantId: string, difference: number): void {
-  const count = (counts.get(tenantId) ?? 0) + difference;
-  if (count === 0) counts.delete(tenantId);
-  else counts.set(tenantId, count);
+  #mayBegin(tenantId: string): boolean {
+    const builds = [...this.#builds];
+    if (builds.length >= this.#options.max) return false;
+    if (builds.filter((build) => build.tenantId === tenantId).length >= this.#maxShared) return false;
+    if (!this.#slowUntil.has(tenantId)) return true;
+    const slow = builds.filter((build) => this.#slowUntil.has(build.tenantId) || this.#tookLong(build));
+    return slow.length < this.#maxShared;
+  }
+
+  #tookLong({ beganAtMs }: Build): boolean {
+    return performance.now() - beganAtMs > this.#options.slowMs;
+  }
+
+  #forgetSlow(): void {
+    const nowMs = performance.now();
+    for (const [tenantId, untilMs] of this.#slowUntil) {
+      if (untilMs > nowMs) return;
+      this.#slowUntil.delete(tenantId);
+    }
+  }
 }

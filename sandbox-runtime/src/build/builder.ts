@@ -73,6 +73,9 @@ const BUILD_LIMITS: BuildLimits = {
   trustMs: LIMITS.packageTrustMs,
 };
 
+/** Who takes more than this share of the time of a build is slow. */
+const SLOW_SHARE = 1 / 3;
+
 /** Looking through a full cache costs more than a small build. */
 const TRIM_EVERY_MS = 60_000;
 
@@ -87,8 +90,8 @@ export function createBuilder(options: BuilderOptions): Builder {
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   let own: ProcessStarter | undefined;
-  const plainSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBundlesPerTenant);
-  const packageSlots = new BuildSlots(LIMITS.maxConcurrentBuilds, LIMITS.maxQueuedBuildsPerTenant);
+  const plainSlots = slotsFor(LIMITS.maxQueuedBundlesPerTenant, limits.bundleMs);
+  const packageSlots = slotsFor(LIMITS.maxQueuedBuildsPerTenant, limits.buildMs);
   const registry = keepFirst(() => prepareRegistry(options, cacheDir));
   const starter = keepFirst(async () => options.starter ?? (own = await createStarter()));
   const processes = createBuildProcesses({
@@ -134,6 +137,10 @@ export function createBuilder(options: BuilderOptions): Builder {
       await own?.stop();
     },
   };
+}
+
+function slotsFor(maxWaiting: number, maxMs: number): BuildSlots {
+  return new BuildSlots({ max: LIMITS.maxConcurrentBuilds, maxWaiting, slowMs: maxMs * SLOW_SHARE });
 }
 
 function isPinned(text: string): boolean {
