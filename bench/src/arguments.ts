@@ -5,6 +5,8 @@ export interface BenchArguments {
   /** Of the closed loop; open loops and warm-up derive theirs from it. */
   events: number;
   connections: number;
+  /** e2e: accounts that share the requests, each with its source and its webhook. */
+  accounts: number;
   /** Size of each request's JSON body. */
   bodyBytes: number;
   /** Timers that are due within one minute, and a tenth of them in one second; the sources that they belong to. */
@@ -29,6 +31,7 @@ export interface BenchArguments {
 const BOUNDS = {
   events: { min: 100, max: 1_000_000 },
   connections: { min: 1, max: 1_024 },
+  accounts: { min: 1, max: 1_000 },
   timers: { min: 1, max: 100_000 },
   sources: { min: 1, max: 100_000 },
   executions: { min: 1_000, max: 1_000_000 },
@@ -52,6 +55,7 @@ export const USAGE = `npm run bench -- <command> [options]
 
   --events <n>        of the closed loop (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)
+  --accounts <n>      e2e: that share the requests, each with its source and webhook (1)
   --timers <n>        timers: due within one minute; a tenth of them in one second (10000)
   --sources <n>       timers: that they belong to, as many to each (200)
   --executions <n>    waiting: that wait, and as many that are queued (100000)
@@ -74,6 +78,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     options: {
       events: { type: 'string', default: '20000' },
       connections: { type: 'string', default: '64' },
+      accounts: { type: 'string', default: '1' },
       timers: { type: 'string', default: '10000' },
       sources: { type: 'string', default: '200' },
       executions: { type: 'string', default: '100000' },
@@ -101,6 +106,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     command: positionals[0] ?? '',
     events: count('events'),
     connections: count('connections'),
+    accounts: count('accounts'),
     timers: count('timers'),
     sources: count('sources'),
     executions: count('executions'),

@@ -12,6 +12,12 @@ export interface Checks {
   faults: string[];
 }
 
+/** Of one account. */
+export interface BenchWebhook {
+  api: ApiClient;
+  webhookId: string;
+}
+
 const QUIET_TIMEOUT_MS = 20_000;
 const POLL_MS = 50;
 const NEWEST_DELIVERIES = 100;
@@ -24,22 +30,22 @@ const BUSY_GAUGES = [
 
 /** Exactly once, signed, and the database says the same: looked at when the server has nothing left to do. */
 export async function checkOutcome(
-  api: ApiClient,
+  webhooks: readonly BenchWebhook[],
   receiver: Receiver,
-  webhookId: string,
   phases: readonly PhaseResult[],
 ): Promise<Checks> {
   const faults = phases.flatMap((phase) => phase.faults);
-  if (!(await becomesQuiet(api, webhookId))) faults.push('the server still has work after everything arrived');
+  if (!(await becomesQuiet(webhooks))) faults.push('the server still has work after everything arrived');
   const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);
   const totals = await collectAll(receiver, phases);
   if (totals.duplicates > 0) faults.push(`${totals.duplicates} events arrived more than once`);
   if (totals.strays > 0) faults.push(`${totals.strays} requests at the receiver were none of ours`);
   if (totals.badSignatures > 0) faults.push(`${totals.badSignatures} of ${totals.verified} signatures do not verify`);
   if (totals.verified === 0) faults.push('no signature was looked at');
-  const storedDeliveries = await api.countDeliveries(webhookId);
+  const counts = await Promise.all(webhooks.map(({ api, webhookId }) => api.countDeliveries(webhookId)));
+  const storedDeliveries = counts.reduce((sum, count) => sum + count, 0);
   if (storedDeliveries !== sent) faults.push(`the database holds ${storedDeliveries} deliveries of ${sent} events`);
-  const stored = await api.metric('headwater_events_total', 'stage="stored"');
+  const stored = await webhooks[0]?.api.metric('headwater_events_total', 'stage="stored"');
   if (stored !== undefined && stored !== sent) faults.push(`the engine stored ${stored} events of ${sent}`);
   return { sent, duplicates: totals.duplicates, verifiedSignatures: totals.verified, storedDeliveries, faults };
 }
@@ -56,11 +62,12 @@ async function collectAll(receiver: Receiver, phases: readonly PhaseResult[]) {
 }
 
 /** Nothing waits or is in flight any more, and the newest deliveries are recorded as delivered. */
-async function becomesQuiet(api: ApiClient, webhookId: string): Promise<boolean> {
+async function becomesQuiet(webhooks: readonly BenchWebhook[]): Promise<boolean> {
   const deadlineMs = performance.now() + QUIET_TIMEOUT_MS;
   while (performance.now() < deadlineMs) {
-    const busy = await Promise.all(BUSY_GAUGES.map((name) => api.metric(name)));
-    const statuses = await api.deliveryStatuses(webhookId, NEWEST_DELIVERIES);
+    const busy = await Promise.all(BUSY_GAUGES.map(async (name) => webhooks[0]?.api.metric(name)));
+    const newest = webhooks.map(({ api, webhookId }) => api.deliveryStatuses(webhookId, NEWEST_DELIVERIES));
+    const statuses = (await Promise.all(newest)).flat();
     if (busy.every((value) => (value ?? 0) === 0) && statuses.every((status) => status === 'delivered')) return true;
     await sleep(POLL_MS);
   }

@@ -36,7 +36,8 @@ export interface PhaseResult {
 export interface PhaseParts {
   system: System;
   receiver: Receiver;
-  template: RequestTemplate;
+  /** Of each account: request i goes to account `i % templates.length`. */
+  templates: readonly RequestTemplate[];
   options: BenchArguments;
 }
 
@@ -45,17 +46,18 @@ const STALL_MS = 15_000;
 
 /** Sends the events of a phase, waits until the last has arrived, and says how long each took. */
 export async function runPhase(parts: PhaseParts, plan: PhasePlan): Promise<PhaseResult> {
-  const { system, receiver, template, options } = parts;
+  const { system, receiver, templates, options } = parts;
+  const templateOf = (index: number) => templates[index % templates.length] as RequestTemplate;
   receiver.begin(plan.mark, plan.events);
   const listAll = () =>
     [...system.processes(), readProcess(receiver.pid), readProcess(process.pid)].filter((info) => info !== undefined);
   const before = listAll();
   const load = await runLoad({
-    target: template.target,
+    target: templateOf(0).target,
     connections: options.connections,
     requests: plan.events,
     maxMs: options.maxPhaseMs,
-    request: (index) => template.request(eventId(plan.mark, index)),
+    request: (index) => templateOf(index).request(eventId(plan.mark, index)),
     ...(plan.ratePerSecond === undefined ? {} : { ratePerSecond: plan.ratePerSecond }),
   });
   await receiver.settle(plan.mark, load.sent, STALL_MS);

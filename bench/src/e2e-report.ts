@@ -38,10 +38,11 @@ export function ratiosOf(report: E2eReport): Partial<Record<keyof Baselines, num
 
 export function formatE2e(report: E2eReport): string {
   const { machine, options, phases, checks, profile } = report;
-  const { connections, bodyBytes } = options;
+  const { accounts, connections, bodyBytes } = options;
+  const who = accounts === 1 ? 'one source, one webhook' : `${accounts} accounts, each with one source and one webhook`;
   return [
     formatMachine(machine),
-    `end to end: ${connections} connections, bodies of ${bodyBytes} bytes, one source, one webhook`,
+    `end to end: ${connections} connections, bodies of ${bodyBytes} bytes, ${who}`,
     ...phases.flatMap(formatPhase),
     ...formatChecks(checks),
     ...formatBaselines(report),

@@ -1,6 +1,6 @@
 import type { BenchArguments } from './arguments.ts';
 import { type Baselines, createBaselines } from './baselines/baselines.ts';
-import { checkOutcome } from './e2e-checks.ts';
+import { type BenchWebhook, checkOutcome } from './e2e-checks.ts';
 import { type PhaseParts, type PhasePlan, type PhaseResult, runPhase } from './e2e-phase.ts';
 import { type E2eReport, formatE2e, MAIN_PHASE, ratiosOf } from './e2e-report.ts';
 import { EMITTING_SOURCE } from './event-source.ts';
@@ -11,7 +11,7 @@ import { summarizeProfile } from './profile/summarize-profile.ts';
 import { ID_CHARS } from './receiver/messages.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createApiClient } from './system/api-client.ts';
-import { bootSystem } from './system/boot-system.ts';
+import { bootSystem, type System } from './system/boot-system.ts';
 import type { Undo } from './undo.ts';
 
 /** Part of the maximum at which latencies are worth looking at: there the queue is not the whole story. */
@@ -23,7 +23,7 @@ const OPEN_LOOP_SECONDS = 5;
 const MAX_WARM_UP_EVENTS = 5_000;
 
 /**
- * The whole path as a user has it: `npm start`, one source, one webhook, requests over HTTP, receipts in another process.
+ * The whole path as a user has it: `npm start`, one source and one webhook of each account, requests over HTTP, receipts in another process.
  * Answers false when an event was lost, came twice, was badly signed, or the database disagrees.
  */
 export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boolean> {
@@ -41,17 +41,33 @@ export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boo
 
 async function measureSystem(undo: Undo, options: BenchArguments, receiver: Receiver) {
   const system = await bootSystem(undo, { inspect: options.profile });
-  const api = createApiClient(system);
-  const source = await api.deploySource(EMITTING_SOURCE);
-  const { webhookId, secret } = await api.subscribe(source.id, receiver.url);
-  receiver.verify(secret, options.verifyEvery);
-  const template = createRequestTemplate(source.endpointUrl, options.bodyBytes, ID_CHARS);
+  const tenants = await createTenants(system, options.accounts, receiver.url);
+  const secrets = tenants.map(({ secret }) => secret);
+  receiver.verify(secrets, options.verifyEvery);
+  const templates = tenants.map(({ url }) => createRequestTemplate(url, options.bodyBytes, ID_CHARS));
   const inspector = system.inspectorUrl === undefined ? undefined : await attachInspector(system.inspectorUrl);
-  const phases = await runPhases({ system, receiver, template, options }, inspector);
-  const checks = await checkOutcome(api, receiver, webhookId, phases.results);
+  const phases = await runPhases({ system, receiver, templates, options }, inspector);
+  const checks = await checkOutcome(tenants, receiver, phases.results);
   inspector?.close();
   await system.stop();
   return { phases: phases.results, checks, ...(phases.profile === undefined ? {} : { profile: phases.profile }) };
+}
+
+interface Tenant extends BenchWebhook {
+  secret: string;
+  /** Of its source. */
+  url: string;
+}
+
+async function createTenants(system: System, count: number, receiverUrl: string): Promise<Tenant[]> {
+  const operator = createApiClient(system, system.adminKey);
+  const tenants: Tenant[] = [];
+  for (let i = 0; i < count; i++) {
+    const api = createApiClient(system, i === 0 ? system.apiKey : await operator.createAccount(`Bench ${i}`));
+    const source = await api.deploySource(EMITTING_SOURCE);
+    tenants.push({ api, url: source.endpointUrl, ...(await api.subscribe(source.id, receiverUrl)) });
+  }
+  return tenants;
 }
 
 async function runPhases(parts: PhaseParts, inspector: Inspector | undefined) {

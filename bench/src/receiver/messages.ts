@@ -10,8 +10,8 @@ export function eventId(phase: string, index: number): string {
 
 export type ToReceiver =
   | { kind: 'begin'; phase: string; events: number }
-  /** Check every n-th signature with this secret; 0: none. */
-  | { kind: 'verify'; secret: string; every: number }
+  /** Check every n-th signature; 0: none. Of several accounts, with that of the event's account. */
+  | { kind: 'verify'; secrets: string[]; every: number }
   | { kind: 'count'; phase: string }
   | { kind: 'collect'; phase: string };
 

@@ -16,7 +16,7 @@ const BODY_START = '{"id":"';
 function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiver) => void {
   const phases = new Map<string, Phase>();
   const totals = { strays: 0, verified: 0, badSignatures: 0 };
-  let verify = { key: Buffer.alloc(0), every: 0 };
+  let verify: { keys: Buffer[]; every: number } = { keys: [], every: 0 };
   let requests = 0;
 
   function arrived(body: Buffer, headers: IncomingHttpHeaders, atMs: number): void {
@@ -30,7 +30,8 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
     } else phase.duplicates++;
     if (verify.every === 0 || requests++ % verify.every !== 0) return;
     totals.verified++;
-    if (!isSigned(verify.key, headers, body)) totals.badSignatures++;
+    const key = verify.keys[index % verify.keys.length];
+    if (key === undefined || !isSigned(key, headers, body)) totals.badSignatures++;
   }
 
   const server = createServer((request, response) => receive(request, response, arrived));
@@ -44,7 +45,7 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
         phases.set(message.phase, { atMs: new Float64Array(message.events), distinct: 0, duplicates: 0 });
         break;
       case 'verify':
-        verify = { key: Buffer.from(message.secret.replace('whsec_', ''), 'base64'), every: message.every };
+        verify = { keys: message.secrets.map(keyOf), every: message.every };
         break;
       case 'count':
         say({ kind: 'counted', distinct: phaseOf(message.phase).distinct });
@@ -55,6 +56,10 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
       }
     }
   };
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.replace('whsec_', ''), 'base64');
 }
 
 function receive(

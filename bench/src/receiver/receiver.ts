@@ -11,7 +11,8 @@ export interface Receiver {
   pid: number;
   /** Expect events 0 … events-1 of this phase. */
   begin(phase: string, events: number): void;
-  verify(secret: string, every: number): void;
+  /** Event i is signed with the secret `i % secrets.length`. */
+  verify(secrets: string[], every: number): void;
   /** Resolves once that many distinct events of the phase have come, or nothing new has come for `stallMs`. */
   settle(phase: string, events: number, stallMs: number): Promise<void>;
   collect(phase: string): Promise<Arrivals & ReceiverTotals>;
@@ -33,7 +34,7 @@ export async function startReceiver(undo: Undo): Promise<Receiver> {
     baselineUrl: `http://127.0.0.1:${port}/baseline`,
     pid: child.pid as number,
     begin: (phase, events) => tell({ kind: 'begin', phase, events }),
-    verify: (secret, every) => tell({ kind: 'verify', secret, every }),
+    verify: (secrets, every) => tell({ kind: 'verify', secrets, every }),
     async settle(phase, events, stallMs) {
       let best = -1;
       let changedAtMs = performance.now();
