@@ -18,6 +18,7 @@ test.each([
       return turn.promise;
     },
     hasOthers: () => false,
+    mustGiveWay: () => false,
     count: () => undefined,
   };
   const done = () => void over++;

@@ -90,8 +90,8 @@ test('each key has a door of its own', async () => {
   await turns[5];
 });
 
-test('requests to endpoints of one account go on sixteen at a time while others are here', async () => {
-  const turns = { take: () => undefined, hasOthers: () => true, count: () => undefined };
+test('requests to endpoints of one account go on sixteen at a time while it is to give way', async () => {
+  const turns = { take: () => undefined, hasOthers: () => true, mustGiveWay: () => true, count: () => undefined };
   const busy = await startTestServer({ turns });
   const acceptedAtMs: number[] = [];
   const { accept } = busy.engine.ingest;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createLanes } from '../engine/src/outgoing/lanes.ts';
 import { createSender } from '../engine/src/outgoing/sender.ts';
-import { createPresence, LIMITS } from '../shared/src/index.ts';
+import { createPresence, LIMITS, type Presence } from '../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -85,22 +85,33 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
   );
 });
 
-test('beside others a tenant begins two attempts in each turn, alone as many as it may', async () => {
-  const big = Array.from({ length: 6 }, (_, i) => delivery('big', 'wh_1', String(i)));
+test('beside one with little a tenant with much begins two attempts in each turn, alone as many as it may', async () => {
+  const big = Array.from({ length: 40 }, (_, i) => delivery('big', 'wh_1', String(i)));
   const alone = recordingSender();
   alone.sender.push(big);
-  expect(alone.started).toHaveLength(6);
+  expect(alone.started).toHaveLength(40);
   const { sender, started } = recordingSender();
   sender.push([delivery('small', 'wh_2', '0'), ...big]);
   expect(started.toSorted()).toEqual(['big', 'big', 'small']);
   const counts = new Set<number>();
-  await eventually(() => counts.add(started.length).has(7), { everyMs: 0 });
+  await eventually(() => counts.add(started.length).has(41), { everyMs: 0 });
   expect([...counts].filter((count) => count % 2 === 0)).toEqual([]);
+});
+
+test('two with much have no pauses for each other', () => {
+  const { sender, started } = recordingSender();
+  const much = ['one', 'two'].flatMap((tenant) =>
+    Array.from({ length: 40 }, (_, i) => delivery(tenant, `wh_${tenant}`, String(i))),
+  );
+  sender.push(much);
+  const [ones, twos] = ['one', 'two'].map((tenant) => started.filter((one) => one === tenant).length);
+  expect(ones).toBeGreaterThan(10);
+  expect(twos).toBe(ones);
 });
 
 test('a tenant is there for as long as attempts of it begin, also where the others come seldom', async () => {
   const seen: string[] = [];
-  const presence = { saw: (tenant: string) => void seen.push(tenant), hasSeveral: () => true };
+  const presence = { ...someone, saw: (tenant: string) => void seen.push(tenant) };
   const { sender, started } = recordingSender(presence);
   sender.push(Array.from({ length: 6 }, (_, i) => delivery('big', 'wh_1', String(i))));
   const atPush = seen.length;
@@ -128,7 +139,12 @@ test('who is alone sends large ones at once', () => {
   expect(started).toHaveLength(5);
 });
 
-const someone = { saw: () => undefined, hasSeveral: () => true };
+const someone: Presence = {
+  saw: () => undefined,
+  hasSeveral: () => true,
+  hasLightOther: () => true,
+  mustGiveWay: () => true,
+};
 
 /** Its attempts do not end. `started`: their tenants. */
 function recordingSender(presence = createPresence()) {

@@ -42,6 +42,32 @@ test('others are here while two have come lately, in whatever order', () => {
   expect(presence.hasSeveral(3 + LIMITS.othersPresentMs)).toBe(false);
 });
 
+test('who brings much gives way while one is here who brings little, and those who bring much do not for each other', () => {
+  const presence = createPresence();
+  /** So many a second each, for a tenth of a second. */
+  const bring = (fromMs: number, perSecond: Record<string, number>) => {
+    for (let ms = 0; ms < 100; ms++) {
+      for (const [tenant, rate] of Object.entries(perSecond)) {
+        for (let i = Math.floor((ms * rate) / 1_000); i < Math.floor(((ms + 1) * rate) / 1_000); i++)
+          presence.saw(tenant, fromMs + ms);
+      }
+    }
+    return ['big', 'other', 'small'].filter((tenant) => presence.mustGiveWay(tenant, fromMs + 100));
+  };
+  const much = LIMITS.lightPerSecond * 3;
+  const little = LIMITS.lightPerSecond / 2;
+  expect(bring(0, { big: much })).toEqual([]);
+  expect(bring(100, { big: much, other: much })).toEqual([]);
+  expect(bring(200, { big: much, other: much, small: little })).toEqual(['big', 'other']);
+  expect(presence.hasLightOther('big', 300)).toBe(true);
+  expect(presence.hasLightOther('small', 300)).toBe(false);
+  // The small one has gone, the others have not.
+  const gone = 300 + LIMITS.othersPresentMs;
+  expect(bring(gone, { big: much, other: much })).toEqual([]);
+  // What was busy is not any more.
+  expect(presence.hasLightOther('big', gone + 900)).toBe(true);
+});
+
 test('long work of short steps lets others have the thread, and short work keeps it', async () => {
   const turnsDuring = async (stepMs: number) => {
     let turns = 0;

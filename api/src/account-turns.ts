@@ -16,6 +16,8 @@ export interface AccountTurns {
   take(accountId: string, bytes: number | undefined): Promise<void> | undefined;
   /** Whether requests of others arrive as well. */
   hasOthers(): boolean;
+  /** Whether the account sends much, and others who do not are here. */
+  mustGiveWay(accountId: string): boolean;
   /** Counts a body that had not announced its length. */
   count(accountId: string, bytes: number): void;
 }
@@ -51,7 +53,7 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
       }
       const isSmall = bytes !== undefined && bytes <= LIMITS.smallBodyBytes;
       const bodyWaitMs = isSmall ? 0 : bodies.owedMs(accountId, now);
-      const busy = isBusy();
+      const busy = presence.mustGiveWay(accountId, now) && isBusy();
       const requestWaitMs = busy ? requests.owedMs(accountId, now) - LIMITS.busyBurstMs : 0;
       const waitMs = Math.max(bodyWaitMs, requestWaitMs);
       if (waitMs > LIMITS.maxRequestWaitMs) throw requestsWait(waitMs);
@@ -60,6 +62,7 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
       return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
     },
     hasOthers: () => presence.hasSeveral(nowMs()),
+    mustGiveWay: (accountId) => presence.mustGiveWay(accountId, nowMs()),
     count: (accountId, bytes) => addBytes(accountId, bytes, nowMs()),
   };
 }

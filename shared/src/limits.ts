@@ -14,6 +14,9 @@ export const LIMITS = {
   smallBodyBytes: 16 * 1024,
   largeBodyBytesPerSecond: 512 * 1024,
   othersPresentMs: 1_000,
+  /** Requests, runs and deliveries of one tenant a second, beyond which it is busy and gives way to those who are not; as many at once are none too many. */
+  lightPerSecond: 400,
+  lightBurst: 16,
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,

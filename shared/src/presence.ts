@@ -1,23 +1,77 @@
 import { LIMITS } from './limits.ts';
 
-/** Who has brought something lately. */
+/** Who has brought something lately, and how much. */
 export interface Presence {
   saw(tenantId: string, nowMs: number): void;
   /** Whether at least two tenants have, within LIMITS.othersPresentMs. */
   hasSeveral(nowMs: number): boolean;
+  /** Whether somebody else is here who is not busy. */
+  hasLightOther(tenantId: string, nowMs: number): boolean;
+  /**
+   * Whether what the tenant brings is to wait for others: it is busy, and somebody is here who is not. Those who are busy share what there
+   * is by taking turns; with pauses for each other all of them together would get less than one alone.
+   */
+  mustGiveWay(tenantId: string, nowMs: number): boolean;
 }
 
+interface Tenant {
+  /** What it has brought and what has not been forgotten since: LIMITS.lightPerSecond are forgotten each second. */
+  level: number;
+  seenAtMs: number;
+}
+
+/** A busy tenant is busy for some tenths of a second more, so that a stall does not make it light. */
+const MAX_LEVEL = LIMITS.lightPerSecond / 2;
+/** Looked for not more often than this. */
+const LIGHT_FOR_MS = 5;
+
 export function createPresence(): Presence {
-  let last = '';
-  let lastAtMs = Number.NEGATIVE_INFINITY;
-  /** When somebody other than `last` was seen. */
-  let otherAtMs = Number.NEGATIVE_INFINITY;
+  // Who was seen last comes last.
+  const tenants = new Map<string, Tenant>();
+  /** Two of those who are not busy, if there are two. */
+  let light: { ids: string[]; untilMs: number } = { ids: [], untilMs: Number.NEGATIVE_INFINITY };
+
+  function levelOf({ level, seenAtMs }: Tenant, nowMs: number): number {
+    return Math.max(0, level - ((nowMs - seenAtMs) / 1_000) * LIMITS.lightPerSecond);
+  }
+
+  const isBusy = (tenant: Tenant, nowMs: number) => levelOf(tenant, nowMs) > LIMITS.lightBurst;
+
+  function forgetGone(nowMs: number): void {
+    for (const [id, { seenAtMs }] of tenants) {
+      if (nowMs - seenAtMs <= LIMITS.othersPresentMs) return;
+      tenants.delete(id);
+    }
+  }
+
+  function hasLightOther(tenantId: string, nowMs: number): boolean {
+    if (nowMs >= light.untilMs) {
+      forgetGone(nowMs);
+      const ids = tenants.entries().filter(([, tenant]) => !isBusy(tenant, nowMs));
+      light = { ids: [...ids.map(([id]) => id).take(2)], untilMs: nowMs + LIGHT_FOR_MS };
+    }
+    return light.ids.some((id) => id !== tenantId);
+  }
+
   return {
     saw(tenantId, nowMs) {
-      if (tenantId !== last) otherAtMs = lastAtMs;
-      last = tenantId;
-      lastAtMs = nowMs;
+      const known = tenants.get(tenantId);
+      if (known === undefined) {
+        forgetGone(nowMs);
+        light.untilMs = Number.NEGATIVE_INFINITY;
+      }
+      const level = known === undefined ? 1 : Math.min(MAX_LEVEL, levelOf(known, nowMs) + 1);
+      tenants.delete(tenantId);
+      tenants.set(tenantId, { level, seenAtMs: nowMs });
     },
-    hasSeveral: (nowMs) => nowMs - otherAtMs <= LIMITS.othersPresentMs,
+    hasSeveral(nowMs) {
+      forgetGone(nowMs);
+      return tenants.size > 1;
+    },
+    mustGiveWay(tenantId, nowMs) {
+      const tenant = tenants.get(tenantId);
+      return tenant !== undefined && isBusy(tenant, nowMs) && hasLightOther(tenantId, nowMs);
+    },
+    hasLightOther,
   };
 }

@@ -83,7 +83,7 @@ async function takeRequest(
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   engine.ingest.admit(route);
-  if (turns.hasOthers()) await doors(route.accountId);
+  if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const announced = announcedBytes(request);
   if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(route.accountId, announced);
   const held = unfinished.begin(route.accountId, announced, () => request.destroy());

@@ -56,7 +56,8 @@ export function createLaneTurns({ presence, log }: LaneTurnsOptions): LaneTurns 
   /** Never rejects. */
   async function claimNext(tenantId: string, tenant: Tenant, last: { tookMs: number; chars: number }): Promise<void> {
     const pauseMs = pauseAtPaceMs(last.chars, PACE);
-    const restMs = tenant.waiting.size > 0 ? Math.max(restAfterMs(last.tookMs), pauseMs) : pauseMs;
+    const rests = tenant.waiting.size > 0 && presence.hasLightOther(tenantId, performance.now());
+    const restMs = rests ? Math.max(restAfterMs(last.tookMs), pauseMs) : pauseMs;
     if (restMs > 0 && hasOthers()) await sleep(restMs);
     tenant.claiming--;
     const [next] = tenant.waiting;

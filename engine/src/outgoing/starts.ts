@@ -6,7 +6,9 @@ import { pauseAtPaceMs } from '../run/end-at-pace.ts';
  * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
  * loop that a request takes.
  */
-const MAX_STARTS_PER_TURN = 2;
+const MAX_STARTS_GIVING_WAY = 2;
+/** The same, of who need not give way. */
+const MAX_STARTS_PER_TURN = 16;
 
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
@@ -23,6 +25,8 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
   const debts = createDebts();
   const paused = new Set<string>();
   const hasOthers = () => presence.hasSeveral(performance.now());
+  /** In this turn somebody does. */
+  let givesWay = false;
 
   function pause(tenantId: string, ms: number): void {
     if (paused.has(tenantId)) return;
@@ -38,7 +42,11 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
     maxPerTurn(tenantId) {
       if (!hasOthers()) return Number.POSITIVE_INFINITY;
       const owedMs = debts.owedMs(tenantId, performance.now());
-      if (owedMs <= 0) return MAX_STARTS_PER_TURN;
+      if (owedMs <= 0) {
+        if (!presence.mustGiveWay(tenantId, performance.now())) return MAX_STARTS_PER_TURN;
+        givesWay = true;
+        return MAX_STARTS_GIVING_WAY;
+      }
       pause(tenantId, owedMs);
       return 0;
     },
@@ -46,15 +54,21 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
       if (hasOthers()) debts.add(tenantId, pauseAtPaceMs(chars, PACE), performance.now());
       else debts.forget(tenantId);
     },
-    nextTurn: oncePerTurn(presence, () => mayStart()),
+    nextTurn: oncePerTurn(
+      () => givesWay,
+      () => {
+        givesWay = false;
+        mayStart();
+      },
+    ),
   };
 }
 
-function oncePerTurn(presence: Presence, act: () => void): () => void {
+function oncePerTurn(rests: () => boolean, act: () => void): () => void {
   const giveWay = createGiveWay();
   let isScheduled = false;
   const begin = async () => {
-    if (presence.hasSeveral(performance.now())) await giveWay();
+    if (rests()) await giveWay();
     isScheduled = false;
     act();
   };

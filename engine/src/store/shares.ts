@@ -6,7 +6,7 @@ export interface SharesOptions<T> {
   weightOf: (item: T) => number;
   maxWeight: number;
   /**
-   * Of one tenant, while others have brought something lately. Whoever has more than half of that waiting is heavy, and has shares beside
+   * Of one tenant, while others are here who bring little. Whoever has more than half of that waiting is heavy, and has shares beside
    * those of the others. Default: nobody is, and one tenant may have all.
    */
   maxTenantWeight?: number;
@@ -44,10 +44,10 @@ export function createShares<T>(options: SharesOptions<T>): Shares<T> {
   let size = 0;
 
   function waiting(kind: ShareKind): [string, Line<T>][] {
-    const heavyFrom =
-      maxTenantWeight !== undefined && presence.hasSeveral(nowMs()) ? maxTenantWeight / 2 : Number.POSITIVE_INFINITY;
-    const kindOf = ({ weight }: Line<T>) => (weight > heavyFrom ? 'heavy' : 'light');
-    return [...lines].filter(([tenant, line]) => !underWay.has(tenant) && kindOf(line) === kind);
+    const heavyFrom = maxTenantWeight === undefined ? Number.POSITIVE_INFINITY : maxTenantWeight / 2;
+    const isHeavy = (tenant: string, { weight }: Line<T>) =>
+      weight > heavyFrom && presence.hasLightOther(tenant, nowMs());
+    return [...lines].filter(([tenant, line]) => !underWay.has(tenant) && isHeavy(tenant, line) === (kind === 'heavy'));
   }
 
   function remove(tenant: string, part: Line<T>): void {
