@@ -6,7 +6,7 @@ import { requestsWait } from './requests-wait.ts';
 /**
  * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
  * tens of milliseconds of it. So while others are here as well, an account's large bodies are read at a pace, and where the thread
- * has next to no time left its requests are. The rest waits at its client.
+ * has next to no time left the requests of a busy one are, if it must give way. The rest waits at its client.
  */
 export interface AccountTurns {
   /**
@@ -26,7 +26,7 @@ export interface AccountTurnsOptions {
   nowMs: () => number;
   /** Of one account, while others are here. */
   bytesPerSecond: number;
-  /** The same, where the thread has no time left. */
+  /** Of one that must give way, where the thread has no time left. */
   requestsPerSecond: number;
   isBusy: () => boolean;
   /** Who sends. Default: what is seen here. */

@@ -55,6 +55,8 @@ export interface Config {
   mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes. */
   sandbox: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
+  /** Of one busy account, for each processor; default LIMITS.busyRequestsPerSecond. */
+  busyRequestsPerSecond?: number;
   /** Pauses between delivery attempts. */
   retryScheduleSeconds?: number[];
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -66,6 +68,8 @@ const MAX_SANDBOX_PROCESSES = 1_000;
 /** An account may be given isolates of 512 MB, and the process around them takes some 100 MB. */
 const MIN_SANDBOX_MEMORY_MB = 768;
 const MAX_SANDBOX_MEMORY_MB = 65_536;
+
+const MAX_BUSY_REQUESTS = 100_000;
 
 const key = () =>
   z
@@ -138,6 +142,7 @@ const schema = z.object({
   HEADWATER_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
     .default('info'),
+  HEADWATER_BUSY_REQUESTS_PER_SECOND: wholeNumber(1, MAX_BUSY_REQUESTS),
   HEADWATER_SANDBOX_PROCESSES: wholeNumber(1, MAX_SANDBOX_PROCESSES),
   HEADWATER_SANDBOX_MEMORY_MB: wholeNumber(MIN_SANDBOX_MEMORY_MB, MAX_SANDBOX_MEMORY_MB),
   HEADWATER_SANDBOX_CGROUP: z
@@ -248,6 +253,9 @@ function optionalParts(env: z.output<typeof schema>) {
       ? {}
       : { oauthRedirectOrigins: env.HEADWATER_OAUTH_REDIRECT_ORIGINS.map((text) => new URL(text).origin) }),
     ...mailOf(env),
+    ...(env.HEADWATER_BUSY_REQUESTS_PER_SECOND === undefined
+      ? {}
+      : { busyRequestsPerSecond: env.HEADWATER_BUSY_REQUESTS_PER_SECOND }),
     ...(env.HEADWATER_LIMITS === undefined ? {} : { limitDefaults: env.HEADWATER_LIMITS }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}

@@ -65,13 +65,14 @@ async function serve(
 ): Promise<HttpServer | undefined> {
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
+  const { busyRequestsPerSecond = LIMITS.busyRequestsPerSecond } = config;
   const metrics = createHttpMetrics();
   const presence = createPresence();
   const turns = createAccountTurns({
     presence,
     nowMs: () => performance.now(),
     bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
-    requestsPerSecond: LIMITS.busyRequestsPerSecond * availableParallelism(),
+    requestsPerSecond: busyRequestsPerSecond * availableParallelism(),
     isBusy: watchThreadLoad(),
   });
   const unread = createUnreadAnswers();

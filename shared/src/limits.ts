@@ -8,8 +8,8 @@ export const LIMITS = {
   maxHttpBodyBytes: 512 * 1024,
   /**
    * Bodies over smallBodyBytes are read at a pace while requests of other accounts arrive as well (within othersPresentMs): of each
-   * account, largeBodyBytesPerSecond for each processor of the node. Where the node's thread is busy, requests are as well,
-   * busyRequestsPerSecond for each processor; those of busyBurstMs need not wait. One that would wait longer than maxRequestWaitMs: 429.
+   * account, largeBodyBytesPerSecond for each processor of the node. Where the node's thread is busy, requests of an account that must
+   * give way (lightPerSecond) are as well, busyRequestsPerSecond for each processor; those of busyBurstMs need not wait. One that would wait longer than maxRequestWaitMs: 429.
    */
   smallBodyBytes: 16 * 1024,
   largeBodyBytesPerSecond: 512 * 1024,

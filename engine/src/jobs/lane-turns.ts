@@ -6,7 +6,7 @@ import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
  * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second: they would have all connections to the
- * database, and what they bring would come at once. So while others are here, one of a tenant claims at a time, for half of the time,
+ * database, and what they bring would come at once. So while others are here, one of a tenant claims at a time, for half of the time where somebody else is not busy,
  * and large texts at a pace: each passes the database, the node's thread and a sandbox or a connection.
  */
 export interface LaneTurns {

@@ -2,7 +2,7 @@ import { createDebts, createGiveWay, LIMITS, type Presence } from '@headwater/sh
 import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
- * Of one tenant in one turn, while others are here as well: a turn of the event loop, after which a busy thread is left to others for
+ * Of one tenant that gives way, in one turn: a turn of the event loop, after which a busy thread is left to others for
  * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
  * loop that a request takes.
  */
@@ -12,7 +12,7 @@ const MAX_STARTS_PER_TURN = 16;
 
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
-/** How many attempts of a tenant may begin: while others are here, a few in each turn, and large ones at a pace. */
+/** How many attempts of a tenant may begin: while others are here, a few in each turn, fewest where it gives way, and large ones at a pace. */
 export interface Starts {
   /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
   maxPerTurn(tenantId: string): number;
