@@ -2,7 +2,8 @@ import { LIMITS } from './limits.ts';
 
 /** Who has brought something lately, and how much. */
 export interface Presence {
-  saw(tenantId: string, nowMs: number): void;
+  /** `brought`: how many requests, runs or attempts, of which each is to be counted once; default 1. */
+  saw(tenantId: string, nowMs: number, brought?: number): void;
   /** Whether at least two tenants have, within LIMITS.othersPresentMs. */
   hasSeveral(nowMs: number): boolean;
   /** Whether somebody else is here who is not busy. */
@@ -54,13 +55,13 @@ export function createPresence(): Presence {
   }
 
   return {
-    saw(tenantId, nowMs) {
+    saw(tenantId, nowMs, brought = 1) {
       const known = tenants.get(tenantId);
       if (known === undefined) {
         forgetGone(nowMs);
         light.untilMs = Number.NEGATIVE_INFINITY;
       }
-      const level = known === undefined ? 1 : Math.min(MAX_LEVEL, levelOf(known, nowMs) + 1);
+      const level = Math.min(MAX_LEVEL, (known === undefined ? 0 : levelOf(known, nowMs)) + brought);
       tenants.delete(tenantId);
       tenants.set(tenantId, { level, seenAtMs: nowMs });
     },

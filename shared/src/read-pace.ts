@@ -25,7 +25,8 @@ export function createReadPace(options: ReadPaceOptions): ReadPace {
   return {
     waitMs(tenantId, bytes) {
       const now = nowMs();
-      presence.saw(tenantId, now);
+      // What it is part of was counted.
+      presence.saw(tenantId, now, 0);
       if (!presence.hasSeveral(now)) {
         debts.forget(tenantId);
         return 0;

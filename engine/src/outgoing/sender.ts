@@ -86,7 +86,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     push(items) {
       const shed: T[] = [];
       for (const item of items) {
-        presence.saw(item.accountId, performance.now());
+        presence.saw(item.accountId, performance.now(), 0);
         if (!isStopping && lanes.room(options.laneIdOf(item)) > 0) lanes.push(item);
         else shed.push(item);
       }
