@@ -31,6 +31,8 @@ interface ClientPatience {
   /** How often the two are looked at. */
   checkMs: number;
   maxConnections: number;
+  /** Of one address. */
+  maxSilentConnections: number;
   answerStallMs: number;
 }
 
@@ -48,6 +50,7 @@ const PATIENCE: ClientPatience = {
   requestTimeoutMs: LIMITS.requestTimeoutMs,
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
+  maxSilentConnections: LIMITS.maxSilentConnections,
   answerStallMs: LIMITS.answerStallMs,
 };
 const IDLE_CHECK_MS = 25;
@@ -68,7 +71,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
   });
   const state = { stopping: false };
-  const connections = trackConnections(server, patience.maxConnections);
+  const connections = trackConnections(server, patience);
   const route = requestRouter(options, state, patience);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
@@ -221,11 +224,13 @@ interface Connections {
 }
 
 /**
- * Bounds connections: beyond the bound one on which nothing was ever sent makes room for the next, the oldest first, or else the one that
+ * Bounds connections: of one address beyond the bound of silent ones, the oldest on which nothing was ever sent is closed: a thousand that
+ * their client closes together are 25 ms of the thread. Beyond the bound of all one on which nothing was ever sent makes room for the next, the oldest first, or else the one that
  * has waited for its next request for longest; where every one has a request under way the next is refused.
  */
-function trackConnections(server: Server, maxConnections: number): Connections {
+function trackConnections(server: Server, { maxConnections, maxSilentConnections }: ClientPatience): Connections {
   const open = new Set<Socket>();
+  const silent = createSilentConnections(maxSilentConnections);
   const underWay = new WeakMap<Socket, number>();
   /** The one that has been idle for longest first. */
   const idle = new Set<Socket>();
@@ -249,7 +254,9 @@ function trackConnections(server: Server, maxConnections: number): Connections {
       return;
     }
     open.add(socket);
+    const forget = silent.add(socket);
     socket.once('close', () => {
+      forget();
       open.delete(socket);
       idle.delete(socket);
     });
@@ -266,6 +273,29 @@ function trackConnections(server: Server, maxConnections: number): Connections {
     },
     endSilent() {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
+}
+
+/** `add` closes the oldest silent one of the same address where there are too many, and answers what to call when the new one is closed. */
+function createSilentConnections(max: number): { add(socket: Socket): () => void } {
+  // With those that have spoken since, until one has to go.
+  const byAddress = new Map<string, Set<Socket>>();
+  return {
+    add(socket) {
+      const address = socket.remoteAddress ?? '';
+      const sockets = byAddress.get(address) ?? new Set();
+      byAddress.set(address, sockets);
+      sockets.add(socket);
+      for (const oldest of sockets) {
+        if (sockets.size <= max) break;
+        sockets.delete(oldest);
+        if (oldest.bytesRead === 0) oldest.destroy();
+      }
+      return () => {
+        sockets.delete(socket);
+        if (sockets.size === 0) byAddress.delete(address);
+      };
     },
   };
 }

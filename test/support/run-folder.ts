@@ -13,12 +13,14 @@ export function openRunFolder(): { close(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'headwater-run-'));
   mkdirSync(path.join(folder, PIDS));
   process.env[VARIABLE] = folder;
-  return {
-    close() {
-      for (const pid of readdirSync(path.join(folder, PIDS))) killIfAlive(Number(pid));
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const close = () => {
+    process.off('exit', close);
+    for (const pid of readdirSync(path.join(folder, PIDS))) killIfAlive(Number(pid));
+    rmSync(folder, { recursive: true, force: true });
   };
+  // Of a run that is interrupted, nothing is ended in order.
+  process.once('exit', close);
+  return { close };
 }
 
 /** A new folder for a server's data. */
