@@ -16,7 +16,7 @@ export const LIMITS = {
   othersPresentMs: 1_000,
   /** Requests, runs and deliveries of one tenant a second, beyond which it is busy and gives way to those who are not; as many at once are none too many. */
   lightPerSecond: 400,
-  lightBurst: 16,
+  lightBurst: 8,
   busyRequestsPerSecond: 200,
   busyBurstMs: 50,
   maxRequestWaitMs: 20_000,

@@ -7,8 +7,9 @@ import { pauseAtPaceMs } from '../run/end-at-pace.ts';
  * loop that a request takes.
  */
 const MAX_STARTS_GIVING_WAY = 2;
-/** The same, of who need not give way. */
-const MAX_STARTS_PER_TURN = 16;
+/** The same, of who need not, beside somebody who is not busy, and where all others are. */
+const MAX_STARTS_BESIDE_LIGHT = 4;
+const MAX_STARTS_BESIDE_BUSY = 16;
 
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
@@ -43,7 +44,9 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
       if (!hasOthers()) return Number.POSITIVE_INFINITY;
       const owedMs = debts.owedMs(tenantId, performance.now());
       if (owedMs <= 0) {
-        if (!presence.mustGiveWay(tenantId, performance.now())) return MAX_STARTS_PER_TURN;
+        const nowMs = performance.now();
+        if (!presence.hasLightOther(tenantId, nowMs)) return MAX_STARTS_BESIDE_BUSY;
+        if (!presence.mustGiveWay(tenantId, nowMs)) return MAX_STARTS_BESIDE_LIGHT;
         givesWay = true;
         return MAX_STARTS_GIVING_WAY;
       }
