@@ -55,19 +55,6 @@ test('what is not HTTP gets a 400, and headers over the limit a 431', async () =
   expect(answers.map((text) => text.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 431']);
 });
 
-test('who connects and speaks is answered, however many there are, and is not one of the silent', async () => {
-  // More than may be silent, and less than the system lets wait for their connection.
-  const clients = LIMITS.maxSilentConnections * 1.5;
-  const ask = () => fetch(`${server.url}/healthz`, { headers: { connection: 'close' } });
-  const silent = connect(server.port, '127.0.0.1').resume();
-  await new Promise((resolve) => silent.once('connect', resolve));
-  for (let round = 0; round < 3; round++) {
-    const answers = await Promise.all(Array.from({ length: clients }, ask));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  }
-  silent.destroy();
-});
-
 const PIPELINED = 'GET /e/known1 HTTP/1.1\r\nhost: x\r\n\r\n';
 
 test('a request that was sent before the answer to another is looked at when that is answered', async () => {

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
+import { type ClientConnections, type ConnectionBounds, trackConnections } from './client-connections.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -24,15 +25,12 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   patience?: Partial<ClientPatience>;
 }
 
-interface ClientPatience {
+interface ClientPatience extends ConnectionBounds {
   headersTimeoutMs: number;
   /** At least headersTimeoutMs. */
   requestTimeoutMs: number;
   /** How often the two are looked at. */
   checkMs: number;
-  maxConnections: number;
-  /** Of one address. */
-  maxSilentConnections: number;
   answerStallMs: number;
 }
 
@@ -51,6 +49,7 @@ const PATIENCE: ClientPatience = {
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
   maxSilentConnections: LIMITS.maxSilentConnections,
+  silentMs: LIMITS.silentConnectionMs,
   answerStallMs: LIMITS.answerStallMs,
 };
 const IDLE_CHECK_MS = 25;
@@ -93,7 +92,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
       state.stopping = true;
-      stopped ??= closeServer(server, connections.endSilent, graceMs);
+      stopped ??= closeServer(server, connections, graceMs);
       return stopped;
     },
   };
@@ -216,90 +215,6 @@ function refuse(response: ServerResponse, error: HeadwaterError): void {
   response.writeHead(problem.status, headers).end(body);
 }
 
-interface Connections {
-  /** A request has come over a connection; it is under way until its response is closed. */
-  began(socket: Socket, response: ServerResponse): void;
-  /** Ends those on which nothing was ever sent: node does not count them as idle before headersTimeout. */
-  endSilent(): void;
-}
-
-/**
- * Bounds connections: of one address beyond the bound of silent ones, the oldest on which nothing was ever sent is closed: a thousand that
- * their client closes together are 25 ms of the thread. Beyond the bound of all one on which nothing was ever sent makes room for the next, the oldest first, or else the one that
- * has waited for its next request for longest; where every one has a request under way the next is refused.
- */
-function trackConnections(server: Server, { maxConnections, maxSilentConnections }: ClientPatience): Connections {
-  const open = new Set<Socket>();
-  const silent = createSilentConnections(maxSilentConnections);
-  const underWay = new WeakMap<Socket, number>();
-  /** The one that has been idle for longest first. */
-  const idle = new Set<Socket>();
-  const makeRoom = () => {
-    for (const socket of open) {
-      if (socket.bytesRead > 0) continue;
-      open.delete(socket);
-      socket.destroy();
-      return true;
-    }
-    const [oldest] = idle;
-    if (oldest === undefined) return false;
-    open.delete(oldest);
-    idle.delete(oldest);
-    oldest.destroy();
-    return true;
-  };
-  server.on('connection', (socket: Socket) => {
-    if (open.size >= maxConnections && !makeRoom()) {
-      socket.destroy();
-      return;
-    }
-    open.add(socket);
-    const forget = silent.add(socket);
-    socket.once('close', () => {
-      forget();
-      open.delete(socket);
-      idle.delete(socket);
-    });
-  });
-  return {
-    began(socket, response) {
-      idle.delete(socket);
-      underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
-      response.once('close', () => {
-        const left = (underWay.get(socket) ?? 1) - 1;
-        underWay.set(socket, left);
-        if (left === 0 && open.has(socket)) idle.add(socket);
-      });
-    },
-    endSilent() {
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
-}
-
-/** `add` closes the oldest silent one of the same address where there are too many, and answers what to call when the new one is closed. */
-function createSilentConnections(max: number): { add(socket: Socket): () => void } {
-  // With those that have spoken since, until one has to go.
-  const byAddress = new Map<string, Set<Socket>>();
-  return {
-    add(socket) {
-      const address = socket.remoteAddress ?? '';
-      const sockets = byAddress.get(address) ?? new Set();
-      byAddress.set(address, sockets);
-      sockets.add(socket);
-      for (const oldest of sockets) {
-        if (sockets.size <= max) break;
-        sockets.delete(oldest);
-        if (oldest.bytesRead === 0) oldest.destroy();
-      }
-      return () => {
-        sockets.delete(socket);
-        if (sockets.size === 0) byAddress.delete(address);
-      };
-    },
-  };
-}
-
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -310,15 +225,16 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-async function closeServer(server: Server, endSilent: () => void, graceMs: number): Promise<void> {
+async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // close() ends the connections that are idle now; those that fall idle later are ended here.
-  endSilent();
+  connections.endSilent();
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(force);
+  connections.stop();
 }
 
 const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
