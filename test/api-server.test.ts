@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
@@ -92,4 +94,28 @@ test('beyond a few of them the connection ends, and what came with them is not h
   }
   expect(started).toBeGreaterThan(LIMITS.maxPipelinedRequests);
   expect(started).toBeLessThan(4 * LIMITS.maxPipelinedRequests);
+});
+
+test('of connections that clients close together a few are ended in each turn', async () => {
+  const sockets: Socket[] = [];
+  const add = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+  subscribe('net.server.socket', add);
+  const clients = Array.from({ length: 100 }, () => connect(server.port, '127.0.0.1').resume());
+  try {
+    await Promise.all(clients.map((client) => once(client, 'connect')));
+    await eventually(() => sockets.length === clients.length);
+  } finally {
+    unsubscribe('net.server.socket', add);
+  }
+  const closed = Promise.all(clients.map((client) => once(client, 'close')));
+  for (const client of clients) client.end();
+  const inTurn: number[] = [];
+  for (let ended = 0; ended < sockets.length; ) {
+    await nextTurn();
+    const now = sockets.filter((socket) => socket.writableEnded).length;
+    inTurn.push(now - ended);
+    ended = now;
+  }
+  expect(Math.max(...inTurn)).toBeLessThanOrEqual(8);
+  await closed;
 });

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
-import { type ClientConnections, type ConnectionBounds, trackConnections } from './client-connections.ts';
+import { trackConnections } from './client-connections.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -25,12 +25,13 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   patience?: Partial<ClientPatience>;
 }
 
-interface ClientPatience extends ConnectionBounds {
+interface ClientPatience {
   headersTimeoutMs: number;
   /** At least headersTimeoutMs. */
   requestTimeoutMs: number;
   /** How often the two are looked at. */
   checkMs: number;
+  maxConnections: number;
   answerStallMs: number;
 }
 
@@ -48,8 +49,6 @@ const PATIENCE: ClientPatience = {
   requestTimeoutMs: LIMITS.requestTimeoutMs,
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
-  maxSilentConnections: LIMITS.maxSilentConnections,
-  silentMs: LIMITS.silentConnectionMs,
   answerStallMs: LIMITS.answerStallMs,
 };
 const IDLE_CHECK_MS = 25;
@@ -70,7 +69,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
   });
   const state = { stopping: false };
-  const connections = trackConnections(server, patience);
+  const connections = trackConnections(server, patience.maxConnections);
   const route = requestRouter(options, state, patience);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
@@ -92,7 +91,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
       state.stopping = true;
-      stopped ??= closeServer(server, connections, graceMs);
+      stopped ??= closeServer(server, connections.endSilent, graceMs);
       return stopped;
     },
   };
@@ -225,16 +224,15 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
+async function closeServer(server: Server, endSilent: () => void, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // close() ends the connections that are idle now; those that fall idle later are ended here.
-  connections.endSilent();
+  endSilent();
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(force);
-  connections.stop();
 }
 
 const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {

@@ -367,9 +367,6 @@ export const LIMITS = {
   maxPipelinedRequests: 20,
   /** Connections of clients; beyond it one on which nothing was ever sent, or that is idle, makes room, or the new one is refused. */
   maxClientConnections: 10_000,
-  /** Of one address, on which nothing was sent for silentConnectionMs since they were opened; beyond it the oldest of them are closed. */
-  maxSilentConnections: 256,
-  silentConnectionMs: 1_000,
   /** Answers of one account that clients have not read yet, on one node; beyond it those that have waited longest are cut off. */
   maxUnreadAnswerBytes: 64 * 1024 * 1024,
   /** What has arrived of bodies larger than smallBodyBytes that are not complete, in the same way. */
