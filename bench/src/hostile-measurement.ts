@@ -4,7 +4,7 @@ export const TARGET_RATIO = 2;
 /** What an attack did to its neighbour: a file of the suite may make several. */
 export interface HostileMeasurement {
   file: string;
-  /** One, or three where the first was beyond the target. */
+  /** One; three where that was beyond the target, and five where the middle one of three was. */
   tries: readonly HostileTry[];
 }
 

@@ -40,7 +40,7 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
   const unmeasured = files.filter((file) => !worst.has(file)).map(nameOf);
   return [
     formatMachine(machine),
-    'neighbour, request to receipt, ms; each attack against its own quiet phase right before; * the middle one of three',
+    'neighbour, request to receipt, ms; each attack against its own quiet phase right before; * the middle one of three or five',
     `${'attack'.padEnd(width)}  ${COLUMNS.map((column) => column.padStart(7)).join('  ')}`,
     ...table,
     `${within} of ${worst.size} attacks leave the neighbour's p99 within ${TARGET_RATIO} times its quiet value`,

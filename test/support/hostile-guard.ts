@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import type postgres from 'postgres';
 import { expect } from 'vitest';
-import { type HostileMeasurement, ratioOf, TARGET_RATIO } from '../../bench/src/hostile-measurement.ts';
+import { type HostileMeasurement, middleTry, ratioOf, TARGET_RATIO } from '../../bench/src/hostile-measurement.ts';
 import { findHotCores, setCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { eventually } from './eventually.ts';
 import type { HostileServer } from './hostile-server.ts';
@@ -21,6 +21,7 @@ const NEIGHBOUR = `export default { name: 'Neighbour', version: '1', props: { ht
 const TEST = { warmUpRequests: 5, perSecond: 20, minRequests: 4 };
 const BENCH = { warmUpRequests: 200, perSecond: 120, patience: 10 };
 const DRAIN_MS = 15_000;
+const MAX_TRIES = 5;
 
 interface Neighbour {
   tenant: Tenant;
@@ -87,15 +88,15 @@ async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>
 
 /**
  * The same traffic without the attack and then with it. Quiet traffic beside quiet traffic is beyond the target once in twenty times: what
- * is beyond it is measured twice more.
+ * is beyond it is measured twice more, and twice again where the middle one of three is.
  */
 async function measure<T>(neighbour: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
   const first = await measureOnce(neighbour, attack);
   const tries = [first.tried];
-  if (ratioOf(first.tried) > TARGET_RATIO) {
+  const line: HostileMeasurement = { file: path.relative(process.cwd(), expect.getState().testPath ?? ''), tries };
+  while (tries.length < MAX_TRIES && ratioOf(middleTry(line)) > TARGET_RATIO) {
     for (let again = 0; again < 2; again++) tries.push((await measureOnce(neighbour, attack)).tried);
   }
-  const line: HostileMeasurement = { file: path.relative(process.cwd(), expect.getState().testPath ?? ''), tries };
   await appendFile(report, `${JSON.stringify(line)}\n`);
   return first.answer;
 }
