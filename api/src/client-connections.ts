@@ -4,34 +4,34 @@ import type { Socket } from 'node:net';
 export interface ClientConnections {
   /** A request has come over a connection; it is under way until its response is closed. */
   began(socket: Socket, response: ServerResponse): void;
-  /** Ends those on which nothing was ever sent: node does not count them as idle before headersTimeout. */
-  endSilent(): void;
+  /** Ends those on which nothing is under way: all answers were sent, and nothing has come of another request. */
+  endIdle(): void;
 }
 
 /** In one turn of the event loop. */
 const MAX_ENDS_PER_TURN = 8;
 
 /**
- * Bounds connections. Beyond the bound of all, one on which nothing was ever sent makes room for the next, the oldest first, or else the
- * one that has waited for its next request for longest; where every one has a request under way the next is refused.
+ * Bounds connections. Beyond the bound one whose first request has not come, or not come whole, makes room for the next, the oldest
+ * first, or else the one that has waited for its next request for longest; where every one has a request under way the next is refused.
  */
 export function trackConnections(server: Server, maxConnections: number): ClientConnections {
   const open = new Set<Socket>();
   const endAtPace = createEndPace();
   const underWay = new WeakMap<Socket, number>();
-  /** The one that has been idle for longest first. */
-  const idle = new Set<Socket>();
+  /** Without a whole request so far, the oldest first. */
+  const fresh = new Set<Socket>();
+  /** What had been read of each when it fell idle, the one that has been idle for longest first. */
+  const idle = new Map<Socket, number>();
+  const forget = (socket: Socket) => {
+    open.delete(socket);
+    fresh.delete(socket);
+    idle.delete(socket);
+  };
   const makeRoom = () => {
-    for (const socket of open) {
-      if (socket.bytesRead > 0) continue;
-      open.delete(socket);
-      socket.destroy();
-      return true;
-    }
-    const [oldest] = idle;
+    const [oldest] = fresh.size > 0 ? fresh : idle.keys();
     if (oldest === undefined) return false;
-    open.delete(oldest);
-    idle.delete(oldest);
+    forget(oldest);
     oldest.destroy();
     return true;
   };
@@ -41,24 +41,24 @@ export function trackConnections(server: Server, maxConnections: number): Client
       return;
     }
     open.add(socket);
+    fresh.add(socket);
     endAtPace(socket);
-    socket.once('close', () => {
-      open.delete(socket);
-      idle.delete(socket);
-    });
+    socket.once('close', () => forget(socket));
   });
   return {
     began(socket, response) {
+      fresh.delete(socket);
       idle.delete(socket);
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
       response.once('close', () => {
         const left = (underWay.get(socket) ?? 1) - 1;
         underWay.set(socket, left);
-        if (left === 0 && open.has(socket)) idle.add(socket);
+        if (left === 0 && open.has(socket)) idle.set(socket, socket.bytesRead);
       });
     },
-    endSilent() {
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    endIdle() {
+      for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
+      for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy();
     },
   };
 }
@@ -83,6 +83,8 @@ function createEndPace(): (socket: Socket) => void {
     socket.removeAllListeners('end');
     socket.once('end', () => {
       ended.push(() => {
+        // Closed meanwhile: node may have given its parser to another connection.
+        if (socket.destroyed) return;
         for (const listener of listeners) listener.call(socket);
       });
       if (!isScheduled) schedule();

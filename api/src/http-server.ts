@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
@@ -53,6 +53,9 @@ const PATIENCE: ClientPatience = {
 };
 const IDLE_CHECK_MS = 25;
 
+/** What the client waits for before it sends the body, by its `expect` header. */
+type Expected = 'nothing' | 'continue' | 'something';
+
 const NO_URL = 'The host header and the target of the request are not those of a URL';
 const PROBLEM_HEADERS = { 'content-type': PROBLEM_CONTENT_TYPE };
 
@@ -71,19 +74,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const state = { stopping: false };
   const connections = trackConnections(server, patience.maxConnections);
   const route = requestRouter(options, state, patience);
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+  const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
-    route(request, response);
+    route(request, response, expected);
   };
-  server.on('request', onRequest);
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (refuseUnsentBody(request, response, options)) return;
-    response.writeContinue();
-    onRequest(request, response);
-  });
-  server.on('checkExpectation', (_: IncomingMessage, response: ServerResponse) => {
-    writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
-  });
+  server.on('request', onRequest('nothing'));
+  server.on('checkContinue', onRequest('continue'));
+  server.on('checkExpectation', onRequest('something'));
   server.on('clientError', answerClientError);
   await listen(server, options);
   let stopped: Promise<void> | undefined;
@@ -91,7 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
       state.stopping = true;
-      stopped ??= closeServer(server, connections.endSilent, graceMs);
+      stopped ??= closeServer(server, connections.endIdle, graceMs);
       return stopped;
     },
   };
@@ -121,22 +118,28 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     if (!response.destroyed) await answerWithApp(request, response);
   };
   const queued = new WeakMap<Socket, number>();
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
+  const serve = (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
     if (state.stopping) response.shouldKeepAlive = false;
+    if (expected === 'something')
+      return writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
+    if (expected === 'continue') {
+      if (refuseUnsentBody(request, response, options)) return;
+      response.writeContinue();
+    }
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
     if (address === undefined) {
       boundUnreadBody(request, response);
       void answer(request, response);
     } else options.ingest?.(request, response, address);
   };
-  return (request: IncomingMessage, response: ServerResponse) => {
+  return (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
     if (cutPipeline(queued, request, response)) return;
     cutOffStalled(response, answerStallMs);
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');
-    if (response.socket !== null) return serve(request, response);
+    if (response.socket !== null) return serve(request, response, expected);
     // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
-    response.once('socket', () => setImmediate(serve, request, response));
+    response.once('socket', () => setImmediate(serve, request, response, expected));
   };
 }
 
@@ -224,15 +227,17 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-async function closeServer(server: Server, endSilent: () => void, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // close() ends the connections that are idle now; those that fall idle later are ended here.
-  endSilent();
-  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+async function closeServer(server: Server, endIdle: () => void, graceMs: number): Promise<void> {
+  // Not its own close(), for which a connection is idle once an answer was written, though most of it may not have been sent yet.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  endIdle();
+  const sweep = setInterval(endIdle, IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(force);
+  // Ends its look at connections for those that are slow.
+  server.close();
 }
 
 const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
@@ -256,4 +261,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  // Whoever never closes his side would keep the connection for ever: node looks for slow ones once.
+  const cutOff = setTimeout(() => socket.destroy(), LIMITS.drainMs).unref();
+  socket.once('close', () => clearTimeout(cutOff));
 }

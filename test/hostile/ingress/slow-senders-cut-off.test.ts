@@ -1,7 +1,9 @@
 // ingress: Headers, a body, or nothing at all, sent more slowly than any client has reason to.
-import { connect } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type HttpServer, startHttpServer } from '../../../api/src/http-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { statusesOf } from '../../support/hostile-ingress.ts';
 import { hostile } from '../../support/hostile.ts';
 
@@ -40,4 +42,22 @@ it('is over at the limit of time, with a 408 where there was a request', async (
     ]),
   );
   expect(answers.map(statusesOf)).toEqual([[408], [408], [408]]);
+});
+
+it('keeps no connection whose client never closes his side', async () => {
+  const taken: Socket[] = [];
+  const add = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    if (socket.localPort === server.port) taken.push(socket);
+  };
+  subscribe('net.server.socket', add);
+  const client = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    client.resume().write('GET / HT');
+    await eventually(() => taken.length > 0 && taken.every((socket) => socket.destroyed));
+    expect(client.destroyed).toBe(false);
+  } finally {
+    unsubscribe('net.server.socket', add);
+    client.destroy();
+  }
 });
