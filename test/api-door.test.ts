@@ -25,6 +25,19 @@ test('requests without a known key go on a few at a time, and those with one do 
   await Promise.all(crowd);
 });
 
+test('what only begins as the path of a probe waits like everything else', async () => {
+  const headers = { authorization: 'Bearer hw_made_up_made_up_made_up' };
+  let answered = 0;
+  const crowd = Array.from({ length: CROWD }, async () => {
+    expect((await server.call('/healthz/x', { headers })).status).toBe(404);
+    answered++;
+  });
+  await sleep(50);
+  expect((await fetch(`${server.url}/healthz?x`)).status).toBe(200);
+  expect(answered).toBeLessThan(CROWD);
+  await Promise.all(crowd);
+});
+
 test('a client that leaves meanwhile is not served', async () => {
   const before = server.calls.length;
   const leaving = new AbortController();

@@ -51,7 +51,7 @@ export function createApp(options: AppOptions): App {
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
-  mountProbes(app, endpoints, options);
+  mountProbes(app, endpoints, { ...options, unread });
   const allowedMethods = methodFinder(endpoints);
   app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
   return app;

@@ -1,4 +1,4 @@
-import { createGiveWay } from '@headwater/shared';
+import { createRests } from '@headwater/shared';
 
 /** More who wait are not held up: each of them is memory, also when its client has gone. */
 const MAX_WAITING = 1_000;
@@ -11,7 +11,7 @@ type Line = () => Promise<void>;
  * the thread in between.
  */
 export function createLine(): Line {
-  const giveWay = createGiveWay();
+  const giveWay = createRests()();
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   return async () => {

@@ -6,26 +6,34 @@ const TURN_MS = 2;
 /** Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end of a turn each time. */
 const REST_MS = 4;
 
-/** What has to rest does so one after the other: hundreds who rested at the same time would go on at the same time. */
-let resting: Promise<void> = Promise.resolve();
-let restedAtMs = 0;
+type GiveWay = () => Promise<void>;
 
 /**
  * For work of many steps that waits for nothing: called between them, it leaves the thread to others when that was busy for a
  * while. Work of one request can be thousands of steps, and promises alone never let go of the thread. `begunAtMs`: 0 for work that is
  * long in any case, and waits before it begins.
  */
-export function createGiveWay(begunAtMs = busyMs()): () => Promise<void> {
-  return async () => {
-    if (busyMs() - Math.max(begunAtMs, restedAtMs) < TURN_MS) return;
-    resting = resting.then(rest);
-    await resting;
-  };
-}
+export const createGiveWay = createRests();
 
-async function rest(): Promise<void> {
-  await sleep(REST_MS);
-  restedAtMs = busyMs();
+/**
+ * Rests of their own, for what must not wait for the work of tenants. What has to rest does so one after the other: hundreds who rested at
+ * the same time would go on at the same time.
+ */
+export function createRests(): (begunAtMs?: number) => GiveWay {
+  let resting: Promise<void> = Promise.resolve();
+  let restedAtMs = 0;
+
+  async function rest(): Promise<void> {
+    await sleep(REST_MS);
+    restedAtMs = busyMs();
+  }
+
+  return (begunAtMs = busyMs()) =>
+    async () => {
+      if (busyMs() - Math.max(begunAtMs, restedAtMs) < TURN_MS) return;
+      resting = resting.then(rest);
+      await resting;
+    };
 }
 
 /** Of this thread since its start, without what it waited for. */

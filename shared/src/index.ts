@@ -20,9 +20,9 @@ export {
 } from './expressions/index.ts';
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
-export { createGiveWay } from './give-way.ts';
+export { createGiveWay, createRests } from './give-way.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
-export { createTenantTurns } from './tenant-turns.ts';
+export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';
 export { createReadPace, type ReadPace } from './read-pace.ts';
 export type {

@@ -13,6 +13,8 @@ export const LIMITS = {
    */
   smallBodyBytes: 16 * 1024,
   largeBodyBytesPerSecond: 512 * 1024,
+  /** Of one account's bodies over smallBodyBytes: so many are made into events at a time. */
+  maxBodyChecksPerTenant: 2,
   othersPresentMs: 1_000,
   /** Requests, runs and deliveries of one tenant a second, beyond which it is busy and gives way to those who are not; as many at once are none too many. */
   lightPerSecond: 400,
@@ -45,6 +47,8 @@ export const LIMITS = {
    * and objects with more: 400.
    */
   maxFormFields: 2_000,
+  /** The header lines of one part of a multipart form; a form with a longer one arrives as a string. */
+  maxPartHeadBytes: 8 * 1024,
   /** Body of a request to the REST API. */
   maxApiBodyBytes: 6 * 1024 * 1024,
   /** Source text of one component. */

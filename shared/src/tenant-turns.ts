@@ -43,3 +43,19 @@ export function createTenantTurns(maxUnderWay: number): TenantTurns {
     },
   };
 }
+
+/** Does `work` when its turn has come; undefined where `signal` fired before. */
+export async function inTurn<T>(
+  turns: TenantTurns,
+  tenantId: string,
+  signal: AbortSignal,
+  work: () => T | Promise<T>,
+): Promise<T | undefined> {
+  const end = await turns.take(tenantId, signal);
+  if (end === undefined) return undefined;
+  try {
+    return await work();
+  } finally {
+    end();
+  }
+}

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
-import { HeadwaterError, ID_PREFIXES, LIMITS } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type TenantTurns } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import { createDoors, ENDPOINT_PACE } from '../door.ts';
 import type { Log } from '../log.ts';
@@ -26,12 +26,16 @@ export interface IngestOptions {
 
 interface IngestContext extends Required<IngestOptions> {
   doors: ReturnType<typeof createDoors>;
+  /** Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account would keep all others waiting. */
+  checks: TenantTurns;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
 
 // Anything else cannot be a key, and is not worth a look into the database.
 const KEY = /^[A-Za-z0-9_-]{1,128}$/;
+
+type Route = NonNullable<Awaited<ReturnType<Engine['ingest']['route']>>>;
 
 const CLIENT_GONE_STATUS = 499;
 
@@ -41,7 +45,8 @@ const CLIENT_GONE_STATUS = 499;
  */
 export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
-  const options = { ...given, unread, unfinished, doors: createDoors(ENDPOINT_PACE) };
+  const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
+  const options = { ...given, unread, unfinished, doors: createDoors(ENDPOINT_PACE), checks };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');
@@ -75,25 +80,19 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 /** Answers and returns the status; throws what the client is to be told instead. */
 async function takeRequest(
-  { engine, turns, unread, unfinished, doors }: IngestContext,
+  context: IngestContext,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
 ): Promise<number> {
+  const { engine, turns, unread, doors } = context;
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   engine.ingest.admit(route);
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
-  const announced = announcedBytes(request);
-  if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(route.accountId, announced);
-  const held = unfinished.begin(route.accountId, announced, () => request.destroy());
-  const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
-  held?.end();
-  if (body.kind === 'aborted') return CLIENT_GONE_STATUS;
-  if (body.kind === 'too-large') throw bodyTooLarge();
-  if (announced === undefined) turns.count(route.accountId, body.bytes.length);
-  const client = route.sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
-  const accepted = await engine.ingest.accept(route, await httpEventJson(request, address, body.bytes, client));
+  const json = await readEvent(context, route, { request, response, address });
+  if (json === undefined) return CLIENT_GONE_STATUS;
+  const accepted = await engine.ingest.accept(route, json);
   if (accepted.response === undefined) {
     writeAccepted(request, response);
     return 200;
@@ -106,6 +105,43 @@ async function takeRequest(
   unread.hold(route.accountId, response, outcome.response.body.byteLength);
   writeRunResponse(response, outcome.response, address);
   return status;
+}
+
+/** The event as JSON; undefined where the client has gone. */
+async function readEvent(
+  { turns, unfinished, checks }: IngestContext,
+  { accountId, sourceId }: Route,
+  { request, response, address }: { request: IncomingMessage; response: ServerResponse; address: EndpointAddress },
+): Promise<string | undefined> {
+  const announced = announcedBytes(request);
+  if ((announced ?? 0) <= LIMITS.maxHttpBodyBytes) await turns.take(accountId, announced);
+  const held = unfinished.begin(accountId, announced, () => request.destroy());
+  try {
+    const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
+    if (body.kind === 'aborted') return undefined;
+    if (body.kind === 'too-large') throw bodyTooLarge();
+    if (announced === undefined) turns.count(accountId, body.bytes.length);
+    const client = sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
+    const toJson = () => httpEventJson(request, address, body.bytes, client);
+    if (body.bytes.length <= LIMITS.smallBodyBytes) return await toJson();
+    // What waits for its turn is held, and cut off, as what has not arrived.
+    return await whileOpen(response, (gone) => inTurn(checks, accountId, gone, toJson));
+  } finally {
+    held?.end();
+  }
+}
+
+/** `gone` fires when the client, or whoever cuts it off, has closed the connection. */
+async function whileOpen<T>(response: ServerResponse, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const gone = new AbortController();
+  const abort = () => gone.abort();
+  if (response.destroyed) abort();
+  response.once('close', abort);
+  try {
+    return await work(gone.signal);
+  } finally {
+    response.off('close', abort);
+  }
 }
 
 function bodyTooLarge(): HeadwaterError {

@@ -31,18 +31,16 @@ export async function multipartJson(contentType: string, bytes: Buffer): Promise
   return JSON.stringify(Object.fromEntries(entries));
 }
 
+/** Two or three are usual. */
+const MAX_HEAD_LINES = 16;
+
 const BOUNDARY = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i;
 
 async function parseForm(contentType: string, bytes: Buffer): Promise<FormData | undefined> {
   const match = BOUNDARY.exec(contentType);
   const boundary = match?.[1] ?? match?.[2];
-  // Tiny parts cost a hundred times more than their bytes: the count is bounded before any is looked at.
-  if (
-    boundary === undefined ||
-    countUpTo(bytes, `--${boundary}`, LIMITS.maxFormFields + 2) > LIMITS.maxFormFields + 1
-  ) {
-    return undefined;
-  }
+  // Tiny parts, and header lines of parts, cost a hundred times more than their bytes: both are counted before any is looked at.
+  if (boundary === undefined || hasTooMuch(bytes, `--${boundary}`)) return undefined;
   // Of the header as it came another boundary might be read than the one that was counted.
   const headers = { 'content-type': `multipart/form-data; boundary=${quoted(boundary)}` };
   const response = new Response(new Uint8Array(bytes), { headers });
@@ -52,6 +50,21 @@ async function parseForm(contentType: string, bytes: Buffer): Promise<FormData |
   } catch {
     return undefined; // a broken part: the component gets the string
   }
+}
+
+function hasTooMuch(bytes: Buffer, delimiter: string): boolean {
+  let parts = 0;
+  for (let at = bytes.indexOf(delimiter); at !== -1; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+    // The last one begins no part.
+    if (++parts > LIMITS.maxFormFields + 1) return true;
+    const start = at + delimiter.length;
+    const head = bytes.subarray(start, start + LIMITS.maxPartHeadBytes);
+    const length = head.indexOf('\r\n\r\n');
+    if (length === -1 && head.length === LIMITS.maxPartHeadBytes) return true;
+    if (countUpTo(head.subarray(0, length === -1 ? undefined : length), '\r\n', MAX_HEAD_LINES) === MAX_HEAD_LINES)
+      return true;
+  }
+  return false;
 }
 
 /** As a parameter of a content type (RFC 9110, 5.6.4). */

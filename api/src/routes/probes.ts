@@ -27,8 +27,16 @@ export function probeMethods(): [pattern: string, methods: string[]][] {
 }
 
 /** What says about the server itself, without a key. */
-export function mountProbes(app: App, endpoints: readonly Endpoint[], options: AppOptions): void {
-  const { engine, metrics, publicUrl } = options;
+export function mountProbes(
+  app: App,
+  endpoints: readonly Endpoint[],
+  options: AppOptions & Required<Pick<AppOptions, 'unread'>>,
+): void {
+  const { engine, metrics, publicUrl, unread } = options;
+  /** Of all who ask without a key together. */
+  const hold = (c: ApiContext, bytes: number) => {
+    if (c.env.outgoing !== undefined) unread.hold('', c.env.outgoing, bytes);
+  };
   const inLine = createLine();
   const at = (path: (typeof PATHS)[number], handle: (c: ApiContext) => Response | Promise<Response>) =>
     app.get(path, (c) => {
@@ -42,6 +50,7 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.
     documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
     await documentTurn(documentJson.byteLength / BYTES_PER_MS);
+    hold(c, documentJson.byteLength);
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
   });
   const readiness = createShared(READY_EVERY_MS, () => isReady(engine));
@@ -62,6 +71,7 @@ export function mountProbes(app: App, endpoints: readonly Endpoint[], options: A
     const bytes = zipped ? await made.zipped() : made.plain;
     // All who asked meanwhile have it at once.
     await figuresTurn(bytes.byteLength / BYTES_PER_MS);
+    hold(c, bytes.byteLength);
     const headers = { 'content-type': METRICS_CONTENT_TYPE, vary: 'accept-encoding' };
     return c.body(bytes, 200, zipped ? { ...headers, 'content-encoding': 'gzip' } : headers);
   });

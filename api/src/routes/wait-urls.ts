@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { ERRORS, HeadwaterError, isJson, LIMITS } from '@headwater/shared';
+import { createTenantTurns, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
 import { answerLook } from '../answer-look.ts';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
 import { describeProblem } from '../openapi/problems.ts';
+import { isStorableText } from '../parameters/json-value.ts';
 import { bodyTooLarge, readBodyText } from '../parameters/read-body.ts';
 
 /** Patterns of the paths below. */
@@ -23,6 +24,7 @@ export function mountWaitUrls(
   app: App,
   { engine, turns, unfinished }: Required<Pick<AppOptions, 'engine' | 'turns' | 'unfinished'>>,
 ): void {
+  const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
   app.on(['GET', 'POST'], '/resume/:id/:token', (c) =>
     serve(c, 'resume', 'The workflow goes on', async (id, token) => {
       const announced = announcedBytes({ headers: c.req.header() });
@@ -36,7 +38,10 @@ export function mountWaitUrls(
         if ((await engine.executions.waitingFor(id, token)) === undefined) return false;
       }
       const held = unfinished.begin(accountId, announced, () => c.env.incoming?.destroy());
-      return engine.executions.resume(id, token, await resumeData(c, held?.add).finally(held?.end));
+      // Whoever resumes decides what is sent.
+      const checkJson = (text: string) => inTurn(checks, accountId, c.req.raw.signal, () => isJson(text));
+      const data = await resumeData(c, checkJson, held?.add).finally(held?.end);
+      return data !== undefined && engine.executions.resume(id, token, data);
     }),
   );
   app.on(['GET', 'POST'], '/cancel/:id/:token', (c) =>
@@ -54,7 +59,8 @@ async function serve(
   const look = answerLook(c);
   if (look !== undefined) return look;
   const [id = '', token = ''] = [c.req.param('id'), c.req.param('token')];
-  const isDone = id.length <= LIMITS.maxIdChars && token.length <= LIMITS.maxIdChars && (await act(id, token));
+  const isLink = id.length <= LIMITS.maxIdChars && token.length <= LIMITS.maxIdChars && isStorableText(id);
+  const isDone = isLink && (await act(id, token));
   const wantsPage = c.req.header('accept')?.includes('text/html') === true;
   if (!wantsPage) {
     if (!isDone) throw new HeadwaterError('NOT_FOUND', GONE);
@@ -64,15 +70,23 @@ async function serve(
   return c.body(page, isDone ? 200 : 404, { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
 }
 
-/** JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. */
-async function resumeData(c: ApiContext, onBytes?: (count: number) => number): Promise<string> {
+/**
+ * JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. Undefined where the
+ * client has gone.
+ */
+async function resumeData(
+  c: ApiContext,
+  checkJson: (text: string) => Promise<boolean | undefined>,
+  onBytes?: (count: number) => number,
+): Promise<string | undefined> {
   const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes, onBytes);
   if (text === '') {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);
   }
-  // Whoever resumes decides what is sent.
-  return (await isJson(text)) ? text : JSON.stringify(text);
+  const isJsonText = await checkJson(text);
+  if (isJsonText === undefined) return undefined;
+  return isJsonText ? text : JSON.stringify(text);
 }
 
 export function registerWaitUrls(registry: App['openAPIRegistry']): void {

@@ -16,40 +16,51 @@ const MAX_KEYS = 10_000;
 interface Entry {
   principal: Promise<Principal | undefined>;
   expiresAtMs: number;
-  found: boolean;
 }
 
 export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
   // In the order of insertion, which is the order of expiry.
   const entries = new Map<string, Entry>();
+  /** Not known to be anybody's: as many as are asked for at a time, and none of them is to take the place of one that is. */
+  const pending = new Map<string, Entry>();
 
-  function remember(keyHash: string, principal: Promise<Principal | undefined>): void {
-    const found = entries.get(keyHash)?.found ?? false;
-    const entry: Entry = { principal, expiresAtMs: nowMs() + CACHE_MS, found };
+  function keep(keyHash: string, entry: Entry): void {
     entries.delete(keyHash);
     entries.set(keyHash, entry);
-    const forgetThis = () => {
-      if (entries.get(keyHash) === entry) entries.delete(keyHash);
-    };
-    // Unknown keys would let anybody fill the cache. A failure is the caller's to report.
-    principal.then((who) => {
-      if (who === undefined) forgetThis();
-      else entry.found = true;
-    }, forgetThis);
     const oldest = entries.keys().next();
     if (entries.size > MAX_KEYS && !oldest.done) entries.delete(oldest.value);
   }
 
+  function remember(keyHash: string, principal: Promise<Principal | undefined>): void {
+    const entry: Entry = { principal, expiresAtMs: nowMs() + CACHE_MS };
+    const isKnown = entries.has(keyHash);
+    const map = isKnown ? entries : pending;
+    if (isKnown) keep(keyHash, entry);
+    else pending.set(keyHash, entry);
+    const settle = (who: Principal | undefined) => {
+      // Forgotten meanwhile.
+      if (map.get(keyHash) !== entry) return;
+      // Unknown keys would let anybody fill the cache.
+      if (who === undefined || !isKnown) map.delete(keyHash);
+      if (who !== undefined && !isKnown) keep(keyHash, entry);
+    };
+    // A failure is the caller's to report.
+    principal.then(settle, () => settle(undefined));
+  }
+
   return {
     find(keyHash, look) {
-      const entry = entries.get(keyHash);
+      const entry = entries.get(keyHash) ?? pending.get(keyHash);
       if (entry !== undefined && entry.expiresAtMs > nowMs()) return entry.principal;
       // In the map before the query is sent: forget() after a revocation also drops an answer that is still on its way.
       const principal = look();
       remember(keyHash, principal);
       return principal;
     },
-    wasFound: (keyHash) => entries.get(keyHash)?.found ?? false,
-    forget: (keyHash) => void entries.delete(keyHash),
+    wasFound: (keyHash) => entries.has(keyHash),
+    forget(keyHash) {
+      entries.delete(keyHash);
+      pending.delete(keyHash);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { createDebts, createGiveWay, LIMITS, type Presence } from '@headwater/shared';
+import { createDebts, createRests, LIMITS, type Presence } from '@headwater/shared';
 import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
@@ -68,7 +68,8 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
 }
 
 function oncePerTurn(rests: () => boolean, act: () => void): () => void {
-  const giveWay = createGiveWay();
+  // Not that of others: deliveries of all tenants begin here.
+  const giveWay = createRests()();
   let isScheduled = false;
   const begin = async () => {
     if (rests()) await giveWay();

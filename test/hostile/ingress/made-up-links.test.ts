@@ -9,6 +9,8 @@ const PATHS = [
   (id: string) => `/resume/ex_${id}/1-1-${'x'.repeat(32)}`,
   (id: string) => `/cancel/ex_${id}/1-1-${'x'.repeat(32)}`,
   (state: string) => `/oauth/callback?code=1&state=${state}`,
+  () => `/resume/%00/1-1-${'x'.repeat(32)}`,
+  () => `/cancel/%00/1-1-${'x'.repeat(32)}`,
 ];
 
 it('are none, and keep nobody waiting', async () => {

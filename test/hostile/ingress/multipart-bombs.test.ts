@@ -1,4 +1,4 @@
-// ingress: Multipart bodies of a hundred thousand parts, without a boundary, with huge part headers, never ended.
+// ingress: Multipart bodies of a hundred thousand parts, or header lines in one, without a boundary, with huge part headers, never ended.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 import { withinMemory } from '../../support/hostile-ingress.ts';
@@ -15,6 +15,8 @@ const BODIES: [string, string][] = [
   [TYPE, `--x\r\n${'y'.repeat(400_000)}: z\r\n\r\n\r\n--x--`],
   [TYPE, `--x\r\ncontent-disposition: form-data; name="${'n'.repeat(400_000)}"\r\n\r\n1\r\n--x--`],
   [TYPE, '--x\r\ncontent-disposition: form-data; name="a"; filename="../../etc/passwd\0"\r\n\r\nendless'],
+  [TYPE, `--x\r\n${'a:\r\n'.repeat(120_000)}content-disposition: form-data; name="a"\r\n\r\n1\r\n--x--`],
+  [TYPE, `--x\r\ncontent-disposition: form-data; name="a"${';a=b'.repeat(120_000)}\r\n\r\n1\r\n--x--`],
   ['multipart/form-data; boundary="\\"', '--\\\r\n\r\n'],
 ];
 
