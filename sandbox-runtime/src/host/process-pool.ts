@@ -151,7 +151,8 @@ export class ProcessPool {
       placement.start(process);
       return true;
     }
-    const [fresh] = this.#blank;
+    // One that was killed is among them until its end is heard of.
+    const fresh = [...this.#blank].find((blank) => !blank.draining && !blank.exited);
     if (fresh === undefined || !this.#mayHaveAnother(placement)) return false;
     this.#blank.delete(fresh);
     this.#refillSoon();

@@ -17,8 +17,11 @@ const MAX_OWN_LINE_CHARS = 16 * 1024;
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
-  /** A message about this task. Answers whether it had any effect. Throws FrameError for one that breaks the protocol. */
-  receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean;
+  /**
+   * A message about this task. Answers whether it had any effect. Throws FrameError for one that breaks the protocol. `done` is called when
+   * a request that it opened is done, also after the end of the task.
+   */
+  receive(message: FromSandbox, send: (message: ToSandbox) => void, done: () => void): boolean;
   /** The task ends without a word of the process. Idempotent; does nothing after an outcome. */
   lose(fault: RunFault, innocent: boolean): void;
   /** The last open request of an ended task is done: nothing refers to it any more. */
@@ -62,14 +65,14 @@ export class RunClient implements ProcessClient {
     return this.#over && this.#fetches.size === 0 && this.#stores.size === 0;
   }
 
-  receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean {
+  receive(message: FromSandbox, send: (message: ToSandbox) => void, done: () => void): boolean {
     if (message.kind === 'fetch-abort') return this.#abort(message.call);
     if (this.#over) return false;
-    this.#take(message, send);
+    this.#take(message, send, done);
     return true;
   }
 
-  #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
+  #take(message: FromSandbox, send: (message: ToSandbox) => void, done: () => void): void {
     switch (message.kind) {
       case 'fetch-abort':
         return;
@@ -96,9 +99,9 @@ export class RunClient implements ProcessClient {
       case 'db-get':
         return this.#read(message, send);
       case 'fetch':
-        return this.#fetch(message, send);
+        return this.#fetch(message, send, done);
       case 'data-store':
-        return this.#askStore(message, send);
+        return this.#askStore(message, send, done);
       case 'step-export':
       case 'step-send':
       case 'step-flow':
@@ -160,7 +163,7 @@ export class RunClient implements ProcessClient {
     return true;
   }
 
-  #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void): void {
+  #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void, done: () => void): void {
     const { run, call, request } = message;
     const bodyBytes = request.body?.byteLength ?? 0;
     this.#require(bodyBytes <= this.#limits.maxFetchRequestBytes);
@@ -176,18 +179,26 @@ export class RunClient implements ProcessClient {
       const tooMuch = answer.ok ? this.#traffic.receive(answer.body.byteLength) : undefined;
       const outcome = tooMuch === undefined ? answer : refusal(tooMuch);
       if (!controller.signal.aborted) send({ kind: 'fetched', run, call, outcome });
+      done();
     };
     this.#host
       .fetch(request, controller.signal)
       .then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
   }
 
-  #askStore(message: Extract<FromSandbox, { kind: 'data-store' }>, send: (message: ToSandbox) => void): void {
+  #askStore(
+    message: Extract<FromSandbox, { kind: 'data-store' }>,
+    send: (message: ToSandbox) => void,
+    done: () => void,
+  ): void {
     const { run, call, asked } = message;
     this.#require(this.#stores.isSound(asked));
-    void this.#stores.ask(asked).then((answer) => {
+    const ask = async (): Promise<void> => {
+      const answer = await this.#stores.ask(asked);
       if (!this.#over) send({ kind: 'store-answer', run, call, answer });
-    });
+      done();
+    };
+    void ask();
   }
 
   #finish(outcome: ReportedOutcome): void {

@@ -275,16 +275,17 @@ export class SandboxProcess {
         if (task === undefined) return this.#idleWords.take();
         // Said once more, it would explain processor time that no run has used.
         if (message.kind === 'outcome' && !task.over) this.#usage?.runEnded(message.outcome.cpuMs);
-        this.#deliver(task, message);
+        this.#deliver(task, message.run, message);
         if (message.kind === 'outcome' || message.kind === 'described') this.#finish(message.run, task);
-        else if (task.over) this.#forget(message.run, task);
+        else this.#forget(message.run, task);
       }
     }
   }
 
-  #deliver(task: Task, message: FromSandbox): void {
+  #deliver(task: Task, run: number, message: FromSandbox): void {
+    const done = (): void => this.#forget(run, task);
     try {
-      if (!task.client.receive(message, (answer) => this.#send(answer))) this.#idleWords.take();
+      if (!task.client.receive(message, (answer) => this.#send(answer), done)) this.#idleWords.take();
     } catch (error) {
       if (error instanceof FrameError) throw error;
       // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.
@@ -317,8 +318,9 @@ export class SandboxProcess {
     this.#options.onFree(this);
   }
 
+  /** Of a task that is over, when its last request is done: it holds all that the run has put out. */
   #forget(run: number, task: Task): void {
-    if (task.client.settled) this.#tasks.delete(run);
+    if (task.over && task.client.settled) this.#tasks.delete(run);
   }
 
   // Runs in other isolates of the process get a moment to end well.
@@ -358,5 +360,6 @@ export class SandboxProcess {
 }
 
 function outOfMemory(maxRssMb: number): RunFault {
-  return { code: 'MEMORY_LIMIT', message: `The sandbox process used more than ${maxRssMb} MB of memory` };
+  const limit = `the limit HEADWATER_SANDBOX_MEMORY_MB is ${maxRssMb} MB`;
+  return { code: 'MEMORY_LIMIT', message: `The sandbox process used more than ${maxRssMb} MB of memory; ${limit}` };
 }

@@ -60,9 +60,10 @@ function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {
   // Some loops do not notice that they were ended: they would go on without a clock, and fill the process by a gigabyte a second.
   if (isolate.guest.endedByItself) return handlers.outOfMemory(isolate);
   const { owner, cpuNs } = oldest;
-  if (owner.over && cpuNs > ENDED_CALL_NS) handlers.stuck(isolate);
-  else if (!owner.over && owner.boundCpuNs(owner.cpuNs + cpuNs) > owner.limits.cpuMs * 1e6)
-    handlers.overCpu(isolate, owner);
+  const isOver = owner.boundCpuNs(owner.cpuNs + cpuNs) > owner.limits.cpuMs * 1e6;
+  // Timers of a run that has ended go on while another one keeps the isolate, as many as it may have open.
+  if (owner.over && (isOver || cpuNs > ENDED_CALL_NS)) handlers.stuck(isolate);
+  else if (!owner.over && isOver) handlers.overCpu(isolate, owner);
 }
 
 async function measureHeaps(isolates: ComponentIsolate[]): Promise<void> {

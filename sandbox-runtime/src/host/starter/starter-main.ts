@@ -13,6 +13,8 @@ type Start = Extract<ToStarter, { kind: 'start' }>;
 /** Where the node listens for the channels of processes. */
 const [, , address = ''] = process.argv;
 const COMMAND_MS = 5_000;
+/** What a process that has ended wrote last is there by then. */
+const READ_REST_MS = 1_000;
 let lastCommand = Promise.resolve();
 const scripts = new Map<number, string>();
 const openFiles = new Map<string, number>();
@@ -65,7 +67,11 @@ function begin(token: string, order: Start['order'], script: string, channel: So
     ended(null, null);
   });
   // What it started may outlive it.
-  child.once('exit', () => killGroup(child));
+  child.once('exit', () => {
+    killGroup(child);
+    // Who has left the group may hold its end of stderr, and the process would never be over.
+    setTimeout(() => child.stderr?.destroy(), READ_REST_MS).unref();
+  });
   child.once('close', ended);
   if (child.pid === undefined) return;
   setSessionNice(child.pid, order.sessionNice);
