@@ -118,7 +118,8 @@ test('a bundle as large as they come, or larger, takes little of the node’s th
   const message = expect.stringMatching(
     /^The component is 48\d{6} bytes .*; the limit maxBundleBytes is 25165824 bytes$/,
   );
-  expect(larger.outcome).toMatchObject({ ok: false, errors: [{ path: 'component_code', message }] });
+  const limit = { name: 'maxBundleBytes', value: 25_165_824 };
+  expect(larger.outcome).toMatchObject({ ok: false, errors: [{ path: 'component_code', message }], limit });
   // As members of JSON: 160 and 330 ms.
   expect(large.turnMs / slowness()).toBeLessThan(100);
   expect(larger.turnMs / slowness()).toBeLessThan(100);

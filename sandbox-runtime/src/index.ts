@@ -1,4 +1,5 @@
 export { bundleComponent } from './build/bundle-component.ts';
+export { bundleOverLimit } from './build/bundle-over-limit.ts';
 export { type Builder, createBuilder } from './build/builder.ts';
 export type { BuildOutcome, Built } from './build/build-outcome.ts';
 export type { ComponentFiles } from './build/component-files.ts';

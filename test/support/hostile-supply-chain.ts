@@ -76,8 +76,8 @@ export function supplyChain(): SupplyChain {
       const save = () => world.attacker.api('POST', '/components', { component_code: code });
       const [{ status, body }] = await world.unharmed(() => Promise.all([save(), saveAsNeighbour(world)]));
       if (status === 200) return {};
-      const { type, detail, errors = [] } = body;
-      return { refused: { status, code: type.split(':').at(-1), detail, errors } };
+      const { type, detail, errors = [], limit } = body;
+      return { refused: { status, code: type.split(':').at(-1), detail, errors, limit } };
     },
     async expectUntouched() {
       expect(await readdir(outside)).toEqual(['secret.js']);

@@ -11,7 +11,13 @@ import { ADMIN_KEY, type ApiAnswer, callApi } from './server.ts';
 /** What became of an attack that is a component's code. */
 export interface AttackOutcome {
   /** Deploying it was refused: nothing ran as a source. */
-  refused?: { status: number; code: string; detail: string; errors: { path: string; message: string }[] };
+  refused?: {
+    status: number;
+    code: string;
+    detail: string;
+    errors: { path: string; message: string }[];
+    limit?: { name: string; value: number; used: number };
+  };
   /** How its run failed; absent where it ended well. `limit` where it went over one. */
   error?: {
     code: string;
@@ -149,6 +155,7 @@ function refusalOf(answer: ApiAnswer): NonNullable<AttackOutcome['refused']> {
     code: body?.type?.split(':').at(-1) ?? '',
     detail: body?.detail ?? text,
     errors: body?.errors ?? [],
+    ...(body?.limit === undefined ? {} : { limit: body.limit }),
   };
 }
 

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import type {
-  Builder,
-  BuildOutcome,
-  ComponentBundle,
-  ComponentFiles,
-  DescribeOutcome,
-  FetchOutcome,
-  FetchRequest,
-  Sandbox,
+import {
+  type Builder,
+  type BuildOutcome,
+  bundleOverLimit,
+  type ComponentBundle,
+  type ComponentFiles,
+  type DescribeOutcome,
+  type FetchOutcome,
+  type FetchRequest,
+  type Sandbox,
 } from '@headwater/sandbox-runtime';
-import { type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Principal } from '../contract-base.ts';
 import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
@@ -162,24 +163,22 @@ function checkCode({ files }: ComponentFiles): void {
 }
 
 function checkBundle(bundle: ComponentBundle, maxBundleBytes: number): void {
-  const bytes = Buffer.byteLength(bundle.code);
-  if (bytes <= maxBundleBytes) return;
-  const message = `The component has ${bytes} bytes with its packages; the limit maxBundleBytes is ${maxBundleBytes} bytes`;
-  throw new HeadwaterError('INVALID_COMPONENT', message, {
-    fields: [{ path: 'component_code', message }],
-    limit: { name: 'maxBundleBytes', value: maxBundleBytes, used: bytes },
-  });
+  const tooLarge = bundleOverLimit(Buffer.byteLength(bundle.code), maxBundleBytes);
+  if (tooLarge !== undefined) throw invalid(tooLarge.errors, tooLarge.limit);
 }
 
 function accept<T extends BuildOutcome | DescribeOutcome>(outcome: T): Extract<T, { ok: true }> {
-  if (!outcome.ok) throw invalid(outcome.errors);
+  if (!outcome.ok) throw invalid(outcome.errors, 'limit' in outcome ? outcome.limit : undefined);
   return outcome as Extract<T, { ok: true }>;
 }
 
-function invalid(errors: readonly FieldError[]): HeadwaterError {
+function invalid(errors: readonly FieldError[], limit?: ExceededLimit): HeadwaterError {
   const [first] = errors;
   const message = first === undefined ? 'The component cannot be loaded' : `${placeOf(first)}${first.message}`;
-  return new HeadwaterError('INVALID_COMPONENT', message, { fields: errors });
+  return new HeadwaterError('INVALID_COMPONENT', message, {
+    fields: errors,
+    ...(limit === undefined ? {} : { limit }),
+  });
 }
 
 /** A line of the code, or a part of the component that the message does not name itself. */

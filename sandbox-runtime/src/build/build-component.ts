@@ -1,7 +1,7 @@
 import { createGiveWay, type FieldError, HeadwaterError } from '@headwater/shared';
 import { createHash } from 'node:crypto';
 import type { ComponentBundle } from '../sandbox.ts';
-import type { BuildOutcome } from './build-outcome.ts';
+import { type BuildOutcome, failedBuild } from './build-outcome.ts';
 import type { BuildProcesses } from './build-processes.ts';
 import type { PlainOutcome } from './bundle-component.ts';
 import type { BundleTask } from './bundle-task.ts';
@@ -115,7 +115,7 @@ export async function bundleWithPackages(
   const end = await processes.trees.run(tenantId, task);
   if (end.kind === 'lost') return { ok: false, errors: lostErrors(context, end, what, limits.maxMemoryMb) };
   const { answer } = end;
-  if (!answer.ok) return { ok: false, errors: answer.errors };
+  if (!answer.ok) return failedBuild(answer);
   const errors = storingErrors(end.text);
   if (errors.length > 0) return { ok: false, errors };
   const { sourceMap, dependencies } = answer;

@@ -1,4 +1,4 @@
-import type { FieldError } from '@headwater/shared';
+import type { ExceededLimit, FieldError } from '@headwater/shared';
 import type { ComponentBundle } from '../sandbox.ts';
 
 export interface Built {
@@ -7,4 +7,10 @@ export interface Built {
   dependencies: Record<string, string>;
 }
 
-export type BuildOutcome = ({ ok: true } & Built) | { ok: false; errors: FieldError[] };
+/** `limit`: the one that is the reason. */
+export type BuildOutcome = ({ ok: true } & Built) | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
+
+/** Of what a build process has answered, nothing else is taken on. */
+export function failedBuild({ errors, limit }: Omit<Extract<BuildOutcome, { ok: false }>, 'ok'>): BuildOutcome {
+  return { ok: false, errors, ...(limit === undefined ? {} : { limit }) };
+}

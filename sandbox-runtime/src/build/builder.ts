@@ -5,7 +5,7 @@ import { type BuildContext, bundleAlone, bundleWithPackages, findMissingFiles } 
 import { createBuildProcesses } from './build-processes.ts';
 import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
 import { BuildSlots } from './build-slots.ts';
-import type { BuildOutcome, Built } from './build-outcome.ts';
+import { type BuildOutcome, type Built, failedBuild } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
 import { trimCache } from './trim-cache.ts';
 import { findRegistry, type RegistrySettings } from './find-registry.ts';
@@ -106,7 +106,7 @@ export function createBuilder(options: BuilderOptions): Builder {
 
   async function buildComponent({ tenantId, component, findEarlier }: BuildRequest): Promise<BuildOutcome> {
     const plain = await plainSlots.run(tenantId, () => bundleAlone(context, tenantId, component));
-    if (plain.kind === 'failed') return { ok: false, errors: plain.errors };
+    if (plain.kind === 'failed') return failedBuild(plain);
     if (plain.kind === 'bundled') return { ok: true, bundle: plain.bundle, dependencies: {} };
     const { packages, entryLoader } = plain;
     const earlier = await findEarlier?.(packages.every(isPinned));

@@ -1,7 +1,8 @@
-import { ACCOUNT_LIMITS, type FieldError, LIMITS } from '@headwater/shared';
+import { ACCOUNT_LIMITS, type ExceededLimit, type FieldError, LIMITS } from '@headwater/shared';
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
+import { bundleOverLimit } from './bundle-over-limit.ts';
 import { readFailures, requireNoPatterns } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';
 import { type ComponentFiles, loadOwn } from './component-files.ts';
@@ -15,7 +16,7 @@ const DEFAULT_FILE = 'component.js';
 export type PlainOutcome =
   | { kind: 'bundled'; bundle: ComponentBundle }
   | { kind: 'needs-packages'; packages: string[]; entryLoader: 'js' | 'ts' }
-  | { kind: 'failed'; errors: FieldError[] };
+  | { kind: 'failed'; errors: FieldError[]; limit?: ExceededLimit };
 
 /**
  * Makes component code that imports no packages ready to load: one self-contained ES module with a source map that leads back
@@ -80,14 +81,16 @@ async function tryBundle(
       plugins: [resolveWithoutPackages(component, found), loadOwn(component, entryLoader)],
     });
     requireNoPatterns(result);
+    if (found.packages.size > LIMITS.maxPackagesPerBuild) {
+      const message = `The component imports ${found.packages.size} packages; at most ${LIMITS.maxPackagesPerBuild} are allowed`;
+      return { kind: 'failed', errors: [{ path: 'component_code', message, file: component.entry }] };
+    }
     if (found.packages.size > 0) return { kind: 'needs-packages', packages: [...found.packages], entryLoader };
     const output = result.outputFiles.find((file) => file.path.endsWith('.js'));
     const map = result.outputFiles.find((file) => file.path.endsWith('.map'));
     if (output === undefined || map === undefined) throw new Error('The bundler made no output');
-    if (output.contents.length > maxBundleBytes) {
-      const message = `The component is ${output.contents.length} bytes when it is bundled; the limit maxBundleBytes is ${maxBundleBytes} bytes`;
-      return { kind: 'failed', errors: [{ path: 'component_code', message, file: component.entry }] };
-    }
+    const tooLarge = bundleOverLimit(output.contents.length, maxBundleBytes, component.entry);
+    if (tooLarge !== undefined) return { kind: 'failed', ...tooLarge };
     return { kind: 'bundled', bundle: makeBundle(output.text, filterSourceMap(map.text, isForeign)) };
   } catch (error) {
     const { entry } = component;

@@ -1,4 +1,4 @@
-import type { FieldError } from '@headwater/shared';
+import type { ExceededLimit, FieldError } from '@headwater/shared';
 import type { PlainOutcome } from './bundle-component.ts';
 import type { ComponentFiles } from './component-files.ts';
 import type { BuildLimits } from './packages/build-order.ts';
@@ -22,7 +22,7 @@ export type PlainAnswer = Exclude<PlainOutcome, { kind: 'bundled' }> | { kind: '
 /** What becomes of `tree`. */
 export type TreeOutcome =
   | { ok: true; code: string; sourceMap: string; dependencies: Record<string, string> }
-  | { ok: false; errors: FieldError[] };
+  | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
 
 /** Its answer to `tree`; the code is the text of the answer. */
 export type TreeAnswer = Extract<TreeOutcome, { ok: false }> | Omit<Extract<TreeOutcome, { ok: true }>, 'code'>;

@@ -2,6 +2,7 @@ import { type FieldError, LIMITS } from '@headwater/shared';
 import type { PlainAnswer, TreeAnswer } from './bundle-task.ts';
 import type { MissingFile } from './list-missing-files.ts';
 import type { FetchAnswer } from './packages/build-order.ts';
+import { MAX_SPECIFIER_CHARS } from './specifier.ts';
 
 /*
  * What build processes answer, judged before anything of the node reads it: they deal with code and packages of strangers. It is as such a
@@ -10,6 +11,8 @@ import type { FetchAnswer } from './packages/build-order.ts';
 
 /** Names that one import may stand for: more than there are kinds of files. */
 const MAX_CANDIDATES = 32;
+/** Many more than the bundler says of one component. */
+const MAX_ERRORS = 1_000;
 
 export function isPlainAnswer(answer: unknown): answer is PlainAnswer {
   if (!isObject(answer)) return false;
@@ -17,10 +20,10 @@ export function isPlainAnswer(answer: unknown): answer is PlainAnswer {
     case 'bundled':
       return isStorable(answer['sourceMap']);
     case 'failed':
-      return areErrors(answer['errors']);
+      return areErrors(answer['errors']) && isBundleLimit(answer['limit']);
     case 'needs-packages': {
       const { packages, entryLoader } = answer;
-      return areTexts(packages) && packages.length > 0 && (entryLoader === 'js' || entryLoader === 'ts');
+      return arePackages(packages) && (entryLoader === 'js' || entryLoader === 'ts');
     }
     default:
       return false;
@@ -38,7 +41,7 @@ export function isFetchAnswer(answer: unknown): answer is FetchAnswer {
 
 export function isTreeAnswer(answer: unknown): answer is TreeAnswer {
   if (!isObject(answer)) return false;
-  if (answer['ok'] === false) return areErrors(answer['errors']);
+  if (answer['ok'] === false) return areErrors(answer['errors']) && isBundleLimit(answer['limit']);
   return answer['ok'] === true && isStorable(answer['sourceMap']) && areDependencies(answer['dependencies']);
 }
 
@@ -49,7 +52,7 @@ function isMissingFile(file: unknown): boolean {
 }
 
 function areErrors(errors: unknown): errors is FieldError[] {
-  return Array.isArray(errors) && errors.length > 0 && errors.every(isFieldError);
+  return Array.isArray(errors) && errors.length > 0 && errors.length <= MAX_ERRORS && errors.every(isFieldError);
 }
 
 function isFieldError(error: unknown): boolean {
@@ -59,11 +62,24 @@ function isFieldError(error: unknown): boolean {
   return isText(path) && isText(message) && (file === undefined || isText(file)) && isPlace;
 }
 
+function isBundleLimit(limit: unknown): boolean {
+  if (limit === undefined) return true;
+  return (
+    isObject(limit) && limit['name'] === 'maxBundleBytes' && [limit['value'], limit['used']].every(Number.isSafeInteger)
+  );
+}
+
 /** Names and versions, which are stored with the component. */
 function areDependencies(value: unknown): boolean {
   if (!isObject(value)) return false;
   const entries = Object.entries(value);
   return entries.length <= LIMITS.maxPackagesPerBuild && entries.flat().every(isStorable);
+}
+
+/** Each is read as a specifier, on the node's thread. */
+function arePackages(value: unknown): boolean {
+  const isSpecifier = (text: string): boolean => text.length <= MAX_SPECIFIER_CHARS;
+  return areTexts(value) && value.length > 0 && value.length <= LIMITS.maxPackagesPerBuild && value.every(isSpecifier);
 }
 
 function areTexts(value: unknown): value is string[] {

@@ -20,7 +20,7 @@ export interface VersionRequest {
 }
 
 const MAX_NAME_CHARS = 214;
-const MAX_SPECIFIER_CHARS = 1_024;
+export const MAX_SPECIFIER_CHARS = 1_024;
 const MAX_RANGE_CHARS = 512;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const DIST_TAG = /^[a-z][a-z0-9._-]*$/i;

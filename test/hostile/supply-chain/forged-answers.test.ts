@@ -5,6 +5,7 @@ import {
   bundleWithPackages,
   findMissingFiles,
 } from '../../../sandbox-runtime/src/build/build-component.ts';
+import { failedBuild } from '../../../sandbox-runtime/src/build/build-outcome.ts';
 import type { BuildLimits } from '../../../sandbox-runtime/src/build/packages/build-order.ts';
 import { createTaskPool } from '../../../sandbox-runtime/src/build/task-pool.ts';
 import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
@@ -29,7 +30,15 @@ const ANSWERS: unknown[] = [
   { kind: 'needs-packages', packages: [], entryLoader: 'js' },
   { kind: 'needs-packages', packages: [null], entryLoader: 'js' },
   { kind: 'needs-packages', packages: ['one'], entryLoader: 'exe' },
+  { kind: 'needs-packages', packages: Array(1_001).fill('one'), entryLoader: 'js' },
+  { kind: 'needs-packages', packages: ['o'.repeat(1_025)], entryLoader: 'js' },
   { kind: 'failed', errors: [] },
+  { kind: 'failed', errors: Array.from({ length: 1_001 }, () => ({ path: 'component_code', message: 'one' })) },
+  {
+    kind: 'failed',
+    errors: [{ path: 'component_code', message: 'one' }],
+    limit: { name: 'memoryMb', value: 1, used: 2 },
+  },
   { kind: 'failed', errors: [null] },
   { kind: 'failed', errors: [{ path: 'component_code', message: {} }] },
   { kind: 'failed', errors: [{ path: 'component_code', message: 'one', line: 'one' }] },
@@ -95,4 +104,10 @@ it('is taken for one that broke down, whatever it was asked for', async () => {
   } finally {
     await starter.stop();
   }
+});
+
+it('is not taken for a bundle where it says that there is none', () => {
+  const errors = [{ path: 'component_code', message: 'none' }];
+  const answer = { kind: 'failed', errors, ok: true, bundle: { code: '', sourceMap: '{}', hash: 'of another' } };
+  expect(failedBuild(answer)).toEqual({ ok: false, errors });
 });

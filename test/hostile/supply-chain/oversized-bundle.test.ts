@@ -10,7 +10,9 @@ it('is refused by its size and the limit', async () => {
     'large.json': `"${'x'.repeat(30_000_000)}"`,
   };
   await chain.publish({ name: 'large', version: '1.0.0', files });
-  expect(refusedWith(await chain.importing('large'))).toMatch(
-    /^The component with its packages is 30\d{6} bytes; the limit is 25165824$/,
+  const answer = await chain.importing('large');
+  expect(refusedWith(answer)).toMatch(
+    /^The component is 30\d{6} bytes when it is bundled; the limit maxBundleBytes is 25165824 bytes$/,
   );
+  expect(answer.refused?.limit).toEqual({ name: 'maxBundleBytes', value: 25_165_824, used: expect.any(Number) });
 });

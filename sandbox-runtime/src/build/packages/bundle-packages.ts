@@ -1,3 +1,4 @@
+import { bundleOverLimit } from '../bundle-over-limit.ts';
 import type { BundleTask, TreeOutcome } from '../bundle-task.ts';
 import { filterSourceMap } from '../filter-source-map.ts';
 import { toFieldError } from '../field-errors.ts';
@@ -30,11 +31,8 @@ export async function bundlePackages(
   }
   const bundle = await bundleTree(component, entryLoader, tree, packages);
   if (!bundle.ok) return { ok: false, errors: bundle.messages.map((message) => toFieldError(message, component)) };
-  const bytes = Buffer.byteLength(bundle.code);
-  if (bytes > limits.maxBundleBytes) {
-    const message = `The component with its packages is ${bytes} bytes; the limit is ${limits.maxBundleBytes}`;
-    return { ok: false, errors: [{ path: 'component_code', message }] };
-  }
+  const tooLarge = bundleOverLimit(Buffer.byteLength(bundle.code), limits.maxBundleBytes);
+  if (tooLarge !== undefined) return { ok: false, ...tooLarge };
   const sourceMap = filterSourceMap(bundle.sourceMap, isForeign);
   return { ok: true, code: bundle.code, sourceMap, dependencies: dependenciesOf(tree) };
 }
