@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createJobPool } from '../engine/src/jobs/job-pool.ts';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';
 import { type Database, openDatabase } from '../engine/src/store/database.ts';
 import { inTime } from '../engine/src/store/renewed-client.ts';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
 let database: TestDatabase;
@@ -30,6 +32,15 @@ async function isUsable(): Promise<boolean> {
   const [row] = await cutOff.sql<{ one: number }[]>`select 1 as one`;
   return row?.one === 1;
 }
+
+test('the server ends what a node that vanished has left open, and what it held locked is free', async () => {
+  const [row] = await cutOff.sql`show idle_in_transaction_session_timeout`;
+  const pool = createJobPool({ databaseUrl: database.url, maxConnections: 1, log: testLog });
+  const { rows } = await pool.query('show idle_in_transaction_session_timeout');
+  await pool.end();
+  const expected = { idle_in_transaction_session_timeout: '30s' };
+  expect([row, rows[0]]).toEqual([expected, expected]);
+});
 
 // A write to the connection that was lost ended the process.
 test('a transaction that loses its connection rejects, and the next one has another', async () => {

@@ -59,6 +59,8 @@ import { createWorkflows } from './workflows/workflows.ts';
 
 export interface EngineParts {
   db: Database;
+  /** As in NodeLeaseOptions. */
+  beatSql: Sql;
   databaseUrl: string;
   sealer: Sealer;
   /** As in NodeLeaseOptions. */
@@ -128,7 +130,7 @@ function assembleTests(publicUrl: string, { components, propParts }: Code, { run
 }
 
 /** What everything else stands on. */
-async function startGround(options: EngineOptions, { db, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
+async function startGround(options: EngineOptions, { db, beatSql, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
   const { log, role } = options;
   const { sql } = db;
   const limits = limitsOf(options, sql);
@@ -139,7 +141,7 @@ async function startGround(options: EngineOptions, { db, databaseUrl, sealer, en
   const starter = await createStarter();
   const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-  const node = await startNodeLease({ sql, role, log, maintain: createMaintenance(sql), ...keyOption });
+  const node = await startNodeLease({ sql, beatSql, role, log, maintain: createMaintenance(sql), ...keyOption });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const counts = await startAccountCounts(options, { sql, limits, metrics });

@@ -38,6 +38,8 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
       onGivenUp: () => log.warn('the database has not answered; the connections to it are given up and made anew'),
     });
     undo.push(() => db.close());
+    const beats = openDatabase({ url: prepared.url, maxConnections: 1 });
+    undo.push(() => beats.close());
     await checkKeys(db.sql, keys);
     // An embedded database is this process's alone: whoever else is registered in it is gone.
     if (prepared.embedded && (await releaseAllNodes(db.sql)).nodes.length > 0) await requeueWaiting(db.sql, 0);
@@ -45,6 +47,7 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
     const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
     const engine = await assembleEngine(options, {
       db,
+      beatSql: beats.sql,
       databaseUrl: prepared.url,
       sealer: createSealer(keys),
       ...(file === undefined ? { encryptionKeyId: keys.current().id } : {}),

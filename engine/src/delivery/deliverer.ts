@@ -195,7 +195,7 @@ class NodeDeliverer implements Deliverer {
     }
     this.#claiming += limit;
     try {
-      const claimed = await claimDeliveries(db.sql, nodeId(), webhookId, limit);
+      const claimed = await inTime(db.sql, claimDeliveries(db.sql, nodeId(), webhookId, limit));
       this.take(claimed);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {
@@ -232,7 +232,8 @@ class NodeDeliverer implements Deliverer {
     for (const delivery of deliveries) this.#held.remove(delivery);
     const ids = deliveries.map((delivery) => delivery.id);
     try {
-      await releaseDeliveries(db.sql, nodeId(), { ids, runAtMs: Date.now() + LIMITS.deliveryLaneRetryMs });
+      const releasing = releaseDeliveries(db.sql, nodeId(), { ids, runAtMs: Date.now() + LIMITS.deliveryLaneRetryMs });
+      await inTime(db.sql, releasing);
     } catch (error) {
       // The rows stay leased by this node; they are released when it ends or is found dead.
       log.error({ count: ids.length, err: error }, 'deliveries could not be released');

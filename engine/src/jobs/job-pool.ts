@@ -20,6 +20,8 @@ export function createJobPool(options: JobPoolOptions): Pool {
     connectionString: databaseUrl,
     max: maxConnections,
     connectionTimeoutMillis: silenceMs,
+    // Of a node that has vanished nothing stays locked.
+    idle_in_transaction_session_timeout: silenceMs,
     application_name: 'headwater-jobs',
   });
   // Without listeners an error of a connection ends the process; whoever uses the connection has it as well.

@@ -18,6 +18,8 @@ export interface NodeLease {
 
 export interface NodeLeaseOptions {
   sql: Sql;
+  /** Of one connection, for heartbeats alone: one that falls silent, or a pool that is busy, is no reason to be taken for dead. Default: `sql`. */
+  beatSql?: Sql;
   role: string;
   /** Of the master key that it seals with; absent where that comes from a file. */
   encryptionKeyId?: string;
@@ -29,6 +31,8 @@ export interface NodeLeaseOptions {
 const HEARTBEAT_MS = 2_000;
 /** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
 const DEAD_AFTER_MS = 10_000;
+/** After which its connection is given up: two of them, and a beat, fit into the time of a dead node. */
+const BEAT_SILENCE_MS = 3_000;
 const MAINTENANCE_MS = 5_000;
 
 /**
@@ -37,7 +41,7 @@ const MAINTENANCE_MS = 5_000;
  * writes nothing of what others have taken over; it goes on under a new id.
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
-  const { sql, role, encryptionKeyId, log } = options;
+  const { sql, beatSql = sql, role, encryptionKeyId, log } = options;
   let id = await register();
 
   /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
@@ -48,7 +52,7 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
   }
 
   async function beat(): Promise<void> {
-    if (await inTime(sql, heartbeatNode(sql, id))) return;
+    if (await inTime(beatSql, heartbeatNode(beatSql, id), BEAT_SILENCE_MS)) return;
     const lost = id;
     id = await register();
     log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');

@@ -22,6 +22,7 @@ import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { askUntilBack } from '../store/lost-connection.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
+import { inTime } from '../store/renewed-client.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
 import type { AccountSums } from './account-sums.ts';
 import { createBundles } from './bundles.ts';
@@ -139,6 +140,6 @@ async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[], how
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     const ids = held.map((invocation) => invocation.id);
-    await releaseInvocations(sql, nodeId, ids, how);
+    await inTime(sql, releaseInvocations(sql, nodeId, ids, how));
   }
 }

@@ -48,6 +48,7 @@ export function createInvocationRunner(
 /** Nobody is left to run it for. */
 async function drop(context: RunContext, invocation: HeldInvocation): Promise<void> {
   await context.commit({ ...endOf(invocation), dedupe: undefined });
+  invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
 }
 
 /** Each node that took it ended before it could commit: the invocation may be what ends them. */

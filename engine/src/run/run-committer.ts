@@ -105,8 +105,8 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
         if (isDataError(error) && run.execution !== undefined) throw error;
         if (isDataError(error) && run.final) return batcher.add(withoutItsData(run, error, options));
         // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
-        // run has no such mark and is not tried again.
-        if (!run.final || tries === MAX_TRIES) throw error;
+        // run has no such mark, nor has a hook, and is not tried again.
+        if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;
         options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
         await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
       }

@@ -119,7 +119,7 @@ class NodeSends implements SendRunner {
     }
     this.#claiming += limit;
     try {
-      const chars = this.#take(await claimSends(sql, nodeId(), accountId, limit));
+      const chars = this.#take(await inTime(sql, claimSends(sql, nodeId(), accountId, limit)));
       return chars + (await this.#takeUploads(accountId));
     } finally {
       this.#claiming -= limit;
@@ -130,7 +130,7 @@ class NodeSends implements SendRunner {
     const { sql, nodeId } = this.#options;
     let chars = 0;
     for (let taken = 0; taken < LANE_UPLOADS && chars <= LIMITS.maxClaimBytes; taken++) {
-      const upload = await claimUpload(sql, nodeId(), accountId, Date.now());
+      const upload = await inTime(sql, claimUpload(sql, nodeId(), accountId, Date.now()));
       if (upload === undefined) return chars;
       chars += this.#take([upload]);
     }

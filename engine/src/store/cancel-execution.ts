@@ -26,37 +26,49 @@ interface Row {
   hops: number;
 }
 
+/** One that could be cancelled. `hasBegun`: it has a row of its own. Undefined: there is none. `accountId`: see cancelExecution. */
+export async function readCancellable(
+  sql: Sql,
+  { id, accountId }: { id: string; accountId?: string },
+): Promise<(CancelledInvocation & { hasBegun: boolean }) | undefined> {
+  const [row] = await sql<(Row & { has_begun: boolean })[]>`
+    select account_id, source_id, kind, ${propNameOf(sql)} as prop_name, event, caused_by, trace_id, hops,
+      exists (select from executions e where e.id = i.id) as has_begun
+    from invocations i where id = ${id} and starts_with(id, 'exec_')
+      and (${accountId ?? null}::text is null or account_id = ${accountId ?? null})`;
+  if (row === undefined) return undefined;
+  const { account_id: owner, source_id: workflowId, kind, event, has_begun: hasBegun } = row;
+  const propName = row.prop_name ?? undefined;
+  return { id, accountId: owner, workflowId, kind, propName, event, cause: causeOf(row), hasBegun };
+}
+
 /**
- * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other begins. `describe` says
- * what its row holds where it has none. Answers false where there is nothing to cancel. `accountId`: of whoever asks; absent
- * for who has its URL.
+ * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other begins. `described`: what its row
+ * holds where it has none. It is made before, since whoever waits for another connection while he holds one and the execution keeps all
+ * who cancel the same one from theirs. `accountId`: of whoever asks; absent for who has its URL. Answers whether its row was made here;
+ * undefined where there is nothing to cancel.
  */
 export async function cancelExecution(
   sql: Sql,
   { id, accountId }: { id: string; accountId?: string },
-  describe: (invocation: CancelledInvocation) => Promise<{ deploymentId: string; context: string }>,
-): Promise<boolean> {
+  described: { deploymentId: string; context: string } | undefined,
+): Promise<{ isDescribed: boolean } | undefined> {
   return sql.begin(async (tx) => {
     const [row] = await tx<Row[]>`
       delete from invocations i where id = ${id} and starts_with(id, 'exec_')
         and (${accountId ?? null}::text is null or account_id = ${accountId ?? null})
       returning account_id, source_id, kind, ${propNameOf(tx)} as prop_name, event, caused_by, trace_id, hops`;
-    if (row === undefined) return false;
-    const { account_id: owner, source_id: workflowId, kind, event } = row;
-    const propName = row.prop_name ?? undefined;
-    const cause = causeOf(row);
+    if (row === undefined) return undefined;
     const ended = await tx`
       update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id() where id = ${id}`;
-    if (ended.count === 0) {
-      const described = await describe({ id, accountId: owner, workflowId, kind, propName, event, cause });
-      await insertCancelled(tx, id, row, described);
-    }
+    const isDescribed = ended.count === 0 && described !== undefined;
+    if (isDescribed) await insertCancelled(tx, id, row, described);
     await cancelSteps(tx, id);
     await tx`delete from execution_waits where execution_id = ${id}`;
     await tx`select graphile_worker.remove_job(${wakeJobKey(id)})`;
     // Where executions take turns, the next one may start now.
-    await addRunLanes(tx, [workflowId]);
-    return true;
+    await addRunLanes(tx, [row.source_id]);
+    return { isDescribed };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { LIMITS } from '@headwater/shared';
 import postgres from 'postgres';
 import { drizzle } from './drizzle.ts';
 import { type ClientEvents, createRenewedClient } from './renewed-client.ts';
@@ -47,6 +48,8 @@ export function openDatabase(options: DatabaseOptions): Database {
         // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once the table has 400 000
         // (measured, before statistics caught up). Planning each time costs a fraction of a millisecond a batch.
         plan_cache_mode: 'force_custom_plan',
+        // What a node held that vanished in a transaction would stay locked until the server's system notices, for a quarter of an hour and more.
+        idle_in_transaction_session_timeout: LIMITS.databaseSilenceMs,
       },
     });
     // It sets how timestamps come back, on each client.

@@ -7,6 +7,7 @@ import { addJobs } from '../../store/add-jobs.ts';
 import { claimExecutions, laterTurn } from '../../store/claim-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { addRunLanes } from '../../store/insert-invocations.ts';
+import { inTime } from '../../store/renewed-client.ts';
 import type { WaitingClients } from './waiting-clients.ts';
 
 /** A workflow whose settings say when its executions start. */
@@ -51,6 +52,9 @@ const NEVER = new AbortController().signal;
 
 type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 
+const claimInTime = (sql: Sql, wanted: Parameters<typeof claimExecutions>[1]) =>
+  inTime(sql, claimExecutions(sql, wanted));
+
 export function createTurns(options: TurnsOptions): Turns {
   const { sql, log } = options;
   /** Claims under way, by workflow. True: asked for once more meanwhile, since what they see may be older than that. */
@@ -72,7 +76,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const dispatcher = options.dispatcher();
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
-    const { held, blocked, cut } = await claimExecutions(sql, { workflowId, nodeId: options.nodeId(), limit });
+    const { held, blocked, cut } = await claimInTime(sql, { workflowId, nodeId: options.nodeId(), limit });
     dispatcher.take(held.map(withClient));
     if (held.length === limit || cut) return 'more';
     return blocked ? 'blocked' : 'done';

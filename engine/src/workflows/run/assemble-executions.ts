@@ -1,3 +1,4 @@
+import type { AccountBacklogs } from '../../run/account-backlogs.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
 import type { EngineMetrics } from '../../metrics.ts';
@@ -33,6 +34,7 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
   metrics: Pick<EngineMetrics, 'executionCommitted'>;
   waiting: Pick<AccountSums, 'of' | 'add'>;
   history: HistoryCount;
+  backlogs: Pick<AccountBacklogs, 'queue'>;
   log: Log;
 }
 
@@ -73,7 +75,7 @@ export function assembleExecutions(
     runtimes,
     stepContext,
     run,
-    actions: createExecutionActions({ sql, tokens, runtimes, history }),
+    actions: createExecutionActions({ sql, tokens, runtimes, history, backlogs: parts.backlogs }),
     async drain() {
       await steps.drain();
       await committer.drain();

@@ -1,7 +1,8 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Executions } from '../../contract-workflows.ts';
-import { cancelExecution, type CancelledInvocation } from '../../store/cancel-execution.ts';
+import { cancelExecution, type CancelledInvocation, readCancellable } from '../../store/cancel-execution.ts';
 import type { Sql } from '../../store/database.ts';
+import type { AccountBacklogs } from '../../run/account-backlogs.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
 import { type HistoryCount, historyRowBytes } from '../../store/history-bytes.ts';
@@ -20,6 +21,7 @@ export interface ExecutionActionsOptions {
   tokens: Pick<WaitTokens, 'read'>;
   runtimes: WorkflowRuntimes;
   history: HistoryCount;
+  backlogs: Pick<AccountBacklogs, 'queue'>;
 }
 
 /** What is done to executions from outside. */
@@ -49,7 +51,7 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
       return accountId !== undefined;
     },
     async cancelByToken(id, token) {
-      return (await waitingFor(id, token)) !== undefined && cancel({ id });
+      return (await waitingFor(id, token)) !== undefined && inTurn(() => cancel({ id }));
     },
   };
 }
@@ -58,19 +60,18 @@ async function cancelCounted(
   options: ExecutionActionsOptions,
   execution: { id: string; accountId?: string },
 ): Promise<boolean> {
-  let described: { accountId: string; bytes: number } | undefined;
-  const isCancelled = await cancelExecution(options.sql, execution, async (invocation) => {
-    const description = await describeCancelled(options, invocation);
-    const bytes = historyRowBytes(invocation.event, description.context);
-    described = { accountId: invocation.accountId, bytes };
-    return description;
-  });
-  if (isCancelled && described !== undefined) options.history.add(described.accountId, described.bytes);
-  return isCancelled;
+  const { sql, history } = options;
+  const found = await readCancellable(sql, execution);
+  if (found === undefined) return false;
+  const described = found.hasBegun ? undefined : await describeCancelled(options, found);
+  const cancelled = await cancelExecution(sql, execution, described);
+  if (cancelled?.isDescribed === true && described !== undefined)
+    history.add(found.accountId, historyRowBytes(found.event, described.context));
+  return cancelled !== undefined;
 }
 
 async function replay(
-  { sql, runtimes, history }: ExecutionActionsOptions,
+  { sql, runtimes, history, backlogs }: ExecutionActionsOptions,
   accountId: string,
   id: string,
   { from = 'start', deployment: version = 'original' }: Parameters<Executions['replay']>[2],
@@ -91,17 +92,9 @@ async function replay(
   const executionId = newId('execution');
   const { workflowId, kind, event } = original;
   const context = replayContext(workflow, deployment, original, executionId);
-  const stepBytes = await insertReplay(sql, {
-    id: executionId,
-    of: id,
-    accountId,
-    workflowId,
-    deploymentId,
-    kind,
-    event,
-    context,
-    completed: from === 'failed' ? completedSteps(original, deployment) : 0,
-  });
+  const completed = from === 'failed' ? completedSteps(original, deployment) : 0;
+  const row = { id: executionId, of: id, accountId, workflowId, deploymentId, kind, event, context, completed };
+  const stepBytes = await backlogs.queue(accountId, event.length, () => insertReplay(sql, row));
   if (stepBytes === undefined) throw versionIsGone(id, deploymentId);
   history.add(accountId, historyRowBytes(event, context) + stepBytes);
   return { executionId };

@@ -1,4 +1,4 @@
-import { type EmittedEvent, type ExceededLimit, newId } from '@headwater/shared';
+import { type EmittedEvent, type ExceededLimit, isShortJson, newId } from '@headwater/shared';
 import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
 import type { RunCommit, RunRow } from '../../events/commit-plan.ts';
 import { SSE_CHANNEL } from '../../events/channels.ts';
@@ -122,7 +122,8 @@ function readEmit(payload: string): { event: string; name?: string } {
   if (!payload.startsWith(EMIT_HEAD) || !payload.endsWith('}')) return { event: 'null' };
   const [tail = '}', nameJson] = EMIT_NAME.exec(payload.slice(-MAX_TAIL_CHARS)) ?? [];
   const event = payload.slice(EMIT_HEAD.length, -tail.length);
-  return nameJson === undefined ? { event } : { event, name: JSON.parse(nameJson) as string };
+  if (nameJson === undefined) return { event };
+  return isShortJson(nameJson) === true ? { event, name: JSON.parse(nameJson) as string } : { event: 'null' };
 }
 
 function newSends(send: StoredSend, { key, start }: ExecutionCommit): NewSend[] {
