@@ -19,6 +19,7 @@ const LONGEST = [
   'dependency-rules',
   'http-clients',
   'hostile/floods/dynamic-props',
+  'hostile/leaks/isolate-churn',
   'hostile/memory/large-code-of-many-sources',
   'lifecycle-external-webhook',
   'sandbox-limits',

@@ -6,7 +6,7 @@ const world = hostile();
 
 it('arrives cut', async () => {
   const ran = await world.unharmed(() =>
-    world.attack(`throw new Error('\\n    at x (hw:component:1:1)'.repeat(6e5));`),
+    world.attack(`throw new Error('\\n    at x (hw:component:1:1)'.repeat(720_000));`),
   );
   expect(ran.error?.code).toBe('COMPONENT_ERROR');
   expect(ran.error?.message.length).toBeLessThan(5_000);

@@ -1,0 +1,49 @@
+// fairness: A receiver that holds as many deliveries as one account may have under way, and answers or cuts off all of them at once.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LIMITS } from '../../../shared/src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addWebhook } from '../../support/hostile-tenant.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+const TOGETHER = LIMITS.maxDeliveriesPerTenant;
+const WEBHOOKS = TOGETHER / LIMITS.maxDeliveriesPerWebhook;
+/** Of which each is delivered to all webhooks: four times what may be under way. */
+const EVENTS = 4 * LIMITS.maxDeliveriesPerWebhook;
+const EMIT = `export default { name: 'Emit', version: '1', run() { for (let i = 0; i < ${EVENTS}; i++) this.$emit(i); } };`;
+
+let held: ServerResponse[] = [];
+let fullTimes = 0;
+const receiver = createServer((request, response) => {
+  request.resume();
+  held.push(response);
+  if (held.length < TOGETHER) return;
+  fullTimes++;
+  const all = held;
+  held = [];
+  for (const one of all) {
+    if (fullTimes % 2 === 0) one.socket?.resetAndDestroy();
+    else one.end();
+  }
+});
+
+beforeAll(() => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve)));
+afterAll(() => {
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+it('keeps nobody waiting', async () => {
+  const { attacker } = world;
+  const source = await attacker.deploy(EMIT);
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  for (let i = 0; i < WEBHOOKS; i++) await addWebhook(attacker, source.id, `${url}${i}`);
+  await world.unharmed(async () => {
+    const before = fullTimes;
+    await attacker.api('POST', `/sources/${source.id}/run`, {});
+    await eventually(() => fullTimes >= before + 4, { timeoutMs: 20_000, what: 'all to be held, four times' });
+  });
+  expect(fullTimes).toBeGreaterThanOrEqual(4);
+});

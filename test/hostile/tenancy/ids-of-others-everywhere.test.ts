@@ -1,0 +1,83 @@
+// tenancy: Ids of everything that the neighbour has, in every route that takes an id, by the server's own description of them.
+import { expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { hostile } from '../../support/hostile.ts';
+import { OWNED, probeRoutes } from '../../support/hostile-tenancy.ts';
+import { makeWorkflow } from '../../support/hostile-workflows.ts';
+
+const world = hostile();
+
+/** By names, which each account has its own of; what is everybody's; and apps, which are the operator's. */
+const OF_NOBODY = [
+  '/environment_variables/',
+  '/users/me/oauth_clients/',
+  '/components/registry/',
+  '/registry/components/',
+  '/apps/',
+];
+
+/** Of each kind of thing the neighbour's id, by the path of its routes up to the id. */
+async function makeAll(): Promise<Record<string, string>> {
+  const { neighbour } = world;
+  const idOf = async (path: string, body: object) => {
+    const { status, text, body: made } = await neighbour.api('POST', path, body);
+    if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+    return made.data as { id: string };
+  };
+  const flow = await makeWorkflow(neighbour, {
+    steps: ["$.send.http({ method: 'GET', url: 'http://127.0.0.1:9/' }); return 1;"],
+  });
+  const run = await neighbour.api('POST', `/workflows/${flow.id}/run`, {});
+  const executionId = run.body.data.execution_id as string;
+  const sends = async () => (await neighbour.api('GET', `/executions/${executionId}/sends`)).body?.data;
+  const [send] = await eventually(async () => (await sends())?.length > 0 && (await sends()));
+  const [key] = (await neighbour.api('GET', '/api_keys')).body.data as [{ id: string }];
+  const account = await idOf('/connected_accounts', { app: 'stripe', credentials: { api_key: 'sk' } });
+  return {
+    '/sources/': (await neighbour.deploy(OWNED)).id,
+    '/webhooks/': (await idOf('/webhooks', { url: 'http://127.0.0.1:9/' })).id,
+    '/workflows/': flow.id,
+    '/executions/': executionId,
+    '/traces/': executionId,
+    '/sends/': send.id,
+    '/components/': (await idOf('/components', { component_code: OWNED })).id,
+    '/api_keys/': key.id,
+    '/data_stores/': (await idOf('/data_stores', { name: 'Theirs' })).id,
+    '/connected_accounts/': account.id,
+    '/accounts/': account.id,
+    '/workspaces/': neighbour.id,
+    '/orgs/': neighbour.id,
+    '/registry/imports/': 'imp_of_nobody_at_all',
+  };
+}
+
+it('each route is known here, and answers as for an id that nobody has', async () => {
+  const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as {
+    paths: Record<string, unknown>;
+  };
+  const prefixes = Object.keys(document.paths)
+    .filter((path) => path.startsWith('/v1/') && path.includes('{'))
+    .map((path) => path.slice('/v1'.length, path.indexOf('{')));
+  const ids = await makeAll();
+  expect(prefixes.filter((prefix) => !OF_NOBODY.includes(prefix) && ids[prefix] === undefined)).toEqual([]);
+  const answers = await world.unharmed(async () => {
+    const asked = [];
+    for (const [prefix, id] of Object.entries(ids)) asked.push(...(await probeRoutes(world, `${prefix}{`, id)));
+    return asked;
+  });
+  expect(answers.length).toBeGreaterThan(50);
+  for (const { method, path, foreign, unknown } of answers) {
+    expect([method, path, foreign]).toEqual([method, path, unknown]);
+    // 400: of a request that is wrong whatever the id. 403: the operator's.
+    expect([method, path, (foreign as { status: number }).status]).toEqual([
+      method,
+      path,
+      expect.toBeOneOf([400, 403, 404]),
+    ]);
+  }
+  // It wants a key as well: data-store-ids-of-others asks with one.
+  const wrong = answers.filter(
+    ({ method, foreign }) => method === 'GET' && (foreign as { status: number }).status === 400,
+  );
+  expect(wrong.map(({ path }) => path)).toEqual(['/data_stores/{id}/record']);
+});
