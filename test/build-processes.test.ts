@@ -2,7 +2,7 @@ import type { BuildOutcome } from '@headwater/sandbox-runtime';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { findBuildPrefix } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
+import { findBuildPrefix, missingBuildLayers } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
 import { bundleAlone } from '../sandbox-runtime/src/build/build-component.ts';
 import { makeBundle } from '../sandbox-runtime/src/build/bundle-component.ts';
 import type { BuildLimits } from '../sandbox-runtime/src/build/packages/build-order.ts';
@@ -153,4 +153,10 @@ test('what a bundle is called is not the word of the process that made it', asyn
   const limits = { bundleMs: 1_000, maxBundleMemoryMb: 1 } as BuildLimits;
   const outcome = await bundleAlone({ processes, limits, cacheDir: '', log: () => undefined }, 'o_one', component);
   expect(outcome).toEqual({ kind: 'bundled', bundle: makeBundle(bundle.code, bundle.sourceMap) });
+});
+
+test('what keeps a bundler from nothing is named', () => {
+  expect(missingBuildLayers([])).toEqual(['priority', 'network', 'processes', 'privileges']);
+  const prefix = ['nice', '-n', '5', 'unshare', '--net', '--', 'setpriv', '--pdeathsig', 'KILL', '--'];
+  expect(missingBuildLayers(prefix)).toEqual(['processes', 'privileges']);
 });

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { ProcessStarter } from '../host/starter/starter.ts';
-import { findBuildPrefix } from '../host/layers/build-prefix.ts';
+import { type BuildSurroundings, findBuildPrefix, missingBuildLayers } from '../host/layers/build-prefix.ts';
 import { findKoffi } from '../syscall-filter/find-koffi.ts';
 import { buildCommand } from './build-command.ts';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
@@ -15,6 +15,7 @@ export interface BuildProcessesOptions {
   limits: Pick<BuildLimits, 'maxMemoryMb' | 'maxBundleMemoryMb'>;
   signal: AbortSignal;
   starter(): Promise<ProcessStarter>;
+  log(level: 'warn', message: string, fields: Record<string, unknown>): void;
 }
 
 /** The processes of builds: those that fetch packages have a network and no bundler, those that bundle the other way round. */
@@ -39,11 +40,18 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   let scripts: Promise<BuildScripts> | undefined;
   let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
+  const findBundlerPrefix = async (surroundings: BuildSurroundings) => {
+    const prefix = await findBuildPrefix(surroundings);
+    const missing = missingBuildLayers(prefix).join(', ');
+    const message = `Build processes run without some layers of the operating system: ${missing}. What each would stop: docs/security.md`;
+    if (missing !== '') options.log('warn', message, {});
+    return prefix;
+  };
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
     const { bundle, esbuildPaths } = await scripts;
     const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
-    withoutNetwork ??= findBuildPrefix({ network: false, readable: programs, writable });
+    withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable });
     const command = buildCommand({
       readable: [...esbuildPaths, ...readable],
       writable: [],

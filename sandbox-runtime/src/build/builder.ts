@@ -100,6 +100,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     limits,
     signal: stopping.signal,
     starter,
+    log,
   });
   const context: BuildContext = { processes, limits, cacheDir, log };
   const trim = everySoOften(TRIM_EVERY_MS, () => trimCache(cacheDir, LIMITS.maxPackageCacheBytes));

@@ -47,6 +47,14 @@ export async function findBuildPrefix({ network, ...needs }: BuildSurroundings):
   return outer;
 }
 
+/** What keeps a bundler from what it needs not, by the names of docs/security.md, and how each is told in its prefix. */
+const MARKS = { priority: 'nice', network: '--net', processes: '--pid', privileges: '--no-new-privs' };
+
+/** Those that do not work on this system. */
+export function missingBuildLayers(prefix: Prefix): string[] {
+  return Object.entries(MARKS).flatMap(([layer, mark]) => (prefix.includes(mark) ? [] : [layer]));
+}
+
 /** Root may use what is others' by a capability alone, such as a data folder that belongs to another user. */
 async function mayUse(
   prefix: Prefix,
