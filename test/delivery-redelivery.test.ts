@@ -102,7 +102,7 @@ test('of a delivery that is made again and again the newest attempts are kept', 
 
 test('what was cancelled while a node held it that is gone is delivered again', async () => {
   const { webhook, rows } = await failedWebhook(1);
-  const [{ id = '' } = {}] = rows;
+  const id = rows[0]?.id ?? '';
   await world.database.db.sql`update deliveries set status = 'cancelled', leased_by = 'node_gone' where id = ${id}`;
   expect(await webhooks.redeliver(who, webhook.id, id)).toBe(1);
   await until(webhook.id, 'delivered');

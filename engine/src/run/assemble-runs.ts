@@ -89,6 +89,7 @@ export function assembleRuns(parts: RunParts): Runs {
     dbSizes: parts.dbSizes,
     history: parts.history,
     heavyTurns: createHeavyTurns(),
+    presence: parts.presence,
     nowMs,
     log,
   };

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Presence } from '@headwater/shared';
 import type { WebhookOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { RunCommit } from '../events/commit-plan.ts';
 import type { DeliveryRow } from '../events/event-rows.ts';
 import type { Log } from '../log.ts';
+import { restAfterMs } from '../rest-after.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
@@ -25,6 +27,8 @@ export interface RunCommitterOptions {
   dbSizes?: CommitOptions['dbSizes'];
   history?: CommitOptions['history'];
   nowMs: () => number;
+  /** Who uses the node: what is heavy rests while others do. Default: nobody else. */
+  presence?: Pick<Presence, 'hasSeveral'>;
   heavyTurns: Turns;
   /** Default MIN_INTERVAL_MS. */
   minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
@@ -54,6 +58,9 @@ const FIRST_PAUSE_MS = 100;
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
+  const restAfter = async (tookMs: number) => {
+    if (options.presence?.hasSeveral(performance.now()) === true) await sleep(restAfterMs(tookMs));
+  };
   const backlog = createCommitBacklog(MAX_BACKLOG_WEIGHT);
   const weightOf = (run: RunCommit) => weightWith(run, options.listeners.of(run.sourceId));
   const batcher = createBatcher<RunCommit, CommittedRun>({
@@ -78,6 +85,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
           backlogs: options.backlogs,
           dbSizes: options.dbSizes,
           history: options.history,
+          restAfter,
           nowMs: options.nowMs,
         }),
       ),

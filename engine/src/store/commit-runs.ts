@@ -37,6 +37,8 @@ export interface CommitOptions {
   dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
   /** Default: it is not counted. */
   history?: HistoryCount | undefined;
+  /** Between pieces of a commit that is heavy, with what the last one took. Default: there are no rests. */
+  restAfter?: ((tookMs: number) => Promise<void>) | undefined;
   nowMs: () => number;
 }
 
@@ -80,7 +82,7 @@ export async function commitRuns(
       invocations: chooseInvocations(plan.invocations, options.runCapacity),
       nodeId: options.nodeId,
     };
-    await writeCommit(connection, plan, held);
+    await writeCommit(connection, plan, held, options.restAfter ?? (() => Promise.resolve()));
     for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
     for (const [accountId, bytes] of plan.dbGrowth) options.dbSizes?.add(accountId, bytes);
     if (options.history !== undefined) countCommit(plan, options.history);

@@ -20,12 +20,16 @@ export interface HeldRows {
 }
 
 /** Writes what was planned and ends the transaction, in one round trip where this node goes on with all of it. */
-export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldRows): Promise<void> {
+export async function writeCommit(
+  connection: Sql,
+  plan: CommitPlan,
+  held: HeldRows,
+  restAfter: (tookMs: number) => Promise<void>,
+): Promise<void> {
   const statements = [
     insertEvents(connection, plan),
     insertDeliveries(connection, plan, held),
     insertListenerRuns(connection, plan, held),
-    insertWideDeliveries(connection, plan.fanOuts),
     insertWideInvocations(connection, plan.fanOuts),
     updateStates(connection, plan),
     writeDbValues(connection, plan),
@@ -37,6 +41,8 @@ export async function writeCommit(connection: Sql, plan: CommitPlan, held: HeldR
   const lanes = lanesOf(plan, held);
   if (lanes.length > 0) {
     await Promise.all(statements);
+    // When all else has gone through: between its pieces the transaction must not end.
+    await insertWideDeliveries(connection, plan.fanOuts, restAfter);
     await addJobs(connection, lanes);
     await connection`commit`;
     return;

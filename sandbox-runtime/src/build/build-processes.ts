@@ -40,18 +40,11 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   let scripts: Promise<BuildScripts> | undefined;
   let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
-  const findBundlerPrefix = async (surroundings: BuildSurroundings) => {
-    const prefix = await findBuildPrefix(surroundings);
-    const missing = missingBuildLayers(prefix).join(', ');
-    const message = `Build processes run without some layers of the operating system: ${missing}. What each would stop: docs/security.md`;
-    if (missing !== '') options.log('warn', message, {});
-    return prefix;
-  };
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
     const { bundle, esbuildPaths } = await scripts;
     const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
-    withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable });
+    withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable }, options.log);
     const command = buildCommand({
       readable: [...esbuildPaths, ...readable],
       writable: [],
@@ -96,4 +89,13 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
       for (const pool of [plain, trees, fetching]) pool.stop();
     },
   };
+}
+
+/** Says once what of it does not work here. */
+async function findBundlerPrefix(surroundings: BuildSurroundings, log: BuildProcessesOptions['log']) {
+  const prefix = await findBuildPrefix(surroundings);
+  const missing = missingBuildLayers(prefix).join(', ');
+  const message = `Build processes run without some layers of the operating system: ${missing}. What each would stop: docs/security.md`;
+  if (missing !== '') log('warn', message, {});
+  return prefix;
 }
