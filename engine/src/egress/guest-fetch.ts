@@ -18,6 +18,7 @@ import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
 import { isEgressRefused } from './refusal.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
+import { createTurnSteps } from './turn-steps.ts';
 
 /** Whom a request is made for, and what may be used for it. */
 export interface FetchTenant {
@@ -52,7 +53,8 @@ export function createGuestFetch({ egress, presence = createPresence() }: GuestF
     bytesPerSecond: LIMITS.fetchReadBytesPerSecond,
     burstMs: LIMITS.fetchReadBurstMs,
   });
-  const shared = { egress, connections, budget, pace, turns: createFetchTurns(), inTurn: createInTurn() };
+  const [turns, inTurn, steps] = [createFetchTurns(), createInTurn(), createTurnSteps(presence)];
+  const shared = { egress, connections, budget, pace, turns, inTurn, steps };
   return {
     async fetch(tenant, request, signal) {
       const prepared = prepareRequest(request, tenant.limits);
@@ -82,6 +84,7 @@ interface FetchContext {
   connections: TenantConnections;
   pace: ReadPace;
   turns: FetchTurns;
+  steps: ReturnType<typeof createTurnSteps>;
   inTurn: InTurn;
   tenant: FetchTenant;
   held: HeldBytes;
@@ -127,7 +130,9 @@ async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response
   if (turn.kind === 'aborted') return failAborted(host);
   if (turn.kind === 'refused') return failTurn(host, turn.limit);
   try {
+    await context.steps(id);
     const outcome = await exchangeHop(context, hop);
+    await context.steps(id);
     return outcome.kind === 'response' ? outcome : failExchange(host, outcome, limits, msTaken(context));
   } finally {
     turn.end();
