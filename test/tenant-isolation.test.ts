@@ -4,7 +4,7 @@ import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { ADMIN_KEY, API_KEY, deploy, post, startServer, subscribe, type TestServer } from './support/server.ts';
 
-const BIN = `export default { name: "Bin", key: "bin", version: "1", props: { http: "$.interface.http" },
+const BIN = `export default { name: "Of one tenant", key: "bin", version: "1", props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 
 let test: TestDatabase;
@@ -56,7 +56,7 @@ it('every resource of one account is a 404 to another, whatever is asked of it',
   for (const [method, path, body] of requests) {
     const answer = await server.api(method, path, body, otherKey);
     expect([method, path, answer.status]).toEqual([method, path, 404]);
-    expect(answer.text).not.toContain('Bin');
+    expect(answer.text).not.toContain('Of one tenant');
   }
   expect((await server.api('GET', `/sources/${source.id}`)).body.data.active).toBe(true);
   expect((await server.api('GET', '/users/me/sources', undefined, otherKey)).body.data).toEqual([]);
