@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ClientConnections {
@@ -8,12 +8,15 @@ export interface ClientConnections {
   endIdle(): void;
 }
 
+/** Bodies that never end would otherwise shut everybody out, and those of who sends at once should not give way to connections that rest. */
+const SLOW_MS = 1_000;
 /** In one turn of the event loop. */
 const MAX_ENDS_PER_TURN = 8;
 
 /**
- * Bounds connections. Beyond the bound one whose first request has not come, or not come whole, makes room for the next, the oldest
- * first, or else the one that has waited for its next request for longest; where every one has a request under way the next is refused.
+ * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first request's head has not come; or else the one
+ * whose body has been arriving for longest, if that is SLOW_MS; or else the one that has waited for its next request for longest; or else
+ * any whose body is arriving. Where every request is there and under way the next connection is refused.
  */
 export function trackConnections(server: Server, maxConnections: number): ClientConnections {
   const open = new Set<Socket>();
@@ -23,13 +26,23 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const fresh = new Set<Socket>();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
   const idle = new Map<Socket, number>();
+  /** The request that began last on each, the oldest first; those that have arrived whole meanwhile are among them. */
+  const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
   const forget = (socket: Socket) => {
     open.delete(socket);
     fresh.delete(socket);
     idle.delete(socket);
+    arriving.delete(socket);
+  };
+  const longestArriving = (leastMs: number) => {
+    for (const [socket, { request, sinceMs }] of arriving) {
+      if (request.complete) arriving.delete(socket);
+      else return performance.now() - sinceMs >= leastMs ? socket : undefined;
+    }
+    return undefined;
   };
   const makeRoom = () => {
-    const [oldest] = fresh.size > 0 ? fresh : idle.keys();
+    const oldest = firstOf(fresh) ?? longestArriving(SLOW_MS) ?? firstOf(idle.keys()) ?? longestArriving(0);
     if (oldest === undefined) return false;
     forget(oldest);
     oldest.destroy();
@@ -50,7 +63,10 @@ export function trackConnections(server: Server, maxConnections: number): Client
       fresh.delete(socket);
       idle.delete(socket);
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+      const { req: request } = response;
+      arriving.set(socket, { request, sinceMs: performance.now() });
       response.once('close', () => {
+        if (arriving.get(socket)?.request === request) arriving.delete(socket);
         const left = (underWay.get(socket) ?? 1) - 1;
         underWay.set(socket, left);
         if (left === 0 && open.has(socket)) idle.set(socket, socket.bytesRead);
@@ -61,6 +77,11 @@ export function trackConnections(server: Server, maxConnections: number): Client
       for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy();
     },
   };
+}
+
+function firstOf<T>(values: Iterable<T>): T | undefined {
+  for (const value of values) return value;
+  return undefined;
 }
 
 /**
