@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fc } from './support/properties.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createLanes } from '../engine/src/outgoing/lanes.ts';
-import { createSender } from '../engine/src/outgoing/sender.ts';
+import { createSender, type SenderOptions } from '../engine/src/outgoing/sender.ts';
 import { createPresence, LIMITS, type Presence } from '../shared/src/index.ts';
-import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
+import { createDeliveryWorld, type DeliveryWorld, limitsOf } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
 
@@ -19,7 +19,7 @@ afterAll(() => world.stop());
 const delivery = (accountId: string, webhookId: string, id: string) =>
   ({ accountId, webhookId, id, data: '1' }) as DueDelivery;
 const webhookOf = ({ webhookId }: DueDelivery) => webhookId;
-const wide = { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxPerTurn: () => 1_000 };
+const wide = { maxPerLane: 100, maxPerTenant: () => 100, maxHeldPerLane: 1_000, maxPerTurn: () => 1_000 };
 
 test('tenants take turns, and webhooks within a tenant, each in its own order', () => {
   const lanes = createLanes(wide, webhookOf);
@@ -32,7 +32,7 @@ test('tenants take turns, and webhooks within a tenant, each in its own order', 
 });
 
 test('limits hold and nothing is lost or invented, whatever the order of starts and ends', () => {
-  const limits = { maxPerLane: 3, maxPerTenant: 5, maxHeldPerLane: 1_000, maxPerTurn: () => 4 };
+  const limits = { maxPerLane: 3, maxPerTenant: () => 5, maxHeldPerLane: 1_000, maxPerTurn: () => 4 };
   const step = fc.oneof(
     fc.record({ kind: fc.constant('new turn' as const) }),
     fc.record({ kind: fc.constant('push' as const), tenant: fc.nat(2), hook: fc.nat(2) }),
@@ -70,7 +70,7 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
         }
       }
       expect(widest.webhook).toBeLessThanOrEqual(limits.maxPerLane);
-      expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant);
+      expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant());
       expect(widest.turn).toBeLessThanOrEqual(limits.maxPerTurn());
       expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
       // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
@@ -140,6 +140,57 @@ test('who is alone sends large ones at once', () => {
   expect(started).toHaveLength(5);
 });
 
+test('a tenant begins as many a second as its share, and what it has saved up for ten seconds at once', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] });
+  try {
+    const { sender, started } = recordingSender(createPresence(), () => ({ maxAtOnce: 100, perSecond: 2 }));
+    const hasStarted = () => started.filter((tenant) => tenant === 'slow').length;
+    expect(sender.soon('slow')).toBe(24);
+    sender.push(Array.from({ length: 60 }, (_, i) => delivery('slow', 'wh_1', String(i))));
+    sender.push([delivery('other', 'wh_2', 'a')]);
+    expect([hasStarted(), started.at(-1), sender.soon('slow')]).toEqual([21, 'other', 0]);
+    for (const [seconds, expected] of [
+      [5, 31],
+      [1, 33],
+      [0.4, 33],
+      [0.1, 34],
+    ] as const) {
+      vi.advanceTimersByTime(seconds * 1_000);
+      expect([seconds, hasStarted()]).toEqual([seconds, expected]);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('nothing of a tenant begins before its share is known', () => {
+  let share: ReturnType<SenderOptions<DueDelivery, unknown>['shareOf']>;
+  const { sender, started } = recordingSender(createPresence(), () => share);
+  sender.push(Array.from({ length: 5 }, (_, i) => delivery('new', 'wh_1', String(i))));
+  expect(started).toEqual([]);
+  share = { maxAtOnce: 3, perSecond: 100 };
+  sender.shareKnown('new');
+  expect(started).toHaveLength(3);
+});
+
+test('a node takes no more of a tenant than it may begin soon, and sends all of it at that pace', async () => {
+  const receiver = await startReceiver();
+  const who = await world.account();
+  const webhook = await world.webhook(who, { url: receiver.url });
+  const accountLimits = limitsOf({ maxDeliveriesPerSecond: 5 });
+  const deliverer = world.deliverer({ node: 'node_paced', accountLimits });
+  const place = { accountId: who.accountId, webhookId: webhook.id };
+  expect(deliverer.capacity(place)).toBe(60);
+  deliverer.take(await world.emit(webhook, who, 60, 'node_paced'));
+  const begunMs = performance.now();
+  expect(deliverer.capacity(place)).toBeLessThan(10);
+  await eventually(() => deliverer.stats().delivered === 60);
+  // Fifty were saved up.
+  expect(performance.now() - begunMs).toBeGreaterThan(1_500);
+  await deliverer.stop();
+  await receiver.stop();
+});
+
 const someone: Presence = {
   saw: () => undefined,
   hasSeveral: () => true,
@@ -148,7 +199,10 @@ const someone: Presence = {
 };
 
 /** Its attempts do not end. `started`: their tenants. */
-function recordingSender(presence = createPresence()) {
+function recordingSender(
+  presence = createPresence(),
+  shareOf: SenderOptions<DueDelivery, unknown>['shareOf'] = () => ({ maxAtOnce: 100, perSecond: 10_000 }),
+) {
   const started: string[] = [];
   const sender = createSender<DueDelivery, unknown>({
     attempt: ({ accountId }) => {
@@ -157,7 +211,8 @@ function recordingSender(presence = createPresence()) {
     },
     laneIdOf: webhookOf,
     charsOf: ({ data }) => data.length,
-    limits: { maxPerLane: 100, maxPerTenant: 100, maxHeldPerLane: 1_000, maxInFlight: 100 },
+    limits: { maxPerLane: 100, maxHeldPerLane: 1_000, maxInFlight: 100 },
+    shareOf,
     onEnd: () => undefined,
     onShed: () => undefined,
     presence,
@@ -167,7 +222,7 @@ function recordingSender(presence = createPresence()) {
 
 test('timeouts narrow a webhook to one attempt at a time and shed what it held; answers widen it again', () => {
   const lanes = createLanes(
-    { maxPerLane: 8, maxPerTenant: 100, maxHeldPerLane: 100, maxPerTurn: () => 1_000 },
+    { maxPerLane: 8, maxPerTenant: () => 100, maxHeldPerLane: 100, maxPerTurn: () => 1_000 },
     webhookOf,
   );
   for (let i = 0; i < 100; i++) lanes.push(delivery('o', 'wh', String(i)));
@@ -191,8 +246,8 @@ test('a tenant whose receivers hang does not hold up another tenant', async () =
   const receiver = await startReceiver();
   const [slow, fast] = [await world.account(), await world.account()];
   const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/`;
-  const limits = { maxInFlight: 20, maxPerTenant: 10, maxPerWebhook: 5, drainMs: 10 };
-  const deliverer = world.deliverer({ node: 'node_a', limits });
+  const limits = { maxInFlight: 20, maxPerWebhook: 5, drainMs: 10 };
+  const deliverer = world.deliverer({ node: 'node_a', limits, accountLimits: limitsOf({ maxDeliveryConnections: 10 }) });
   for (let i = 0; i < 4; i++) {
     deliverer.take(await world.emit(await world.webhook(slow, { url }), slow, 50, 'node_a'));
   }

@@ -148,7 +148,7 @@ async function startGround(options: EngineOptions, { db, beatSql, databaseUrl, s
   const { history } = counts;
   const onAttempt = metrics.attemptEnded;
   const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, log, presence };
-  const deliverer = createDeliverer(delivering);
+  const deliverer = createDeliverer({ ...delivering, accountLimits: limits });
   const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });

@@ -105,6 +105,20 @@ export const ACCOUNT_LIMITS = {
     unit: 'count',
     of: 'the connections that runs of the account hold on one node; more requests wait',
   },
+  maxDeliveriesPerSecond: {
+    default: 5_000,
+    min: 1,
+    max: 100_000,
+    unit: 'per second',
+    of: 'attempts at deliveries to webhooks that one node begins, with bursts of ten seconds; more of them wait',
+  },
+  maxDeliveryConnections: {
+    default: 256,
+    min: 1,
+    max: 1_024,
+    unit: 'count',
+    of: 'the connections to webhooks of the account that one node holds, and so the attempts at the same time; more of them wait',
+  },
   maxTmpBytes: {
     default: 32 * MB,
     min: 0,

@@ -240,9 +240,8 @@ export const LIMITS = {
   maxStoredResponseBytes: 1_024,
   /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */
   maxDrainedResponseBytes: 64 * 1024,
-  /** Delivery attempts at the same time on one node: to one webhook, of one tenant, and in all. */
+  /** Delivery attempts at the same time on one node: to one webhook, and in all. */
   maxDeliveriesPerWebhook: 32,
-  maxDeliveriesPerTenant: 256,
   maxDeliveriesInFlight: 1_024,
   /**
    * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. One tenant

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '@headwater/shared';
+import { accountLimits, type AccountLimits, newId } from '@headwater/shared';
 import { pino } from 'pino';
 import type { AttemptRecord, Principal, WebhookCreate, WebhookRecord } from '../../engine/src/contract.ts';
 import { createDeliverer, type Deliverer, type DelivererOptions } from '../../engine/src/delivery/deliverer.ts';
@@ -43,6 +43,12 @@ export interface DeliveryWorld {
   rows(webhookId: string): Promise<DeliveryRowState[]>;
   jobKeys(): Promise<string[]>;
   stop(): Promise<void>;
+}
+
+/** Accounts that all have the same limits, known from the start. */
+export function limitsOf(set: Partial<AccountLimits>): DelivererOptions['accountLimits'] {
+  const limits = accountLimits(set);
+  return { known: () => limits, get: () => limits };
 }
 
 interface EventInput {
@@ -117,6 +123,7 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
       egress: createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [] }),
       retryPolicy: createRetryPolicy({ random: () => 0.5, ...retry }),
       log,
+      accountLimits: limitsOf({}),
       ...more,
     });
     stops.push(made.stop);

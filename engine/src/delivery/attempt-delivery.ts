@@ -14,8 +14,8 @@ import type { SecretKeys } from './secret-keys.ts';
 
 export interface AttemptContext {
   connections: TenantConnections;
-  /** The most attempts of one tenant at the same time, and so its connections. */
-  maxPerTenant: number;
+  /** How many of one tenant are made at the same time at most, and so its connections. */
+  maxAtOnceOf: (accountId: string) => number;
   egress: Pick<Egress, 'checkUrl'>;
   secretKeys: SecretKeys;
   retryPolicy: RetryPolicy;
@@ -52,7 +52,7 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
   const body = Buffer.from(deliveryBody(delivery));
   const headers = deliveryHeaders(delivery, key, body, nowMs);
   // Nothing may throw from here on: the exchange releases it.
-  const connection = context.connections.take(delivery.accountId, url.origin, context.maxPerTenant);
+  const connection = context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId));
   return startExchange(connection, {
     origin: url.origin,
     path: url.pathname + url.search,

@@ -4,9 +4,8 @@ import { LIMITS } from '@headwater/shared';
 export interface DelivererLimits {
   /** One attempt, connecting included: deliveryTimeoutMs. */
   timeoutMs: number;
-  /** Attempts at the same time: maxDeliveriesPerWebhook, maxDeliveriesPerTenant, maxDeliveriesInFlight. */
+  /** Attempts at the same time: maxDeliveriesPerWebhook, maxDeliveriesInFlight. */
   maxPerWebhook: number;
-  maxPerTenant: number;
   maxInFlight: number;
   /** In memory: maxHeldDeliveries, maxHeldDeliveriesPerWebhook, maxHeldDeliveryBytes. */
   maxHeld: number;
@@ -20,7 +19,6 @@ export function completeLimits(given: Partial<DelivererLimits> = {}): DelivererL
   return {
     timeoutMs: LIMITS.deliveryTimeoutMs,
     maxPerWebhook: LIMITS.maxDeliveriesPerWebhook,
-    maxPerTenant: LIMITS.maxDeliveriesPerTenant,
     maxInFlight: LIMITS.maxDeliveriesInFlight,
     maxHeld: LIMITS.maxHeldDeliveries,
     maxHeldPerWebhook: LIMITS.maxHeldDeliveriesPerWebhook,

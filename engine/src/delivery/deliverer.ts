@@ -1,4 +1,6 @@
 import { createPresence, LIMITS, type Presence } from '@headwater/shared';
+import { createKnownLimits } from '../accounts/known-limits.ts';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../egress/tenant-connections.ts';
 import { createLaneTurns, type LaneTurns } from '../jobs/lane-turns.ts';
@@ -15,7 +17,7 @@ import { readWebhookAccount } from '../store/read-webhook-account.ts';
 import { releaseDeliveries } from '../store/release-deliveries.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
-import { createSender, type Sender } from '../outgoing/sender.ts';
+import { createSender, type OutgoingShare, type Sender } from '../outgoing/sender.ts';
 import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
 import { inTime } from '../store/renewed-client.ts';
 import { attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
@@ -35,6 +37,7 @@ export interface DelivererOptions {
   /** Called once for every attempt that was made. `durationMs`: from signing to the last byte that was read. */
   onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
   limits?: Partial<DelivererLimits>;
+  accountLimits: Pick<LimitsCache, 'known' | 'get'>;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
   /** As in SenderOptions. */
@@ -106,6 +109,7 @@ class NodeDeliverer implements Deliverer {
   readonly #connections: TenantConnections;
   readonly #sender: Sender<DueDelivery>;
   readonly #recorder: OutcomeRecorder<AttemptResult>;
+  readonly #shareOf: (accountId: string) => OutgoingShare | undefined;
   #claiming = 0;
   readonly #held = createHeldItems<DueDelivery>(
     ({ data }) => data.length,
@@ -128,10 +132,13 @@ class NodeDeliverer implements Deliverer {
       describe: ({ deliveryId }) => ({ delivery: deliveryId }),
       log,
     });
-    const { timeoutMs, maxPerTenant, maxInFlight } = this.#limits;
+    const { timeoutMs, maxInFlight } = this.#limits;
+    this.#shareOf = createShares(options.accountLimits, log, (accountId) => this.#sender.shareKnown(accountId));
     const secretKeys = createSecretKeys(options.sealer);
     const connections = this.#connections;
-    const context = { connections, maxPerTenant, egress, secretKeys, retryPolicy, log, timeoutMs };
+    // Forgotten since it began: its idle connections are not worth keeping either.
+    const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
+    const context = { connections, maxAtOnceOf, egress, secretKeys, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(context, delivery),
       laneIdOf: ({ webhookId }) => webhookId,
@@ -139,9 +146,9 @@ class NodeDeliverer implements Deliverer {
       limits: {
         maxPerLane: this.#limits.maxPerWebhook,
         maxHeldPerLane: this.#limits.maxHeldPerWebhook,
-        maxPerTenant,
         maxInFlight,
       },
+      shareOf: this.#shareOf,
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#giveBack(deliveries),
       presence,
@@ -157,7 +164,9 @@ class NodeDeliverer implements Deliverer {
     const own = this.#held.of(webhook.accountId);
     if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
     // Each one taken makes the tenant's part larger by one and what is free smaller by one.
-    return Math.min(Math.max(0, Math.floor((free - own.count) / 2)), this.#sender.room(webhook.webhookId));
+    const half = Math.max(0, Math.floor((free - own.count) / 2));
+    // What may not begin soon would only wait here, where it takes room from others.
+    return Math.min(half, this.#sender.soon(webhook.accountId), this.#sender.room(webhook.webhookId));
   }
 
   take(deliveries: readonly DueDelivery[]): void {
@@ -171,6 +180,7 @@ class NodeDeliverer implements Deliverer {
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
     const accountId = await readWebhookAccount(this.#options.db.sql, webhookId);
+    if (accountId !== undefined) await this.#options.accountLimits.get(accountId);
     await this.#laneTurns.run(accountId ?? webhookId, webhookId, () => this.#claim(accountId, webhookId));
   }
 
@@ -239,6 +249,20 @@ class NodeDeliverer implements Deliverer {
       log.error({ count: ids.length, err: error }, 'deliveries could not be released');
     }
   }
+}
+
+/** `onKnown`: there is a share where there was none. */
+function createShares(
+  limits: Pick<LimitsCache, 'known' | 'get'>,
+  log: Log,
+  onKnown: (accountId: string) => void,
+): (accountId: string) => OutgoingShare | undefined {
+  const limitsOf = createKnownLimits({ limits, onKnown, log });
+  return (accountId) => {
+    const known = limitsOf(accountId);
+    if (known === undefined) return undefined;
+    return { maxAtOnce: known.maxDeliveryConnections, perSecond: known.maxDeliveriesPerSecond };
+  };
 }
 
 function withoutTexts(result: AttemptResult): AttemptResult {

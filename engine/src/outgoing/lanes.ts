@@ -1,7 +1,7 @@
 export interface LaneLimits {
-  /** Attempts at the same time of one lane, and of one tenant. */
+  /** Attempts at the same time of one lane, and of one tenant, asked each time. 0: none until a `newTurn` of its own. */
   maxPerLane: number;
-  maxPerTenant: number;
+  maxPerTenant: (tenantId: string) => number;
   /** Items of one lane that are held, waiting or in flight. */
   maxHeldPerLane: number;
   /** Attempts of a tenant that begin before the next `newTurn`, asked each time. 0: none until one of its own. */
@@ -27,7 +27,8 @@ export interface Lanes<T> {
   done(item: T, outcome: 'answered' | 'timeout'): T[];
   /** How many more of this lane may be held. Never negative. */
   room(laneId: string): number;
-  waiting(): number;
+  /** Of all tenants, or of this one. */
+  waiting(tenantId?: string): number;
   /** Takes out everything that waits. */
   clear(): T[];
 }
@@ -42,6 +43,7 @@ interface Lane<T> {
 interface Tenant<T> {
   id: string;
   lanes: number;
+  waiting: number;
   inFlight: number;
   /** In this turn. */
   started: number;
@@ -55,19 +57,22 @@ const ROUNDS_HELD = 4;
 /** Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
+const newTenant = (id: string) => ({ id, lanes: 0, waiting: 0, inFlight: 0, started: 0, ready: new Set<never>() });
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
-/** `laneIdOf`: unique among all tenants. */
+/** `laneIdOf`: unique among all tenants. `began`: called for what `next` answers, before the limits are asked what may follow it. */
 export function createLanes<T extends { accountId: string }>(
   limits: LaneLimits,
   laneIdOf: (item: T) => string,
+  began: (item: T) => void = () => undefined,
 ): Lanes<T> {
-  return new FairLanes(limits, laneIdOf);
+  return new FairLanes(limits, laneIdOf, began);
 }
 
 class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   readonly #limits: LaneLimits;
   readonly #laneIdOf: (item: T) => string;
+  readonly #began: (item: T) => void;
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #tenants = new Map<string, Tenant<T>>();
   // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
@@ -76,15 +81,16 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #isTurnOver = false;
   #waiting = 0;
 
-  constructor(limits: LaneLimits, laneIdOf: (item: T) => string) {
+  constructor(limits: LaneLimits, laneIdOf: (item: T) => string, began: (item: T) => void) {
     this.#limits = limits;
     this.#laneIdOf = laneIdOf;
+    this.#began = began;
   }
 
   push(item: T): void {
     const lane = this.#laneOf(item);
     lane.waiting.push(item);
-    this.#waiting++;
+    this.#waits(lane, 1);
     this.#settle(lane);
   }
 
@@ -93,11 +99,12 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const [lane] = tenant?.ready ?? [];
     const item = lane?.waiting.shift();
     if (lane === undefined || item === undefined) return undefined;
-    this.#waiting--;
+    this.#waits(lane, -1);
     lane.inFlight++;
     lane.tenant.inFlight++;
     lane.tenant.started++;
     this.#startedTenants.add(lane.tenant);
+    this.#began(item);
     this.#settle(lane);
     return item;
   }
@@ -127,7 +134,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     lane.tenant.inFlight--;
     lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
-    this.#waiting -= shed.length;
+    this.#waits(lane, -shed.length);
     this.#settle(lane);
     this.#forget(this.#laneIdOf(item), lane);
     return shed;
@@ -139,18 +146,24 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
   }
 
-  waiting(): number {
-    return this.#waiting;
+  waiting(tenantId?: string): number {
+    return tenantId === undefined ? this.#waiting : (this.#tenants.get(tenantId)?.waiting ?? 0);
   }
 
   clear(): T[] {
     const all: T[] = [];
     for (const lane of this.#lanes.values()) {
-      all.push(...lane.waiting.splice(0));
+      const waiting = lane.waiting.splice(0);
+      this.#waits(lane, -waiting.length);
       this.#settle(lane);
+      all.push(...waiting);
     }
-    this.#waiting = 0;
     return all;
+  }
+
+  #waits(lane: Lane<T>, more: number): void {
+    lane.tenant.waiting += more;
+    this.#waiting += more;
   }
 
   #laneOf(item: T): Lane<T> {
@@ -158,7 +171,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const known = this.#lanes.get(laneId);
     if (known !== undefined) return known;
     const id = item.accountId;
-    const tenant: Tenant<T> = this.#tenants.get(id) ?? { id, lanes: 0, inFlight: 0, started: 0, ready: new Set() };
+    const tenant: Tenant<T> = this.#tenants.get(id) ?? newTenant(id);
     this.#tenants.set(id, tenant);
     tenant.lanes++;
     const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane };
@@ -176,7 +189,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   #settleTenant(tenant: Tenant<T>): void {
     this.#readyTenants.delete(tenant);
-    if (tenant.ready.size === 0 || tenant.inFlight >= this.#limits.maxPerTenant) return;
+    if (tenant.ready.size === 0 || tenant.inFlight >= this.#limits.maxPerTenant(tenant.id)) return;
     const maxPerTurn = this.#limits.maxPerTurn(tenant.id);
     if (tenant.started < maxPerTurn) this.#readyTenants.add(tenant);
     else if (maxPerTurn > 0) this.#isTurnOver = true;

@@ -11,12 +11,22 @@ export interface Attempt<R> {
   abort(): void;
 }
 
+/** What one tenant may have of a node. */
+export interface OutgoingShare {
+  /** Attempts at the same time. */
+  maxAtOnce: number;
+  /** Attempts that begin, of which ten seconds may be saved up. */
+  perSecond: number;
+}
+
 export interface SenderOptions<T, R> {
   attempt: (item: T) => Attempt<R>;
   laneIdOf: (item: T) => string;
   /** Of the texts that it sends. */
   charsOf: (item: T) => number;
-  limits: Omit<LaneLimits, 'maxPerTurn'> & { maxInFlight: number };
+  limits: Pick<LaneLimits, 'maxPerLane' | 'maxHeldPerLane'> & { maxInFlight: number };
+  /** Asked each time. Undefined while it is not known: then nothing of the tenant begins before `shareKnown`. */
+  shareOf: (tenantId: string) => OutgoingShare | undefined;
   /** Who uses the node. Default: whose items are pushed here. */
   presence?: Presence;
   /** An attempt ended; its slot is free already. Must not throw. */
@@ -30,8 +40,11 @@ export interface Sender<T> {
   push(items: readonly T[]): void;
   /** How many more of this lane would not be shed at once. */
   room(laneId: string): number;
+  /** How many more of the tenant would begin soon, as far as its share a second goes. */
+  soon(tenantId: string): number;
   waiting(): number;
   inFlight(): number;
+  shareKnown(tenantId: string): void;
   /**
    * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when nothing is in flight any
    * more; after `drainMs` what still is gets cut off.
@@ -40,15 +53,22 @@ export interface Sender<T> {
 }
 
 export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
-  const { limits, onEnd, onShed, presence = createPresence() } = options;
-  const starts = createStarts(presence, (tenantId) => {
-    lanes.newTurn(tenantId);
-    startWhatMayStart();
+  const { limits, onEnd, onShed, shareOf, presence = createPresence() } = options;
+  const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond ?? Number.POSITIVE_INFINITY;
+  const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
+  const starts = createStarts({ presence, perSecondOf, mayStart });
+  const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, options.laneIdOf, (item) => {
+    presence.saw(item.accountId, performance.now());
+    starts.began(item.accountId, options.charsOf(item));
   });
-  const lanes = createLanes({ ...limits, maxPerTurn: starts.maxPerTurn }, options.laneIdOf);
   const attempts = new Set<Attempt<R>>();
   let isStopping = false;
   let idle: (() => void) | undefined;
+
+  function mayStart(tenantId?: string): void {
+    lanes.newTurn(tenantId);
+    startWhatMayStart();
+  }
 
   function startWhatMayStart(): void {
     while (!isStopping && attempts.size < limits.maxInFlight) {
@@ -60,8 +80,6 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
   }
 
   async function start(item: T): Promise<void> {
-    presence.saw(item.accountId, performance.now());
-    starts.began(item.accountId, options.charsOf(item));
     const attempt = options.attempt(item);
     attempts.add(attempt);
     const end = await attempt.done;
@@ -94,8 +112,10 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       startWhatMayStart();
     },
     room: (laneId) => lanes.room(laneId),
+    soon: (tenantId) => Math.max(0, starts.soon(tenantId) - lanes.waiting(tenantId)),
     waiting: () => lanes.waiting(),
     inFlight: () => attempts.size,
+    shareKnown: mayStart,
     stop(drainMs) {
       isStopping = true;
       lanes.clear();

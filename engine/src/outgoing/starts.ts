@@ -11,19 +11,38 @@ const MAX_STARTS_GIVING_WAY = 2;
 const MAX_STARTS_BESIDE_LIGHT = 4;
 const MAX_STARTS_BESIDE_BUSY = 16;
 
+/** What was not begun is saved up for so long. */
+const BURST_MS = 10_000;
+/** Lanes that found no room come back after deliveryLaneRetryMs: what begins until then is at hand. */
+const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
+
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
-/** How many attempts of a tenant may begin: while others are here, a few in each turn, fewest where it gives way, and large ones at a pace. */
+/**
+ * How many attempts of a tenant may begin: no more a second than its share; and while others are here a few in each turn, fewest where it
+ * gives way, and large ones at a pace.
+ */
 export interface Starts {
   /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
   maxPerTurn(tenantId: string): number;
   began(tenantId: string, chars: number): void;
+  /** As many as its share a second allows until lanes come back; those that wait are among them. */
+  soon(tenantId: string): number;
   /** `mayStart` is called for all of them in the next turn, however often this is asked for. */
   nextTurn(): void;
 }
 
-export function createStarts(presence: Presence, mayStart: (tenantId?: string) => void): Starts {
+export interface StartsOptions {
+  presence: Presence;
+  /** Of one tenant. */
+  perSecondOf: (tenantId: string) => number;
+  mayStart: (tenantId?: string) => void;
+}
+
+export function createStarts({ presence, perSecondOf, mayStart }: StartsOptions): Starts {
   const debts = createDebts();
+  /** How far ahead of their share tenants are. */
+  const rates = createDebts();
   const paused = new Set<string>();
   const hasOthers = () => presence.hasSeveral(performance.now());
   /** In this turn somebody does. */
@@ -41,6 +60,11 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
 
   return {
     maxPerTurn(tenantId) {
+      const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
+      if (aheadMs > 0) {
+        pause(tenantId, Math.ceil(aheadMs));
+        return 0;
+      }
       if (!hasOthers()) return Number.POSITIVE_INFINITY;
       const owedMs = debts.owedMs(tenantId, performance.now());
       if (owedMs <= 0) {
@@ -54,8 +78,13 @@ export function createStarts(presence: Presence, mayStart: (tenantId?: string) =
       return 0;
     },
     began(tenantId, chars) {
+      rates.add(tenantId, 1_000 / perSecondOf(tenantId), performance.now());
       if (hasOthers()) debts.add(tenantId, pauseAtPaceMs(chars, PACE), performance.now());
       else debts.forget(tenantId);
+    },
+    soon(tenantId) {
+      const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
+      return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecondOf(tenantId));
     },
     nextTurn: oncePerTurn(
       () => givesWay,

@@ -1,8 +1,8 @@
+import { createKnownLimits } from '../accounts/known-limits.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../log.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { HeldInvocation } from './invocation.ts';
-import { createKnownLimits } from './known-limits.ts';
 import { createHeldCount, createRunningCounts } from './run-counts.ts';
 import { createRunSlots } from './run-slots.ts';
 

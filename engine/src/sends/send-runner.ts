@@ -42,6 +42,7 @@ export interface SendRunner {
 }
 
 const LANE_BATCH = 64;
+const SHARE = { maxAtOnce: LIMITS.maxSendsPerTenant, perSecond: Number.POSITIVE_INFINITY };
 /** Each may hold maxS3ObjectBytes. */
 const LANE_UPLOADS = 4;
 
@@ -81,10 +82,11 @@ class NodeSends implements SendRunner {
       charsOf: sizeOf,
       limits: {
         maxPerLane: LIMITS.maxSendsPerHost,
-        maxPerTenant: LIMITS.maxSendsPerTenant,
         maxHeldPerLane: LIMITS.maxHeldSends,
         maxInFlight: LIMITS.maxSendsInFlight,
       },
+      // Those that are requests also wait for their turn among what the account's runs fetch.
+      shareOf: () => SHARE,
       onEnd: (send, end) => void this.#settle(send, end),
       onShed: (sends) => void this.#giveBack(sends),
       presence,

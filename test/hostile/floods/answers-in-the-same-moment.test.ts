@@ -2,13 +2,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LIMITS } from '../../../shared/src/index.ts';
+import { ACCOUNT_LIMITS, LIMITS } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addWebhook } from '../../support/hostile-tenant.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-const TOGETHER = LIMITS.maxDeliveriesPerTenant;
+const TOGETHER = ACCOUNT_LIMITS.maxDeliveryConnections.default;
 const WEBHOOKS = TOGETHER / LIMITS.maxDeliveriesPerWebhook;
 /** Of which each is delivered to all webhooks: four times what may be under way. */
 const EVENTS = 4 * LIMITS.maxDeliveriesPerWebhook;

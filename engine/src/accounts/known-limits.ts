@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountLimits } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { LimitsCache } from './limits-cache.ts';
 import type { Log } from '../log.ts';
 
 export interface KnownLimitsOptions {
   limits: Pick<LimitsCache, 'known' | 'get'>;
-  /** Limits that had not been known are. */
-  onKnown: () => void;
+  /** Limits that had not been known are, or it is worth asking for them again. */
+  onKnown: (accountId: string) => void;
   log: Log;
 }
 
@@ -23,11 +23,11 @@ export function createKnownLimits(options: KnownLimitsOptions): (accountId: stri
     try {
       await options.limits.get(accountId);
     } catch (error) {
-      options.log.warn({ err: error }, 'the limits of an account could not be read; its runs wait');
+      options.log.warn({ err: error }, 'the limits of an account could not be read; what it has to do waits');
       await sleep(READ_AGAIN_MS, undefined, { ref: false });
     }
     reading.delete(accountId);
-    options.onKnown();
+    options.onKnown(accountId);
   }
 
   return (accountId) => {
