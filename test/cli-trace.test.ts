@@ -15,10 +15,16 @@ let webhookId = '';
 /** A request to a source, heard by a webhook, a workflow of which a step fails, and another one that is stopped. */
 beforeAll(async () => {
   const { hw } = world;
+  await hw.limit({ maxLogLineBytes: 256 });
   const receiver = await startReceiver();
   const source = await hw.deploy(ORDERS_SOURCE);
   const steps = [
-    { namespace: 'look', component_code: action('console.log("looking\\u001b[2J"); $.send.emit({ seen: 1 });') },
+    {
+      namespace: 'look',
+      component_code: action(
+        'console.log("looking\\u001b[2J"); console.log("y".repeat(300)); $.send.emit({ seen: 1 });',
+      ),
+    },
     { namespace: 'check', component_code: action('throw new TypeError("no such\\norder");'), on_error: 'continue' },
     { namespace: 'book', component_code: action('throw new Error("full");') },
   ];
@@ -69,9 +75,15 @@ describe('hw trace', () => {
 
   test('has log lines where they are asked for, and nothing that steers a terminal', async () => {
     const { stdout } = await world.user.hw(['trace', traceId, '--logs']);
-    expect(stdout).toMatch(/└─ info: looking\\x1b\[2J$/m);
+    expect(stdout).toMatch(/├─ info: looking\\x1b\[2J$/m);
+    expect(stdout).toMatch(/└─ info: y+… \(cut\) \[maxLogLineBytes: 300 of 256\]$/m);
     expect(stdout).toMatch(/info: got/);
     expect(stdout).not.toContain('\u001B');
+  });
+
+  test('hw logs shows as well which limit cut a line', async () => {
+    const { stdout } = await world.user.hw(['logs', 'Book orders']);
+    expect(stdout).toMatch(/info {2}look y+… \(cut\) \[maxLogLineBytes: 300 of 256\]$/m);
   });
 
   test('with --json it is what the server answers', async () => {

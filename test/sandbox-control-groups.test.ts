@@ -5,6 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findControlGroups } from '../sandbox-runtime/src/host/layers/control-groups.ts';
+import { SandboxProcess } from '../sandbox-runtime/src/host/sandbox-process.ts';
+import { pickGuestLimits } from '../sandbox-runtime/src/protocol/guest-limits.ts';
+import type { ProcessEnd } from '../sandbox-runtime/src/host/starter/starter.ts';
+import type { RunFault } from '../sandbox-runtime/src/sandbox.ts';
+import { accountLimits } from '../shared/src/index.ts';
 import { findUserIds } from '../sandbox-runtime/src/host/layers/user-ids.ts';
 
 const LIMITS = { memoryMb: 64, threads: 100 };
@@ -81,6 +86,48 @@ test('with control groups of version 1 each controller has a hierarchy, and thos
   writeFileSync(join(folder, 'memory.oom_control'), 'oom_kill_disable 0\nunder_oom 0\noom_kill 2\n');
   expect(group.ranOutOfMemory()).toBe(true);
   expect(readdirSync(join(root, 'groups/pids'))).toEqual(['cgroup.procs']);
+});
+
+test('the run of a process that the kernel ended for want of memory is told the limit of the node', () => {
+  let end: ((how: ProcessEnd) => void) | undefined;
+  const process = new SandboxProcess({
+    settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
+    processCode: '',
+    starter: {
+      start(_order, events) {
+        end = events.ended;
+        return { kill: () => undefined };
+      },
+      command: () => undefined,
+      keepFile: () => Promise.reject(new Error('Nothing is kept')),
+      stop: () => Promise.resolve(),
+    },
+    launch: () => ({
+      program: '',
+      args: [],
+      files: [],
+      started: () => Promise.resolve(),
+      ranOutOfMemory: () => true,
+      ended: () => undefined,
+    }),
+    guest: { code: '', snapshot: undefined },
+    maxRssMb: 1_024,
+    log: () => undefined,
+    onFree: () => undefined,
+    onExit: () => undefined,
+  });
+  process.ready.catch(() => undefined);
+  const lost: [fault: RunFault, innocent: boolean][] = [];
+  const limits = { cpuMs: 1_000, wallMs: 5_000, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
+  process.start({ kind: 'describe', limits }, { code: '', hash: 'hash', sourceMap: '' }, limits.wallMs, {
+    receive: () => false,
+    lose: (...said) => void lost.push(said),
+    settled: true,
+  });
+  end?.({ code: null, signal: 'SIGKILL', stderr: '' });
+  const message = 'The sandbox process used 1 024 MB of memory; the limit HEADWATER_SANDBOX_MEMORY_MB is 1 024 MB';
+  const limit = { name: 'sandboxMemoryMb', value: 1_024, used: 1_024 } as const;
+  expect(lost).toEqual([[{ code: 'MEMORY_LIMIT', message, limit }, false]]);
 });
 
 const ofKernel = findControlGroups(undefined);

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { accountLimits, LIMITS, type ReadPace } from '@headwater/shared';
+import { accountLimits, LIMITS, type LogLine, type ReadPace } from '@headwater/shared';
 import { DescribeClient } from '../sandbox-runtime/src/host/describe-client.ts';
 import { RunClient } from '../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../sandbox-runtime/src/host/sandbox-process.ts';
@@ -147,6 +147,10 @@ function expectWithinLimits({ host, step, stores, mostOpen, ends }: Heard): void
   expect(host.logs.length).toBeLessThanOrEqual(account.maxLogLinesPerRun + 1);
   expect(host.responses.length).toBeLessThanOrEqual(1);
   expect(host.requests.length).toBeLessThanOrEqual(account.maxFetchesPerRun);
+  for (const { message, limit } of host.logs) {
+    expect(message.length).toBeLessThanOrEqual(account.maxLogLineBytes);
+    expect(limit?.value).toBe(limit && account[limit.name]);
+  }
   expect(mostOpen).toBeLessThanOrEqual(account.maxFetchesInFlightPerRun);
   expect(stores.every(({ storeId }) => storeId === 'ds_a')).toBe(true);
   const texts = [
@@ -198,6 +202,22 @@ test('whatever a process writes, the node goes on, keeps to the limits, and ends
   // Most are no words of a process; some get as far as the limits.
   expect(broken).toBeGreaterThan(100);
   expect(broken).toBeLessThan(400);
+});
+
+const LIMIT = { name: 'maxLogLineBytes', value: account.maxLogLineBytes, used: account.maxLogLineBytes + 1 } as const;
+const invented: [title: string, limit: NonNullable<LogLine['limit']>][] = [
+  ['a value that its account does not have', { ...LIMIT, value: 1 }],
+  ['no more used than it allows', { ...LIMIT, used: LIMIT.value }],
+];
+test.each(invented)('a log line that names a limit with %s ends the process', async (_title, limit) => {
+  const world = await open();
+  const forged = new SandboxReporter(new FrameWriter((bytes) => world.write(Buffer.from(bytes))));
+  const line = { level: 'warn', atMs: 5, message: 'cut' } as const;
+  forged.log(1, { ...line, limit: LIMIT });
+  forged.log(1, { ...line, limit });
+  await eventually(() => world.kills > 0, { everyMs: 1, what: 'its end' });
+  expect(world.runs[0]?.host.logs).toEqual([{ ...line, limit: LIMIT }]);
+  expect(world.problems[0]).toContain('broke the protocol');
 });
 
 test('what is read at a pace is not held against its deadline, within bounds', async () => {

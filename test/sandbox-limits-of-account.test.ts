@@ -182,6 +182,43 @@ describe('a limit on what a run puts out', () => {
     expect(outcome.ok).toBe(true);
     expect(host.logs).toHaveLength(11);
     expect(host.messages().every((message) => message.length <= 256)).toBe(true);
+    const cut = { name: 'maxLogLineBytes', value: 256, used: 300 };
+    const last = { name: 'maxLogLinesPerRun', value: 10, used: 11 };
+    expect(host.logs.map(({ limit }) => limit)).toEqual([...Array.from({ length: 10 }, () => cut), last]);
+  });
+
+  test('rejections that nobody handled are lines among the others, and none of them fails the run', async () => {
+    const account = { maxLogLinesPerRun: 10, maxLogLineBytes: 256 };
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (let i = 0; i < 6; i++) {
+        Promise.reject(new Error('x'.repeat(300)));
+        await new Promise((done) => setTimeout(done, 5));
+      }
+      for (let i = 0; i < 6; i++) console.log(i);
+      this.$emit('ended')`),
+      { account },
+    );
+    expect(outcome.ok).toBe(true);
+    expect(host.data()).toEqual(['ended']);
+    expect(host.logs).toHaveLength(11);
+    const text = expect.stringMatching(/^Unhandled rejection: x+… \(cut\)$/) as string;
+    expect(host.logs[0]).toMatchObject({ message: text, limit: { name: 'maxLogLineBytes', value: 256, used: 321 } });
+    expect(host.logs.at(-1)).toMatchObject({ limit: { name: 'maxLogLinesPerRun', value: 10, used: 11 } });
+  });
+
+  const FULL = 65_536;
+  const longest: [title: string, line: string, used: number | undefined][] = [
+    ['a text as long as', `'x'.repeat(${FULL})`, undefined],
+    ['a text longer than', `'x'.repeat(70000)`, FULL + 1],
+    ['an object shorter than', `{ a: 'x'.repeat(40000) }`, undefined],
+    ['an object longer than', `{ a: 'x'.repeat(40000), b: ['x'.repeat(40000)] }`, FULL + 1],
+  ];
+  test.each(longest)('%s the longest limit of a line is not cut in silence', async (_title, line, used) => {
+    const { host } = await sandbox.run(withRun(`console.log(${line})`), { account: { maxLogLineBytes: FULL } });
+    const [logged] = host.logs;
+    expect(logged?.limit?.used ?? 0).toBeGreaterThanOrEqual(used ?? 0);
+    expect(logged?.message.includes('…')).toBe(used !== undefined);
+    expect(logged?.limit === undefined).toBe(used === undefined);
   });
 });
 

@@ -200,9 +200,16 @@ describe('output', () => {
     expect(outcome.ok).toBe(true);
     expect(host.logs).toHaveLength(1_001);
     expect(Buffer.byteLength(host.logs[0]!.message)).toBeLessThanOrEqual(16 * 1024);
+    expect(host.logs[0]).toMatchObject({
+      level: 'info',
+      message: expect.stringMatching(/ü… \(cut\)$/),
+      limit: { name: 'maxLogLineBytes', value: 16_384, used: 40_000 },
+    });
+    expect(host.logs[1]).not.toHaveProperty('limit');
     expect(host.logs.at(-1)).toMatchObject({
       level: 'warn',
       message: 'Further log lines are dropped; the limit maxLogLinesPerRun is 1000',
+      limit: { name: 'maxLogLinesPerRun', value: 1_000, used: 1_001 },
     });
   });
 

@@ -245,6 +245,12 @@ describe('the memory of a process', () => {
     );
     const { outcome } = await runIn(sandbox, stays, { tenantId: 'o_bomb', memoryMb: 512, wallMs: 25_000 });
     expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'MEMORY_LIMIT' } });
+    const { message, limit } = outcome.ok ? {} : outcome.fault;
+    expect(limit).toEqual({ name: 'sandboxMemoryMb', value: 250, used: expect.any(Number) });
+    expect(limit?.used).toBeGreaterThan(250);
+    expect(message).toBe(
+      `The sandbox process used ${limit?.used} MB of memory; the limit HEADWATER_SANDBOX_MEMORY_MB is 250 MB`,
+    );
     expect((await other).host.data()).toEqual(['waited']);
   });
 });

@@ -79,6 +79,35 @@ describe('messages of a sandbox process', () => {
     });
   });
 
+  const LOG = 3;
+  const readLine = (head: string): unknown =>
+    transfer((writer) => writer.send(LOG, 1, [head, 'text'])).map(readFromSandbox)[0];
+
+  test('a log line says which limit has to do with it', () => {
+    const limit = { name: 'maxLogLineBytes', value: 256, used: 300 } as const;
+    const line = { atMs: 5, level: 'warn', message: 'text', limit } as const;
+    expect(read((to) => to.log(1, line))).toEqual({ kind: 'log', run: 1, line });
+    expect(readLine('1:5')).toEqual({ kind: 'log', run: 1, line: { atMs: 5, level: 'info', message: 'text' } });
+  });
+
+  const heads: [title: string, head: string][] = [
+    ['another limit', '1:5:runCpuMs:1:2'],
+    ['a name of every object', '1:5:toString:1:2'],
+    ['no name', '1:5::1:2'],
+    ['one figure', '1:5:maxLogLineBytes:1'],
+    ['a figure more', '1:5:maxLogLineBytes:1:2:3'],
+    ['a figure below zero', '1:5:maxLogLineBytes:1:-2'],
+    ['a part of a number', '1:5:maxLogLineBytes:1:2.5'],
+    ['a figure without bounds', '1:5:maxLogLineBytes:1:Infinity'],
+    ['a figure that is none', '1:5:maxLogLineBytes:NaN:2'],
+    ['a figure that is not safe', `1:5:maxLogLineBytes:1:${2 ** 53}`],
+    ['a second line', '1:5:maxLogLineBytes:1:2\n'],
+    ['a level that is none', '4:5'],
+  ];
+  test.each(heads)('a log line with %s is refused', (_title, head) => {
+    expect(() => readLine(head)).toThrow(FrameError);
+  });
+
   const breaches: [title: string, send: (reporter: SandboxReporter) => void][] = [
     ['an event without a time', (to) => to.emit(1, '1', '{}')],
     ['an event id that is an object', (to) => to.emit(1, '1', '{"id":{},"emittedAtMs":1}')],

@@ -14,7 +14,7 @@ export interface Problem {
   detail: string;
   error: string;
   errors?: readonly FieldError[];
-  /** The limit of the account that is the reason. */
+  /** The limit that is the reason. */
   limit?: ExceededLimit;
   /** Also the header `retry-after`. */
   retry_after_seconds?: number;

@@ -99,7 +99,7 @@ function createCounters(registers: Registry[]) {
   });
   const limited = new Counter({
     name: 'headwater_runs_over_limit_total',
-    help: 'Runs that a limit of their account ended, by the name of the limit.',
+    help: 'Runs that a limit ended, by the name of the limit.',
     labelNames: ['limit'],
     registers,
   });

@@ -349,9 +349,15 @@ export type AccountLimitName = keyof typeof ACCOUNT_LIMITS;
 /** Every limit of one account, decided. */
 export type AccountLimits = Record<AccountLimitName, number>;
 
-/** Which limit a run or a request went over: its value, and how much was used or asked for (at least). */
-export interface ExceededLimit {
-  name: AccountLimitName;
+/**
+ * Limits of the node that a run meets as it meets those of its account. `sandboxMemoryMb`: the resident memory, in MB, of a
+ * sandbox process, which runs of one account share. HEADWATER_SANDBOX_MEMORY_MB sets it; accounts cannot have their own.
+ */
+export type NodeLimitName = 'sandboxMemoryMb';
+
+/** Which limit a run or a request went over: its value, and how much was used or asked for (at least), in the limit's unit. */
+export interface ExceededLimit<Name extends string = AccountLimitName | NodeLimitName> {
+  name: Name;
   value: number;
   used: number;
 }

@@ -1,3 +1,5 @@
+import type { ExceededLimit } from './account-limits.ts';
+
 /** What the component interface looks like once it has been read from a component and turned into plain data. */
 
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';
@@ -90,10 +92,18 @@ export interface EmittedEvent {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** Limits that no run fails for: its log is cut to them. */
+export type LogLimitName = 'maxLogLinesPerRun' | 'maxLogLineBytes';
+
 export interface LogLine {
   atMs: number;
   level: LogLevel;
   message: string;
+  /**
+   * Of a line that is not whole (`maxLogLineBytes`; `used`: the bytes it had, at least), and of the last one, which stands for
+   * those that were dropped (`maxLogLinesPerRun`).
+   */
+  limit?: ExceededLimit<LogLimitName>;
 }
 
 /** What `respond` sends. `body` is what goes over the wire. */

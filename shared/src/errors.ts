@@ -49,7 +49,7 @@ export interface FieldError {
 
 interface ErrorDetails {
   fields?: readonly FieldError[];
-  /** The limit of the account that is the reason. */
+  /** The limit that is the reason. */
   limit?: ExceededLimit;
   /** When the same request may succeed. */
   retryAfterSeconds?: number;

@@ -123,7 +123,13 @@ function messages(): Message[] {
   const request = { url: 'http://127.0.0.1:1/', method: 'GET', redirect: 'follow', headers: [['a', 'b']] };
   const answer = JSON.stringify({ status: 200, headers: [['a', 'b']] });
   to.emit(1, '{"a":1}', '{"id":1,"name":"n","summary":"s","ts":5,"emittedAtMs":5}');
-  to.log(1, 'info', 5, 'said');
+  to.log(1, { level: 'info', atMs: 5, message: 'said' });
+  to.log(1, {
+    level: 'warn',
+    atMs: 5,
+    message: 'cut',
+    limit: { name: 'maxLogLineBytes', value: 16_384, used: 16_385 },
+  });
   to.respond(1, answer, 'body');
   to.dbSet(1, 'key', '{"a":1}');
   to.dbGet(1, 1, 'key');

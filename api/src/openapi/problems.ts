@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from '@headwater/shared';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { PROBLEM_CONTENT_TYPE } from '../problem.ts';
+import { exceededLimitSchema } from '../resources/exceeded-limit.ts';
 
 const problemSchema = z
   .object({
@@ -23,10 +24,7 @@ const problemSchema = z
       )
       .optional()
       .openapi({ description: 'Everything that is wrong with the input, at once.' }),
-    limit: z
-      .object({ name: z.string(), value: z.number(), used: z.number() })
-      .optional()
-      .openapi({ description: 'The limit of the account that is the reason, and what was asked for (at least).' }),
+    limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason.' }),
     retry_after_seconds: z.int().optional().openapi({ description: 'Also the header `retry-after`.' }),
     request_id: z.string().openapi({ description: 'Also in the header `x-request-id`, and in the log.' }),
   })

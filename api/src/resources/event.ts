@@ -51,12 +51,12 @@ export function presentEvent(event: EventRecord): z.output<typeof eventSummarySc
 /** A log line as an event of the channel `$logs`. */
 export function presentLogLine(
   sourceId: string,
-  { id, runId, index, atMs, level, message, namespace, code }: LogLineRecord,
+  { id, runId, index, atMs, level, message, namespace, code, limit }: LogLineRecord,
 ): z.output<typeof eventSummarySchema> {
   return {
     id,
     indexed_at_ms: atMs,
-    event: { level, message, ts: atMs, run: runId, ...given({ step: namespace, code }) },
+    event: { level, message, ts: atMs, run: runId, ...given({ step: namespace, code, limit }) },
     event_truncated: false,
     metadata: {
       emit_id: `${runId}-${index}`,

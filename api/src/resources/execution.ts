@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import type { ExecutionError, ExecutionRecord, ExecutionStepRecord, LogLineRecord, ShownJson } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import type { ExecutionError, ExecutionRecord, ExecutionStepRecord, ShownJson } from '@headwater/engine';
+import { LIMITS, type LogLine } from '@headwater/shared';
 import { RawJson, recordParts } from '../raw-json.ts';
+import { exceededLimitSchema, logLimitSchema } from './exceeded-limit.ts';
 
 export const EXECUTION_STATUSES = [
   'queued',
@@ -17,6 +18,7 @@ export const logLineSchema = z.object({
   at: z.int().openapi({ description: 'Epoch milliseconds.' }),
   level: z.enum(['debug', 'info', 'warn', 'error']),
   message: z.string(),
+  limit: logLimitSchema.optional(),
 });
 
 export const executionErrorSchema = z.object({
@@ -24,7 +26,7 @@ export const executionErrorSchema = z.object({
   message: z.string(),
   stack: z.string().nullable(),
   namespace: z.string().nullable().openapi({ description: 'The step that failed.' }),
-  limit: z.object({ name: z.string(), value: z.number(), used: z.number() }).nullable(),
+  limit: exceededLimitSchema.nullable(),
 });
 
 const stepSchema = z.object({
@@ -136,8 +138,13 @@ function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
   };
 }
 
-export function presentLines(lines: readonly Pick<LogLineRecord, 'atMs' | 'level' | 'message'>[]) {
-  return lines.map(({ atMs, level, message }) => ({ at: atMs, level, message }));
+export function presentLines(lines: readonly LogLine[]): z.output<typeof logLineSchema>[] {
+  return lines.map(({ atMs: at, level, message, limit }) => ({
+    at,
+    level,
+    message,
+    ...(limit === undefined ? {} : { limit }),
+  }));
 }
 
 export function presentError(error: ExecutionError | undefined): z.output<typeof executionErrorSchema> | null {

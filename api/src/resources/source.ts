@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { RunRecord, SourceRecord } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
+import { exceededLimitSchema, logLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const sourceSchema = z
@@ -55,15 +56,20 @@ export const runSchema = z
         code: z.string(),
         message: z.string(),
         stack: z.string().nullable(),
-        limit: z.object({ name: z.string(), value: z.number(), used: z.number() }).nullable(),
+        limit: exceededLimitSchema.nullable(),
       })
       .nullable()
       .openapi({
         description:
-          'Why it failed; `stack` names lines of the component as it was saved, `limit` the limit of the account that it went over, its value, and what was used or asked for (at least).',
+          'Why it failed; `stack` names lines of the component as it was saved, `limit` the limit that it went over.',
       }),
     logs: z.array(
-      z.object({ at_ms: z.number(), level: z.enum(['debug', 'info', 'warn', 'error']), message: z.string() }),
+      z.object({
+        at_ms: z.number(),
+        level: z.enum(['debug', 'info', 'warn', 'error']),
+        message: z.string(),
+        limit: logLimitSchema.optional(),
+      }),
     ),
     truncated: z
       .array(z.literal('logs'))
@@ -84,7 +90,12 @@ export function presentRun(run: RunRecord): z.output<typeof runSchema> {
     status: run.status,
     error:
       run.error === undefined ? null : { ...run.error, stack: run.error.stack ?? null, limit: run.error.limit ?? null },
-    logs: run.logs.map((line) => ({ at_ms: line.atMs, level: line.level, message: line.message })),
+    logs: run.logs.map(({ atMs: at_ms, level, message, limit }) => ({
+      at_ms,
+      level,
+      message,
+      ...(limit === undefined ? {} : { limit }),
+    })),
     ...(run.logsAreCut === true ? { truncated: ['logs' as const] } : {}),
     started_at_ms: run.startedAt.getTime(),
     ended_at_ms: run.endedAt.getTime(),

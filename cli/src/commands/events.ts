@@ -63,7 +63,7 @@ export const logs: CommandSpec = {
     { does: 'The last lines', command: 'hw logs orders -n 20' },
     { does: 'New ones as they come', command: 'hw logs orders -f' },
   ],
-  json: 'one record a line: `event` is `{ level, message, ts, run, step?, code? }`, with `code` where a run failed',
+  json: 'one record a line: `event` is `{ level, message, ts, run, step?, code?, limit? }`, with `code` where a run failed, and `limit` (`{ name, value, used }`) where one cut the line or dropped those behind it',
   exits: [...NAMING_EXITS, 'interrupted'],
   async run(context) {
     const { output } = context;

@@ -2,6 +2,7 @@ import type { EventRecord } from '../api/resources.ts';
 import { clockTime, localTime } from '../terminal/describe-time.ts';
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Style } from '../terminal/style.ts';
+import { type LogLimit, limitText } from './log-limit.ts';
 
 /** An event: two parts on a terminal; one line of columns with tabs between elsewhere. */
 export function eventText(record: EventRecord, style: Style, aligned: boolean): string {
@@ -33,18 +34,19 @@ interface LogEvent {
   step?: string;
   /** Of the error that a run failed with. */
   code?: string;
+  limit?: LogLimit;
 }
 
 /** A line that was logged, or what a run failed with. */
 export function logText({ indexed_at_ms: atMs, event }: EventRecord, style: Style): string {
-  const { level = 'info', message = '', step, code } = (event ?? {}) as LogEvent;
+  const { level = 'info', message = '', step, code, limit } = (event ?? {}) as LogEvent;
   // Some messages of the server begin with their code.
   const text = indentLines(
     safeText(code !== undefined && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message),
   );
   const of = step === undefined ? '' : `${style.cyan(safeLine(step))} `;
   const what = code === undefined ? text : style.red(`${safeLine(code)} ${text}`);
-  return `${style.dim(clockTime(atMs))} ${paintLevel(level, style)} ${of}${what}`;
+  return `${style.dim(clockTime(atMs))} ${paintLevel(level, style)} ${of}${what}${limitText(limit, style)}`;
 }
 
 function paintLevel(level: string, style: Style): string {

@@ -1,3 +1,4 @@
+import { limitText } from '../follow/log-limit.ts';
 import { clockTime } from '../terminal/describe-time.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import type { Style } from '../terminal/style.ts';
@@ -104,7 +105,8 @@ function attemptsText(attempts: readonly TraceAttempt[]): string {
 const errorNode = ({ code, message }: { code: string; message: string }, style: Style) =>
   leaf(`${style.red(safeLine(code))}: ${safeLine(message)}`);
 
-const logNode = ({ level, message }: TraceLine, style: Style) => leaf(style.dim(`${level}: ${safeLine(message)}`));
+const logNode = ({ level, message, limit }: TraceLine, style: Style) =>
+  leaf(style.dim(`${level}: ${safeLine(message)}`) + limitText(limit, style));
 
 const leaf = (text: string): TreeNode => ({ text, children: [] });
 

@@ -1,3 +1,5 @@
+import type { LogLimit } from '../follow/log-limit.ts';
+
 /** What is read here of `GET /v1/traces/{id}`. */
 export interface Trace {
   id: string;
@@ -60,6 +62,7 @@ export interface TraceAttempt {
 export interface TraceLine {
   level: string;
   message: string;
+  limit?: LogLimit;
 }
 
 interface TraceError {

@@ -10,6 +10,7 @@ import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from '.
 import { orderEvents } from './order-events.ts';
 import { addListeners, countQueued, type Emitting, findExceeded, type Led, type RoomFor } from './plan-listeners.ts';
 import { timesOf } from './run-times.ts';
+import { readLines } from '../run/stored-lines.ts';
 import type { NewSend } from '../sends/new-send.ts';
 import type { ExecutionCommit, ExecutionEnd } from '../workflows/run/execution-rows.ts';
 import { storableText } from './storable-text.ts';
@@ -227,12 +228,11 @@ function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
   if (record === undefined) return [];
   const heard = hears({ accountId: run.accountId, emitterId: run.sourceId, channel: LOGS_CHANNEL });
   if (heard.webhooks.length + heard.sources.length === 0) return [];
-  const lines = JSON.parse(record.logs) as { at: number; level: string; message: string }[];
-  return lines.map(({ at, level, message }) => ({
-    data: JSON.stringify({ level, message, ts: at, run: record.id }),
+  return readLines(record.logs).map(({ atMs, level, message, limit }) => ({
+    data: JSON.stringify({ level, message, ts: atMs, run: record.id, limit }),
     name: LOGS_CHANNEL,
-    ts: at,
-    emittedAtMs: at,
+    ts: atMs,
+    emittedAtMs: atMs,
   }));
 }
 

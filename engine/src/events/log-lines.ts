@@ -1,5 +1,5 @@
-import type { LogLevel } from '@headwater/shared';
 import type { LogLineRecord } from '../contract.ts';
+import { readLines } from '../run/stored-lines.ts';
 
 /**
  * The place of a run among its emitter's records: for a source the parts of an event id, for a workflow the transaction that
@@ -30,11 +30,9 @@ export const LAST_LINE = 999_999_999;
 
 /** All lines of a run, in order; what it failed with comes last, so that who reads only logs does not miss it. */
 export function linesOf({ id: runId, place, endedAtMs, logs, error }: LoggedRun): LogLineRecord[] {
-  const lines: Omit<LogLineRecord, 'id' | 'runId' | 'index'>[] = logs.flatMap(({ namespace, text }) => {
-    // In JavaScript: Postgres refuses to take a NUL out of JSON, and a log line may hold one.
-    const parsed = JSON.parse(text) as { at: number; level: LogLevel; message: string }[];
-    return parsed.map(({ at, level, message }) => ({ atMs: at, level, message, ...stepOf(namespace) }));
-  });
+  const lines: Omit<LogLineRecord, 'id' | 'runId' | 'index'>[] = logs.flatMap(({ namespace, text }) =>
+    readLines(text).map((line) => ({ ...line, ...stepOf(namespace) })),
+  );
   if (error !== undefined) {
     const { code, namespace } = error;
     lines.push({ atMs: endedAtMs, level: 'error', message: messageOf(error), code, ...stepOf(namespace) });

@@ -24,6 +24,7 @@ import type { PrepareRun } from './prepare-run.ts';
 import { failed, runInSandbox } from './run-in-sandbox.ts';
 import type { Redactor } from '../secrets/redactor.ts';
 import type { SourceRuntime } from './source-runtime.ts';
+import { storeLines } from './stored-lines.ts';
 
 export interface RunContext {
   sandbox: Sandbox;
@@ -220,8 +221,7 @@ function commitOf(
 function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: number): RunRow | undefined {
   const { outcome, runId, startedAtMs, redactor } = ended;
   if (outcome.ok && outputs.logs.length === 0) return undefined;
-  const logs = outputs.logs.map((line) => ({ at: line.atMs, level: line.level, message: line.message }));
-  const base = { id: runId, kind: task.kind, logs: JSON.stringify(logs), startedAtMs, endedAtMs: nowMs };
+  const base = { id: runId, kind: task.kind, logs: storeLines(outputs.logs), startedAtMs, endedAtMs: nowMs };
   if (outcome.ok) return base;
   const { code, message, stack, limit } = outcome.fault;
   const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };

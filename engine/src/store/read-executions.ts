@@ -1,5 +1,4 @@
 import { ID_PREFIXES, LIMITS } from '@headwater/shared';
-import type { LogLevel } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { PageRequest } from '../contract-base.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
   ExecutionStepRecord,
   ShownJson,
 } from '../contract-workflows.ts';
+import { readLines } from '../run/stored-lines.ts';
 import type { Sql } from './database.ts';
 import { PARKED } from './park-executions.ts';
 
@@ -241,14 +241,13 @@ export async function readExecutionSteps(
 }
 
 function stepOf(row: StepRow): ExecutionStepRecord {
-  const lines = JSON.parse(row.logs) as { at: number; level: LogLevel; message: string }[];
   return {
     namespace: row.namespace,
     status: row.status,
     runs: row.runs,
     ...(row.value === null ? {} : { value: shown(row.value, row.value_is_cut) }),
     exports: shown(row.exports, row.exports_are_cut),
-    logs: lines.map(({ at, level, message }) => ({ atMs: at, level, message })),
+    logs: readLines(row.logs),
     ...(row.logs_are_cut ? { logsAreCut: true as const } : {}),
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     startedAt: new Date(row.started_ms),

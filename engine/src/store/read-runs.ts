@@ -1,5 +1,6 @@
-import { type ExceededLimit, LIMITS, type LogLevel } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { RunRecord } from '../contract.ts';
+import { readLines } from '../run/stored-lines.ts';
 import type { Sql } from './database.ts';
 
 interface Row {
@@ -41,7 +42,7 @@ export async function readRuns(sql: Sql, accountId: string, sourceId: string, li
     ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
     status: row.status,
     ...(row.error_code === null ? {} : { error: errorOf(row) }),
-    ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: logsOf(row.logs) }),
+    ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: readLines(row.logs) }),
     startedAt: new Date(row.started_ms),
     endedAt: new Date(row.ended_ms),
   }));
@@ -55,9 +56,4 @@ function errorOf(row: Row): NonNullable<RunRecord['error']> {
     ...(stack === null ? {} : { stack }),
     ...(limit === null ? {} : { limit }),
   };
-}
-
-function logsOf(text: string): RunRecord['logs'] {
-  const lines = JSON.parse(text) as { at: number; level: LogLevel; message: string }[];
-  return lines.map((line) => ({ atMs: line.at, level: line.level, message: line.message }));
 }

@@ -1,8 +1,9 @@
-import { idTimeMs, type LogLevel, type LogLine } from '@headwater/shared';
+import { idTimeMs, type LogLine } from '@headwater/shared';
 import type { MissReason, TraceEvent, TraceListener, TraceRun, TraceStep } from '../contract-traces.ts';
 import type { ExecutionError, ExecutionRecord } from '../contract-workflows.ts';
 import { emitIdOf, formatEventId } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
+import { readLines } from '../run/stored-lines.ts';
 import type {
   TraceDeliveryRow,
   TraceEventRow,
@@ -144,8 +145,7 @@ function stepOf(row: TraceStepRow): TraceStep {
 }
 
 function linesOf(logs: string | null): LogLine[] {
-  const lines = logs === null ? [] : (JSON.parse(logs) as { at: number; level: LogLevel; message: string }[]);
-  return lines.map(({ at, level, message }) => ({ atMs: at, level, message }));
+  return logs === null ? [] : readLines(logs);
 }
 
 function eventOf(row: TraceEventRow, started: readonly TraceRun[], parts: TraceParts): TraceEvent {

@@ -1,14 +1,16 @@
+import type { LogLevel, LogLine } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
+import { writeLogHead } from '../protocol/log-head.ts';
 import type { Bridge } from './bridge.ts';
 import { formatMessage, formatValue } from './format-value.ts';
 import { now } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { truncateUtf8, utf8Length } from './utf8.ts';
+import { cutUtf8, utf8Length, utf8LengthUpTo } from './utf8.ts';
 
-const LEVEL = { debug: 0, info: 1, warn: 2, error: 3 } as const;
-export type Level = keyof typeof LEVEL;
+/** Of longer lines the bytes are not counted: so many characters are a length too. */
+const MAX_COUNTED_CHARS = 64 * 1024;
 
-/** Writes a line to the log of a run. Beyond the limit of lines one last line says so, and the rest is dropped. */
+/** Writes a line to the log of a run. Longer ones are cut; beyond the limit of lines the rest is dropped. */
 export class RunLog {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
@@ -18,17 +20,23 @@ export class RunLog {
     this.#runs = runs;
   }
 
-  write(context: RunContext | undefined, level: Level, message: string): void {
+  write(context: RunContext | undefined, level: LogLevel, message: string): void {
     if (context === undefined || context.over) return;
-    const { maxLogLinesPerRun, maxLogLineBytes } = context.limits;
+    const { maxLogLinesPerRun, maxLogLineBytes: value } = context.limits;
     context.logLines += 1;
-    if (context.logLines > maxLogLinesPerRun + 1) return;
-    const last = context.logLines === maxLogLinesPerRun + 1;
-    const text = last
-      ? `Further log lines are dropped; the limit maxLogLinesPerRun is ${maxLogLinesPerRun}`
-      : truncateUtf8(message, maxLogLineBytes);
-    this.#runs.takeBytes(context, utf8Length(text));
-    this.#bridge.post(POST.log, context.run, `${last ? LEVEL.warn : LEVEL[level]}:${now()}`, text);
+    const beyond = context.logLines - maxLogLinesPerRun;
+    if (beyond > 1) return;
+    // In its place the process says that lines are dropped.
+    if (beyond === 1) return this.#post(context, level, '', undefined);
+    const used = utf8LengthUpTo(message, MAX_COUNTED_CHARS);
+    const isCut = used > value;
+    const text = isCut ? cutUtf8(message, value) : message;
+    this.#runs.takeBytes(context, isCut ? utf8Length(text) : used);
+    this.#post(context, level, text, isCut ? { name: 'maxLogLineBytes', value, used } : undefined);
+  }
+
+  #post({ run }: RunContext, level: LogLevel, text: string, limit: LogLine['limit'] | undefined): void {
+    this.#bridge.post(POST.log, run, writeLogHead(level, now(), limit), text);
   }
 }
 
@@ -37,7 +45,7 @@ export function makeConsole(log: RunLog, runs: RunTracker): Record<string, (...a
   const timers = new Map<string, number>();
   const counters = new Map<string, number>();
   const at =
-    (level: Level) =>
+    (level: LogLevel) =>
     (...args: unknown[]): void =>
       log.write(runs.current(), level, formatMessage(args));
   const elapsed = (label: unknown): string => `${String(label)}: ${now() - (timers.get(String(label)) ?? now())}ms`;

@@ -2,8 +2,8 @@ import { toText } from './intrinsics.ts';
 
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 100;
-/** As long as a log line can be. */
-const MAX_CHARS = 64 * 1024;
+/** More than a log line can have: what is cut here is cut again there, and told. */
+const MAX_CHARS = 64 * 1024 + 1;
 const LINE_CHARS = 100;
 
 /** `console.log`'s formatting: %s %d %i %f %j %o %O %c %%, then the rest with spaces between. Close to Node's, capped. */
@@ -54,10 +54,12 @@ interface FormatState {
 }
 
 function format(value: unknown, depth: number, state: FormatState): string {
-  if (state.left <= 0) return '…';
+  // Before its members take of it.
+  const { left } = state;
+  if (left <= 0) return '…';
   const text =
     typeof value === 'object' && value !== null ? formatObject(value, depth, state) : formatPrimitive(value, depth);
-  const kept = text.length > state.left ? `${text.slice(0, state.left)}…` : text;
+  const kept = text.length > left ? `${text.slice(0, left)}…` : text;
   if (typeof value !== 'object') state.left -= kept.length;
   return kept;
 }

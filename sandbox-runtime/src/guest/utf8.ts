@@ -1,5 +1,7 @@
 import { ASK } from '../protocol/isolate-calls.ts';
+import { CUT_MARK, CUT_MARK_BYTES } from '../protocol/log-cut.ts';
 import type { Bridge } from './bridge.ts';
+import { sliceText } from './intrinsics.ts';
 
 /** Bytes of a string in UTF-8; a lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
@@ -21,15 +23,13 @@ export function utf8LengthUpTo(text: string, enough: number): number {
   return text.length > enough ? text.length : utf8Length(text);
 }
 
-/** Cuts a string so that it takes at most `maxBytes` in UTF-8, and says so at its end. */
-export function truncateUtf8(text: string, maxBytes: number): string {
-  // A text of many megabytes is not read to its end to find that it is too long.
-  if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)) return text;
-  const mark = '… (cut)';
-  let end = Math.min(text.length, maxBytes - 16);
-  while (end > 0 && utf8Length(text.slice(0, end)) > maxBytes - 16) end = Math.floor(end * 0.9);
+/** Cuts a string so that it takes at most `maxBytes` in UTF-8 with the words at its end that say so. */
+export function cutUtf8(text: string, maxBytes: number): string {
+  const most = maxBytes - CUT_MARK_BYTES;
+  let end = Math.min(text.length, most);
+  while (end > 0 && utf8Length(sliceText(text, 0, end)) > most) end = Math.floor(end * 0.9);
   if (isLowSurrogate(text.charCodeAt(end))) end -= 1;
-  return text.slice(0, end) + mark;
+  return sliceText(text, 0, end) + CUT_MARK;
 }
 
 /** Above this size the process is faster than JavaScript in the isolate, copies included. */

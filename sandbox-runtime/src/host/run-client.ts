@@ -1,4 +1,4 @@
-import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+import { type AccountLimits, type ExceededLimit, LIMITS, type LogLine } from '@headwater/shared';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
@@ -12,8 +12,6 @@ import { StepOutputs } from './step-outputs.ts';
 
 /** Reads of `$.service.db` that one run has open: an isolate waits for each. */
 const MAX_OPEN_READS = 4;
-/** What a process says beside a run's own lines, which are cut: `Unhandled rejection: …`. */
-const MAX_OWN_LINE_CHARS = 16 * 1024;
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
@@ -80,9 +78,7 @@ export class RunClient implements ProcessClient {
         this.#requireOutput();
         return this.#emit(message.event);
       case 'log':
-        this.#require(message.line.message.length <= Math.max(this.#limits.maxLogLineBytes, MAX_OWN_LINE_CHARS));
-        this.#requireWithin(this.#budget.takeLogLine(message.line.message.length));
-        return this.#host.log(message.line);
+        return this.#log(message.line);
       case 'respond':
         this.#requireOutput();
         // Of several answers the guest lets out the first.
@@ -128,6 +124,14 @@ export class RunClient implements ProcessClient {
     const isLate = fault.code === 'WALL_LIMIT' && !innocent;
     const own = isLate ? limitFault({ name: wallLimit, value: maxWallMs, used: Math.ceil(wallMs) }) : fault;
     this.#resolve({ ok: false, fault: own, innocent, cpuMs: 0, wallMs });
+  }
+
+  #log(line: LogLine): void {
+    const { message, limit } = line;
+    this.#require(message.length <= this.#limits.maxLogLineBytes);
+    if (limit !== undefined) this.#require(limit.value === this.#limits[limit.name] && limit.used > limit.value);
+    this.#requireWithin(this.#budget.takeLogLine(message.length));
+    this.#host.log(line);
   }
 
   #emit(event: Parameters<RunHost['emit']>[0]): void {

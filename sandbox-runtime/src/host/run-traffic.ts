@@ -1,4 +1,4 @@
-import type { AccountLimits, ExceededLimit } from '@headwater/shared';
+import type { AccountLimitName, AccountLimits, ExceededLimit } from '@headwater/shared';
 
 /**
  * Counts the requests of one run, and what they send and receive. The guest knows most of these counts itself, but gives up
@@ -37,7 +37,7 @@ export class RunTraffic {
     return this.#over('maxDownloadBytesPerRun', this.#receivedBytes);
   }
 
-  #over(name: ExceededLimit['name'], used: number): ExceededLimit | undefined {
+  #over(name: AccountLimitName, used: number): ExceededLimit | undefined {
     const value = this.#limits[name];
     return used > value ? { name, value, used } : undefined;
   }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { AccountLimits, ReadPace } from '@headwater/shared';
+import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { EntryLimits, OpenFile, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
@@ -241,8 +242,9 @@ export class SandboxProcess {
   #exit({ code, signal, stderr }: ProcessEnd): void {
     this.exited = true;
     const lost = this.#inFlight;
+    const { maxRssMb } = this.#options;
     const fault: RunFault = this.#launch.ranOutOfMemory()
-      ? outOfMemory(this.#options.maxRssMb)
+      ? outOfMemory(maxRssMb, maxRssMb)
       : { code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' };
     this.#loseAll(fault, () => this.#isShared());
     this.#launch.ended();
@@ -345,9 +347,10 @@ export class SandboxProcess {
   async #look(nowMs: number): Promise<void> {
     this.#lookedAtMs = nowMs;
     const verdict = await this.#usage?.look(nowMs, this);
-    if (verdict === undefined || verdict === 'fine' || this.exited) return;
-    if (verdict === 'end') this.kill(outOfMemory(this.#options.maxRssMb), () => this.#isShared());
-    if (verdict === 'end-idle') {
+    if (verdict === undefined || verdict.kind === 'fine' || this.exited) return;
+    if (verdict.kind === 'end-full')
+      this.kill(outOfMemory(this.#options.maxRssMb, Math.ceil(verdict.rssMb)), () => this.#isShared());
+    if (verdict.kind === 'end-idle') {
       this.#options.log('warn', 'A sandbox process computed without a run and was killed', { pid: this.pid });
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
     }
@@ -359,7 +362,9 @@ export class SandboxProcess {
   }
 }
 
-function outOfMemory(maxRssMb: number): RunFault {
-  const limit = `the limit HEADWATER_SANDBOX_MEMORY_MB is ${maxRssMb} MB`;
-  return { code: 'MEMORY_LIMIT', message: `The sandbox process used more than ${maxRssMb} MB of memory; ${limit}` };
+/** `used`: at least; the kernel, which may be the first to end it, does not say. */
+function outOfMemory(value: number, used: number): RunFault {
+  const limit = { name: 'sandboxMemoryMb', value, used } as const;
+  // The operator knows it by the name of the variable.
+  return { ...limitFault(limit), message: describeLimit(limit, 'HEADWATER_SANDBOX_MEMORY_MB') };
 }

@@ -8,8 +8,11 @@ const FULL = 0.7;
 /** Processor time without a task, for what is left to be done after the last one: nobody pays for more of it, and no limit of a run ends it. */
 const MAX_IDLE_CPU_MS = 2_000;
 
-/** What a look at a process asks for: nothing, another one for the runs to come, or its end. */
-export type UsageVerdict = 'fine' | 'replace' | 'end' | 'end-idle';
+/**
+ * What a look at a process asks for: nothing, another one for the runs to come, or its end, for more memory than it may have
+ * or for computing without a task.
+ */
+export type UsageVerdict = { kind: 'fine' | 'replace' | 'end-idle' } | { kind: 'end-full'; rssMb: number };
 
 /** What a process has been given to do so far. */
 export interface TaskCount {
@@ -51,15 +54,15 @@ export class UsageWatch {
 
   /** Never rejects. A look while another one is under way finds nothing. */
   async look(nowMs: number, tasks: Readonly<TaskCount>): Promise<UsageVerdict> {
-    if (this.#looking) return 'fine';
+    if (this.#looking) return { kind: 'fine' };
     this.#looking = true;
     const usage = await readUsage(this.#pid);
     this.#looking = false;
-    if (usage === undefined) return 'fine';
-    if (usage.rssMb > this.#maxRssMb) return 'end';
-    if (this.#idleCpuMs(tasks, usage.cpuMs) > MAX_IDLE_CPU_MS) return 'end-idle';
+    if (usage === undefined) return { kind: 'fine' };
+    if (usage.rssMb > this.#maxRssMb) return { kind: 'end-full', rssMb: usage.rssMb };
+    if (this.#idleCpuMs(tasks, usage.cpuMs) > MAX_IDLE_CPU_MS) return { kind: 'end-idle' };
     const keepsPriority = this.#priority.look(nowMs, usage.cpuMs);
-    return keepsPriority && usage.rssMb <= this.#maxRssMb * FULL ? 'fine' : 'replace';
+    return { kind: keepsPriority && usage.rssMb <= this.#maxRssMb * FULL ? 'fine' : 'replace' };
   }
 
   /** Since the first look that found it without a task. */

@@ -1,11 +1,12 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
+import { readLogHead } from '../protocol/log-head.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
+import { passLogLine } from './log-lines.ts';
 import type { ProcessRun } from './process-run.ts';
 import { isContent, routeStepPost } from './route-step-posts.ts';
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const AT_ONCE = -1;
 
 export interface PostRoutes {
@@ -113,11 +114,8 @@ function routeLog(
   message: unknown,
 ): ExceededLimit | undefined {
   if (typeof head !== 'string' || typeof message !== 'string') return undefined;
-  const level = LEVELS[head.charCodeAt(0) - 48];
-  if (level === undefined) return undefined;
-  const exceeded = run.budget.takeLogLine(message.length);
-  if (exceeded === undefined) reporter.log(run.run, level, Number(head.slice(2)), message);
-  return exceeded;
+  const read = readLogHead(head);
+  return read === undefined ? undefined : passLogLine(reporter, run, { ...read, message });
 }
 
 function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {

@@ -10,6 +10,7 @@ import { CpuClock } from './cpu-clock.ts';
 import { type Fault, faultOfOthers, readFailure } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
+import { ownLine, passLogLine } from './log-lines.ts';
 import { ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
 import { type PostRoutes, routePost } from './route-posts.ts';
@@ -183,8 +184,8 @@ export class SandboxWorker {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
     const { message } = readThrown(error);
-    if (run.budget.takeLogLine(message.length) === undefined)
-      this.#reporter.log(run.run, 'error', Date.now(), `Unhandled rejection: ${message}`);
+    const exceeded = passLogLine(this.#reporter, run, ownLine(run, `Unhandled rejection: ${message}`));
+    if (exceeded !== undefined) this.#end(isolate, run, limitFault(exceeded));
   }
 
   #fetched(message: Extract<ToSandbox, { kind: 'fetched' }>): void {

@@ -1,4 +1,4 @@
-import type { AccountLimitName, ErrorCode, ExceededLimit } from '@headwater/shared';
+import type { ErrorCode, ExceededLimit } from '@headwater/shared';
 
 type LimitCode = Extract<ErrorCode, 'CPU_LIMIT' | 'WALL_LIMIT' | 'MEMORY_LIMIT' | 'OUTPUT_LIMIT' | 'RESOURCE_LIMIT'>;
 
@@ -16,7 +16,8 @@ function wording(code: LimitCode, text: string, unit: Wording['unit'] = ''): Wor
 const TOOK_LONG = wording('WALL_LIMIT', 'The run took #', ' ms');
 
 /** Of every limit that a run can meet: what a run over it has done, and what it ends with. */
-const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
+const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
+  sandboxMemoryMb: wording('MEMORY_LIMIT', 'The sandbox process used # of memory', ' MB'),
   memoryMb: wording('MEMORY_LIMIT', 'The component used # of memory', ' MB'),
   runCpuMs: wording('CPU_LIMIT', 'The run used # of CPU time', ' ms'),
   httpRunWallMs: TOOK_LONG,
@@ -26,7 +27,6 @@ const WORDINGS: { readonly [Name in AccountLimitName]?: Wording } = {
   maxRunOutputBytes: wording('OUTPUT_LIMIT', 'The run put out # of events, logs, answers and stored values', ' bytes'),
   maxEmitsPerRun: wording('OUTPUT_LIMIT', 'The run emitted # events'),
   maxSendsPerRun: wording('OUTPUT_LIMIT', 'The step made # calls of $.send'),
-  maxLogLinesPerRun: wording('OUTPUT_LIMIT', 'The run wrote # log lines'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
   maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),

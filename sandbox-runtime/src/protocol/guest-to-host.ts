@@ -1,7 +1,8 @@
-import type { EmittedEvent, ErrorCode, HttpResponse, LogLevel, LogLine } from '@headwater/shared';
+import type { EmittedEvent, ErrorCode, HttpResponse, LogLine } from '@headwater/shared';
 import type { DataStoreCall, FetchRequest, FlowAction, RunFault, SendCall } from '../sandbox.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
 import { MAX_FAULT_CHARS } from './head-bounds.ts';
+import { readLogHead, writeLogHead } from './log-head.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 import { readExportName, readFlow, readSendKind } from './read-step-heads.ts';
 
@@ -66,8 +67,6 @@ const KIND = {
   stepRespond: 17,
 } as const;
 
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-
 /** The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the receiver checks them. */
 export class SandboxReporter {
   readonly #writer: FrameWriter;
@@ -84,8 +83,8 @@ export class SandboxReporter {
     this.#writer.send(KIND.emit, run, [data, meta]);
   }
 
-  log(run: number, level: LogLevel, atMs: number, message: string): void {
-    this.#writer.send(KIND.log, run, [`${LEVELS.indexOf(level)}:${atMs}`, message]);
+  log(run: number, { level, atMs, limit, message }: LogLine): void {
+    this.#writer.send(KIND.log, run, [writeLogHead(level, atMs, limit), message]);
   }
 
   respond(run: number, head: string, body: FramePart): void {
@@ -197,11 +196,10 @@ export function readFromSandbox(frame: Frame): FromSandbox {
   }
 }
 
-function readLogLine(head: string, message: string): LogLine {
-  const match = /^([0-3]):(\d{1,15})$/.exec(head);
-  const level = LEVELS[Number(match?.[1])];
-  if (match === null || level === undefined) throw new FrameError('A log line without level and time');
-  return { atMs: Number(match[2]), level, message };
+function readLogLine(given: string, message: string): LogLine {
+  const head = readLogHead(given);
+  if (head === undefined) throw new FrameError('A log line with a head that is none');
+  return { ...head, message };
 }
 
 function readResponse(frame: Frame): HttpResponse {

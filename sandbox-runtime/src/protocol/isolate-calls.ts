@@ -7,7 +7,7 @@
 export const POST = {
   /** a: event JSON, b: JSON of id, name, summary, ts, emittedAtMs. */
   emit: 1,
-  /** a: `level:epoch-ms`, level 0–3; b: message. */
+  /** a: a LogHead as text; b: message. */
   log: 2,
   /** a: JSON of status and headers; b: body. */
   respond: 3,

@@ -29,6 +29,10 @@ export class RunBudget {
     return this.takeBytes(bytes);
   }
 
+  get logLines(): number {
+    return this.#logLines;
+  }
+
   takeLogLine(bytes: number): ExceededLimit | undefined {
     this.#logLines += 1;
     const { maxLogLinesPerRun } = this.#limits;

@@ -10,6 +10,8 @@ const CALLS = {
   'a fault with a message of megabytes': `send(OUTCOME, 1, '[1,1,"COMPONENT_ERROR",false]', 'x'.repeat(15_000_000), '')`,
   'a fault with a stack of megabytes': `send(OUTCOME, 1, '[1,1,"COMPONENT_ERROR",false]', 'x', 'x'.repeat(15_000_000))`,
   'a log line of megabytes': `send(LOG, 1, '1:1', 'x'.repeat(5_000_000))`,
+  'a log line with a limit of its own making': `send(LOG, 1, '2:1:maxLogLineBytes:1:99', 'x')`,
+  'a log line with a limit that cuts no lines': `send(LOG, 1, '2:1:runCpuMs:10000:10001', 'x')`,
   'an event that no database takes': `send(EMIT, 1, '"\\0"', META)`,
   'a value that no database takes': `send(DB_SET, 1, 'key', '"\\0"')`,
 };

@@ -11,4 +11,7 @@ it('their bytes count as output, and the run ends at its limit, whatever it catc
   );
   expect(ran.error).toMatchObject({ code: 'OUTPUT_LIMIT', limit: { name: 'maxRunOutputBytes', value: 65_536 } });
   expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);
+  const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);
+  const limits = runs.body.data[0].logs.map(({ limit }: { limit?: object }) => limit);
+  expect(limits).toEqual(Array.from({ length: 4 }, () => ({ name: 'maxLogLineBytes', value: 16_384, used: 20_000 })));
 });

@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('formatting is cut short, and the run ends at a limit', async () => {
+it('formatting is cut short, the lines say so, and the run ends at a limit', async () => {
   await world.limit({ runCpuMs: 300, maxRunOutputBytes: 65_536 });
   const ran = await world.unharmed(() =>
     world.attack(`
@@ -16,4 +16,11 @@ it('formatting is cut short, and the run ends at a limit', async () => {
   );
   expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 300 } });
   expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);
+  expect(ran.logs).not.toEqual([]);
+  const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);
+  for (const { message, limit } of runs.body.data[0].logs) {
+    expect(message).toMatch(/… \(cut\)$/);
+    expect(limit).toMatchObject({ name: 'maxLogLineBytes', value: 16_384 });
+    expect(limit.used).toBeGreaterThan(16_384);
+  }
 });

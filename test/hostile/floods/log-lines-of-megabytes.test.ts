@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('a line is cut to its limit inside the isolate, before it goes anywhere', async () => {
+it('a line is cut to its limit inside the isolate, before it goes anywhere, and says so', async () => {
   await world.limit({ runCpuMs: 5_000, maxLogLineBytes: 256, maxRunOutputBytes: 65_536 });
   const ran = await world.unharmed(() =>
     world.attack(
@@ -13,5 +13,11 @@ it('a line is cut to its limit inside the isolate, before it goes anywhere', asy
   );
   expect(ran.error).toMatchObject({ code: 'COMPONENT_ERROR', message: 'done' });
   expect(ran.logs).toHaveLength(20);
-  expect(ran.logs.every((line) => Buffer.byteLength(line) <= 256)).toBe(true);
+  expect(ran.logs.every((line) => Buffer.byteLength(line) <= 256 && line.endsWith('… (cut)'))).toBe(true);
+  const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);
+  for (const { limit } of runs.body.data[0].logs) {
+    expect(limit).toMatchObject({ name: 'maxLogLineBytes', value: 256 });
+    // So much was looked at of each.
+    expect(limit.used).toBeGreaterThan(65_536);
+  }
 });

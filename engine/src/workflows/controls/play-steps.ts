@@ -1,6 +1,6 @@
-import type { LogLevel } from '@headwater/shared';
 import type { TestedFlow, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
 import type { ExecutionError } from '../../contract-workflows.ts';
+import { readLines } from '../../run/stored-lines.ts';
 import { visibleStep } from '../run/execution-context.ts';
 import type { StepRow } from '../run/execution-rows.ts';
 import type { StepContext } from '../run/run-step.ts';
@@ -86,13 +86,12 @@ function statusOf(end: StepsEnd): Played['status'] {
 }
 
 function testedStep(row: StepRow, flow: TestedFlow | undefined, responds: TestedStep['responds'] = []): TestedStep {
-  const lines = JSON.parse(row.logs) as { at: number; level: LogLevel; message: string }[];
   return {
     namespace: row.namespace,
     status: row.status === 'failed' || row.status === 'continued' ? row.status : 'done',
     ...(row.value === undefined ? {} : { value: row.value }),
     exports: row.exports,
-    logs: lines.map(({ at: atMs, level, message }) => ({ atMs, level, message })),
+    logs: readLines(row.logs),
     ...(row.error === undefined ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     ...(flow === undefined ? {} : { flow }),
     sends: row.sends.map(({ kind, payload }) => ({ kind, payload })),

@@ -1,6 +1,7 @@
 import type { FetchOutcome, FetchRequest, FlowAction, RunHost, SendCall } from '@headwater/sandbox-runtime';
 import type { HttpResponse, LogLine } from '@headwater/shared';
 import { storableText } from '../../events/storable-text.ts';
+import { storeLines } from '../../run/stored-lines.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { contentOf } from '../../sends/new-send.ts';
@@ -64,7 +65,6 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
     async take(accountId, sealer, redactor, value) {
       const clean = async (json: string) => storableText((await redactor?.jsonInTurns(json)) ?? json);
       const exported = `{${[...exports].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
-      const lines = JSON.stringify(logs.map(({ atMs, level, message }) => ({ at: atMs, level, message })));
       const stored: StoredSend[] = [];
       for (const { kind, payload } of sends) {
         const isOurs = kind === 'emit' || kind === 'sse';
@@ -76,7 +76,7 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
       return {
         exports: await clean(exported),
         value: value === undefined ? undefined : await clean(value),
-        logs: await clean(lines),
+        logs: await clean(storeLines(logs)),
         logCount: logs.length,
         sends: stored,
       };

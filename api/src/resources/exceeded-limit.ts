@@ -1,0 +1,17 @@
+import { z } from '@hono/zod-openapi';
+
+/** A limit that a run or a request went over. */
+export const exceededLimitSchema = z.object({
+  name: z
+    .string()
+    .openapi({ description: 'A limit of the account, or `sandboxMemoryMb`: what the node gives a sandbox process.' }),
+  value: z.number(),
+  used: z.number().openapi({ description: 'What was used or asked for, at least.' }),
+});
+
+export const logLimitSchema = exceededLimitSchema
+  .extend({ name: z.enum(['maxLogLinesPerRun', 'maxLogLineBytes']) })
+  .openapi({
+    description:
+      'The line is not whole (`maxLogLineBytes`; `used` are the bytes it had), or stands for those that were dropped (`maxLogLinesPerRun`).',
+  });

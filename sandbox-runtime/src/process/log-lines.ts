@@ -1,0 +1,33 @@
+import type { ExceededLimit, LogLine } from '@headwater/shared';
+import type { SandboxReporter } from '../protocol/guest-to-host.ts';
+import { CUT_MARK, CUT_MARK_BYTES } from '../protocol/log-cut.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/**
+ * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says that the rest is dropped,
+ * whoever wrote the others: the isolate, or this process. Answers the limit of the run's output where that was gone over.
+ */
+export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: LogLine): ExceededLimit | undefined {
+  const { budget, guestLimits } = run;
+  const { maxLogLinesPerRun: value } = guestLimits.limits;
+  if (budget.logLines > value) return undefined;
+  const passed = budget.logLines === value ? lastLine(line.atMs, value) : line;
+  const exceeded = budget.takeLogLine(passed.message.length);
+  if (exceeded === undefined) reporter.log(run.run, passed);
+  return exceeded;
+}
+
+/** A line about a run that this process writes itself, cut as those of the isolate are. */
+export function ownLine(run: ProcessRun, text: string): LogLine {
+  const { maxLogLineBytes: value } = run.guestLimits.limits;
+  const used = Buffer.byteLength(text);
+  const line = { level: 'error', atMs: Date.now() } as const;
+  if (used <= value) return { ...line, message: text };
+  const kept = new TextEncoder().encodeInto(text, new Uint8Array(value - CUT_MARK_BYTES)).read;
+  return { ...line, message: text.slice(0, kept) + CUT_MARK, limit: { name: 'maxLogLineBytes', value, used } };
+}
+
+function lastLine(atMs: number, value: number): LogLine {
+  const message = `Further log lines are dropped; the limit maxLogLinesPerRun is ${value}`;
+  return { level: 'warn', atMs, message, limit: { name: 'maxLogLinesPerRun', value, used: value + 1 } };
+}
