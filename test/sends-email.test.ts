@@ -118,6 +118,9 @@ test('more than the account may send on a day have failed, each with the limit, 
   expect(failed.map(({ attempts }) => attempts[0]?.error)).toEqual(
     Array.from({ length: 3 }, () => 'The account has sent its e-mails of today: maxEmailsPerDay is 5'),
   );
+  for (const { attempts } of failed) {
+    expect(attempts[0]?.limit).toEqual({ name: 'maxEmailsPerDay', value: 5, used: 6 });
+  }
   expect(await world.ended(id)).toMatchObject({ status: 'delivered' });
 });
 

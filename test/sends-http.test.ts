@@ -128,6 +128,21 @@ test('a receiver that does not answer within five seconds is tried again later',
     attempts: [{ error: expect.stringContaining('longer than 5000 ms') }],
   });
   expect(row.attempts[0]?.duration_ms).toBeLessThan(5_900);
+  // That is not the limit of the account.
+  expect(row.attempts[0]?.limit).toBeUndefined();
+});
+
+test('what is over a limit of the account has it, with its value and what was used', async () => {
+  receiver.answer = { status: 200, body: 'x'.repeat(3_000) };
+  const limits = { maxFetchRequestBytes: 2_000, maxFetchResponseBytes: 2_500 };
+  const data = 'x'.repeat(2_100);
+  expect(await attempt({ url: receiver.url, data }, { id: 'node_a', limits })).toMatchObject({
+    status: 'failed',
+    attempts: [{ limit: { name: 'maxFetchRequestBytes', value: 2_000, used: 2_100 } }],
+  });
+  const { status, attempts } = await attempt({ url: receiver.url }, { id: 'node_b', limits });
+  expect([status, attempts[0]?.limit]).toMatchObject(['failed', { name: 'maxFetchResponseBytes', value: 2_500 }]);
+  expect(attempts[0]?.limit?.used).toBeGreaterThan(2_500);
 });
 
 test.each([

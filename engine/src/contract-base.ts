@@ -1,3 +1,5 @@
+import type { ExceededLimit } from '@headwater/shared';
+
 /** Who asks: resolved from the API key, and the first argument of everything in the contract. */
 export interface Principal {
   accountId: string;
@@ -23,6 +25,8 @@ export interface AttemptRecord {
   at: string;
   status_code?: number;
   error?: string;
+  /** The limit of the account that is the reason of the error. */
+  limit?: ExceededLimit;
   duration_ms: number;
   response?: string;
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { TraceEvent, TraceListener, TraceRecord, TraceRun } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
+import { exceededLimitSchema } from './exceeded-limit.ts';
 import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
 
 const moment = (description: string) =>
@@ -13,6 +14,7 @@ const attemptSchema = z.object({
   at: z.string(),
   status_code: z.int().optional(),
   error: z.string().optional(),
+  limit: exceededLimitSchema.optional(),
   duration_ms: z.number(),
 });
 

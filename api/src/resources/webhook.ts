@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AttemptRecord, DeliveryRecord, WebhookRecord } from '@headwater/engine';
+import { exceededLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const webhookSummarySchema = z
@@ -51,6 +52,9 @@ export const attemptsSchema = z
       at: z.string().openapi({ description: 'ISO 8601.' }),
       status_code: z.int().nullable(),
       error: z.string().nullable(),
+      limit: exceededLimitSchema
+        .optional()
+        .openapi({ description: 'The limit of the account that is the reason of the error.' }),
       duration_ms: z.number(),
       response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
     }),
@@ -62,6 +66,7 @@ export function presentAttempts(attempts: readonly AttemptRecord[]): z.output<ty
     at: attempt.at,
     status_code: attempt.status_code ?? null,
     error: attempt.error ?? null,
+    ...(attempt.limit === undefined ? {} : { limit: attempt.limit }),
     duration_ms: attempt.duration_ms,
     response: attempt.response ?? null,
   }));

@@ -71,7 +71,7 @@ function endOf(
   startedAtMs: number,
   outcome: SendOutcome,
 ): AttemptEnd<SendResult> {
-  const { kind, statusCode, error, response, retryAfter, timedOut = false } = outcome;
+  const { kind, statusCode, error, limit, response, retryAfter, timedOut = false } = outcome;
   if (kind === 'cut-off') return { kind };
   const endedAtMs = Date.now();
   const attempt: AttemptRecord = {
@@ -79,6 +79,7 @@ function endOf(
     duration_ms: endedAtMs - startedAtMs,
     ...(statusCode === undefined ? {} : { status_code: statusCode }),
     ...(error === undefined ? {} : { error }),
+    ...(limit === undefined ? {} : { limit }),
     ...(response === undefined ? {} : { response }),
   };
   const base = { unitId: send.unitId, accountId: send.accountId, attempt };

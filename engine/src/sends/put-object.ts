@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
+import type { ExceededLimit } from '@headwater/shared';
 import { storableText } from '../events/storable-text.ts';
 
 /** Where an account's objects go, opened. */
@@ -20,7 +21,9 @@ export interface S3Object {
 /** Makes the request: through the egress guard, as the endpoint is the tenant's choice. */
 export type FetchOnce = (request: FetchRequest) => Promise<FetchOutcome>;
 
-export type PutOutcome = { ok: true; statusCode: number } | { ok: false; message: string; statusCode?: number };
+export type PutOutcome =
+  | { ok: true; statusCode: number }
+  | { ok: false; message: string; statusCode?: number; limit?: ExceededLimit };
 
 /**
  * Puts one object. The library is loaded with the first. Everything that it would otherwise take from the environment or
@@ -58,7 +61,14 @@ export async function putObject(access: S3Access, object: S3Object, fetchOnce: F
   }
 }
 
-class NotAnswered extends Error {}
+class NotAnswered extends Error {
+  readonly failure: Extract<FetchOutcome, { ok: false }>;
+
+  constructor(failure: Extract<FetchOutcome, { ok: false }>) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
 
 interface SignedRequest {
   method: string;
@@ -82,7 +92,7 @@ function handlerOver(fetchOnce: FetchOnce) {
         redirect: 'manual',
         ...(request.body instanceof Uint8Array ? { body: request.body } : {}),
       });
-      if (!outcome.ok) throw new NotAnswered(outcome.message);
+      if (!outcome.ok) throw new NotAnswered(outcome);
       const { status: statusCode, headers, body } = outcome;
       return { response: { statusCode, headers: Object.fromEntries(headers), body: Readable.from([body]) } };
     },
@@ -103,7 +113,7 @@ function urlOf({ protocol, hostname, port, path, query }: SignedRequest): string
 const MAX_MESSAGE_CHARS = 300;
 
 function failed(error: unknown): PutOutcome {
-  if (error instanceof NotAnswered) return { ok: false, message: error.message };
+  if (error instanceof NotAnswered) return error.failure;
   const { name, message, $metadata } = error as {
     name?: string;
     message?: string;

@@ -22,7 +22,9 @@ export async function sendEmail(
   const { maxEmailsPerDay } = account.limits;
   const day = mailer.isConfigured ? await takeEmail(sql, account.id, maxEmailsPerDay) : undefined;
   if (mailer.isConfigured && day === undefined)
-    return final(`The account has sent its e-mails of today: maxEmailsPerDay is ${maxEmailsPerDay}`);
+    return final(`The account has sent its e-mails of today: maxEmailsPerDay is ${maxEmailsPerDay}`, {
+      limit: { name: 'maxEmailsPerDay', value: maxEmailsPerDay, used: maxEmailsPerDay + 1 },
+    });
   const outcome = await mailer.send(to, id, read.value);
   if (outcome.kind !== 'delivered' && day !== undefined) await giveEmailBack(sql, account.id, day);
   return outcome;

@@ -4,7 +4,7 @@ import { storableText } from '../events/storable-text.ts';
 import type { FetchTenant, GuestFetch } from '../egress/guest-fetch.ts';
 import { prepareRequest } from '../egress/guest-request.ts';
 import { readHttpRequest } from './http-request.ts';
-import { final, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, type SendOutcome } from './send-outcome.ts';
 
 /** Statuses of the 4xx that say nothing about the request itself. */
 const TRANSIENT = new Set([408, 425, 429]);
@@ -23,10 +23,10 @@ export async function sendRequest(
   if (!read.ok) return final(read.message);
   const tenant: FetchTenant = { id: account.id, limits: { ...account.limits, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
   const prepared = prepareRequest(read.value, tenant.limits);
-  if (!prepared.ok) return final(prepared.message);
+  if (!prepared.ok) return final(prepared.message, limitOf(account.limits, prepared.limit));
   const outcome = await fetch(tenant, read.value, signal);
   if (signal.aborted) return { kind: 'cut-off' };
-  return outcome.ok ? answered(outcome) : unanswered(outcome);
+  return outcome.ok ? answered(outcome) : unanswered(outcome, account.limits);
 }
 
 function answered(outcome: Extract<FetchOutcome, { ok: true }>): SendOutcome {
@@ -39,8 +39,9 @@ function answered(outcome: Extract<FetchOutcome, { ok: true }>): SendOutcome {
   return { kind: 'again', ...seen, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
-function unanswered({ message, limit }: Extract<FetchOutcome, { ok: false }>): SendOutcome {
+function unanswered({ message, limit }: Extract<FetchOutcome, { ok: false }>, limits: AccountLimits): SendOutcome {
   // It has arrived: sent again it would arrive twice, and be answered in the same way.
-  if (limit?.name === 'maxFetchResponseBytes') return final(message);
-  return { kind: 'again', error: message, timedOut: limit?.name === 'fetchTimeoutMs' };
+  if (limit?.name === 'maxFetchResponseBytes') return final(message, limitOf(limits, limit));
+  const timedOut = limit?.name === 'fetchTimeoutMs';
+  return { kind: 'again', error: message, timedOut, ...limitOf(limits, limit) };
 }

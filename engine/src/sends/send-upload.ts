@@ -7,7 +7,7 @@ import type { Sql } from '../store/database.ts';
 import { readS3Settings } from '../store/s3-settings.ts';
 import { putObject, type S3Access } from './put-object.ts';
 import { s3LineOf } from './s3-payload.ts';
-import { final, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, type SendOutcome } from './send-outcome.ts';
 
 export interface UploadParts {
   sql: Sql;
@@ -57,6 +57,7 @@ export async function sendUpload(
   const outcome = await putObject(access, object, (request) => fetch({ id: account.id, limits }, request, signal));
   if (signal.aborted) return { kind: 'cut-off' };
   if (outcome.ok) return { kind: 'delivered', statusCode: outcome.statusCode };
-  const { message: error, statusCode } = outcome;
-  return { kind: 'again', error, ...(statusCode === undefined ? {} : { statusCode }) };
+  const { message: error, statusCode, limit } = outcome;
+  const given = statusCode === undefined ? {} : { statusCode };
+  return { kind: 'again', error, ...given, ...limitOf(account.limits, limit) };
 }
