@@ -247,7 +247,11 @@ test('a tenant whose receivers hang does not hold up another tenant', async () =
   const [slow, fast] = [await world.account(), await world.account()];
   const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/`;
   const limits = { maxInFlight: 20, maxPerWebhook: 5, drainMs: 10 };
-  const deliverer = world.deliverer({ node: 'node_a', limits, accountLimits: limitsOf({ maxDeliveryConnections: 10 }) });
+  const deliverer = world.deliverer({
+    node: 'node_a',
+    limits,
+    accountLimits: limitsOf({ maxDeliveryConnections: 10 }),
+  });
   for (let i = 0; i < 4; i++) {
     deliverer.take(await world.emit(await world.webhook(slow, { url }), slow, 50, 'node_a'));
   }

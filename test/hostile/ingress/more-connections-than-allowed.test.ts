@@ -21,23 +21,26 @@ afterAll(() => server.stop(0));
 const SLOW_MS = 1_100;
 const BODY_NEVER_SENT = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n';
 
-it.each(['', 'GET / HT', BODY_NEVER_SENT])('those that have said %j make room for who has something to say', async (half) => {
-  await world.unharmed(async () => {
-    const talker = connect(server.port, '127.0.0.1');
-    talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await once(talker, 'data');
-    const silent = Array.from({ length: 60 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
-    await Promise.all(silent.map((socket) => once(socket, 'connect')));
-    for (const socket of silent) socket.resume().write(half);
-    await sleep(SLOW_MS);
-    // One that has spoken keeps its place; a new one gets that of the oldest that has not.
-    for (const headers of [{ connection: 'close' }, {}]) {
-      expect((await fetch(`http://127.0.0.1:${server.port}/`, { headers })).status).toBe(200);
-    }
-    talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await once(talker, 'data');
-    await whenClosed(silent[0]!);
-    await expect.poll(() => silent.filter(({ closed }) => closed).length).toBeGreaterThan(40);
-    for (const socket of [...silent, talker]) socket.destroy();
-  });
-});
+it.each(['', 'GET / HT', BODY_NEVER_SENT])(
+  'those that have said %j make room for who has something to say',
+  async (half) => {
+    await world.unharmed(async () => {
+      const talker = connect(server.port, '127.0.0.1');
+      talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await once(talker, 'data');
+      const silent = Array.from({ length: 60 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
+      await Promise.all(silent.map((socket) => once(socket, 'connect')));
+      for (const socket of silent) socket.resume().write(half);
+      await sleep(SLOW_MS);
+      // One that has spoken keeps its place; a new one gets that of the oldest that has not.
+      for (const headers of [{ connection: 'close' }, {}]) {
+        expect((await fetch(`http://127.0.0.1:${server.port}/`, { headers })).status).toBe(200);
+      }
+      talker.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await once(talker, 'data');
+      await whenClosed(silent[0]!);
+      await expect.poll(() => silent.filter(({ closed }) => closed).length).toBeGreaterThan(40);
+      for (const socket of [...silent, talker]) socket.destroy();
+    });
+  },
+);
