@@ -61,6 +61,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       HEADWATER_API_KEY: KEY,
       HEADWATER_ADMIN_KEY: '',
       HEADWATER_EGRESS_ALLOW: '10.0.0.0/8, ::1/128,127.0.0.1',
+      HEADWATER_DNS_SERVERS: '1.1.1.1, 127.0.0.1:5353,[::1]:5353,::1',
       HEADWATER_ENDPOINT_DOMAIN: 'Hooks.Example.com:8443',
       HEADWATER_ENCRYPTION_KEY: 'e'.repeat(20),
       HEADWATER_LOG_LEVEL: 'warn',
@@ -85,6 +86,7 @@ test('every variable is taken, and an empty one is as good as none', () => {
       dataDir: '/data',
       apiKey: KEY,
       egressAllow: ['10.0.0.0/8', '::1/128', '127.0.0.1'],
+      dnsServers: ['1.1.1.1', '127.0.0.1:5353', '[::1]:5353', '::1'],
       oauthRedirectOrigins: ['https://app.example.com', 'http://10.0.0.1:8080'],
       endpointDomain: 'hooks.example.com:8443',
       encryptionKey: 'e'.repeat(20),
@@ -176,6 +178,16 @@ test.each(['app.example.com', 'https://a.example/path', 'javascript:x', '*', 'ht
 
 test.each(['0', '-1', '1.5', 'x', '65536'])('PORT=%s is refused', (port) => {
   expect(problemsOf({ PORT: port })).toHaveLength(1);
+});
+
+test('DNS servers are addresses, and each that is none is named', () => {
+  const form = 'an address such as 1.1.1.1, 127.0.0.1:5353 or [::1]:5353';
+  expect(problemsOf({ HEADWATER_DNS_SERVERS: '1.1.1.1,dns.test,127.0.0.1:0,::1:53:x' })).toEqual([
+    `HEADWATER_DNS_SERVERS has "dns.test", which is not ${form}`,
+    `HEADWATER_DNS_SERVERS has "127.0.0.1:0", which is not ${form}`,
+    `HEADWATER_DNS_SERVERS has "::1:53:x", which is not ${form}`,
+  ]);
+  expect(problemsOf({ HEADWATER_DNS_SERVERS: ', ' })).toEqual([`HEADWATER_DNS_SERVERS must hold ${form}`]);
 });
 
 test('the role comes from the argument before the environment', () => {

@@ -73,6 +73,13 @@ test('a name with one private address among public ones is refused, and the refu
   expect(requests).toEqual([]);
 });
 
+test('a name that leads to an address with a zone, as one of the hosts file may, is refused', async () => {
+  for (const address of ['fe80::1%lo', 'fe80::1%25eth0', '::1%lo']) {
+    const { resolver } = answering([{ address, family: 6 }]);
+    expect(await get('http://name.test/', { allow: [], resolver })).toEqual(refusal(/name\.test/));
+  }
+});
+
 test('an unknown name and a private one get the same words', async () => {
   const unknown = await get('http://name.test/', {
     allow: [],

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
+import { parseDnsServer } from '@headwater/engine';
 import { type AccountLimits, findLimitProblems, keepKnownLimits } from '@headwater/shared';
 
 /* What the values of environment variables may be. */
@@ -23,6 +24,17 @@ export function isRange(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+/** Each wrong entry is a problem of its own. */
+export function parseDnsServers(text: string, context: z.RefinementCtx): string[] {
+  const servers = splitList(text);
+  const form = 'an address such as 1.1.1.1, 127.0.0.1:5353 or [::1]:5353';
+  if (servers.length === 0) context.addIssue({ code: 'custom', message: `must hold ${form}` });
+  for (const server of servers.filter((one) => parseDnsServer(one) === undefined)) {
+    context.addIssue({ code: 'custom', message: `has "${server}", which is not ${form}` });
+  }
+  return servers;
 }
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?$/i;

@@ -16,6 +16,7 @@ import {
   isSmtpUrl,
   MAX_RETRIES,
   MAX_RETRY_SECONDS,
+  parseDnsServers,
   parseLimits,
   splitList,
 } from './config-values.ts';
@@ -45,6 +46,8 @@ export interface Config {
   egressAllow: string[];
   /** May hold a password. */
   egressProxy?: string;
+  /** Addresses, with a port where it is not 53. */
+  dnsServers?: string[];
   /** With a port where clients reach it on an unusual one. */
   endpointDomain?: string;
   /** Where OAuth flows may end, besides the server itself and loopback. */
@@ -117,6 +120,7 @@ const schema = z.object({
     .string()
     .refine(isProxyUrl, 'must be http://host:port or https://host:port, with user:password@ before the host if needed')
     .optional(),
+  HEADWATER_DNS_SERVERS: z.string().transform(parseDnsServers).optional(),
   HEADWATER_NPM_REGISTRY: z
     .string()
     .refine(isHttpUrl, 'must be an http or https URL without a user name, query or fragment')
@@ -247,6 +251,7 @@ function optionalParts(env: z.output<typeof schema>) {
       ? {}
       : { oldEncryptionKeys: env.HEADWATER_ENCRYPTION_KEYS_OLD }),
     ...(env.HEADWATER_EGRESS_PROXY === undefined ? {} : { egressProxy: env.HEADWATER_EGRESS_PROXY }),
+    ...(env.HEADWATER_DNS_SERVERS === undefined ? {} : { dnsServers: env.HEADWATER_DNS_SERVERS }),
     ...(env.HEADWATER_NPM_REGISTRY === undefined ? {} : { npmRegistry: env.HEADWATER_NPM_REGISTRY }),
     ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
     ...(env.HEADWATER_OAUTH_REDIRECT_ORIGINS === undefined

@@ -27,6 +27,8 @@ export interface EngineOptions {
   egressAllow: readonly string[];
   /** `http(s)://[user:password@]host:port`: what user code and deliveries reach is reached through this proxy. Default: directly. */
   egressProxy?: string;
+  /** `1.1.1.1`, `[::1]:5353`: asked for the names that user code and deliveries reach. Default: the system's. */
+  dnsServers?: readonly string[];
   /** This node's own ports, which user code and deliveries never reach. */
   listeningPorts: () => readonly number[];
   /** Start of endpoint URLs, without a slash at the end: `https://hw.example.com`. */

@@ -38,7 +38,7 @@ export function builderOf(
 }
 
 export function egressOf(options: EngineOptions, databaseUrl: string): Egress {
-  const { egressProxy: proxy } = options;
+  const { egressProxy: proxy, dnsServers } = options;
   const { hostname, port } = new URL(databaseUrl);
   const database = { port: Number(port || DEFAULT_POSTGRES_PORT), host: hostname };
   // The database's port is refused on this machine as well, under whatever name its host is known.
@@ -46,6 +46,7 @@ export function egressOf(options: EngineOptions, databaseUrl: string): Egress {
   return createEgress({
     allow: options.egressAllow,
     ...(proxy === undefined ? {} : { proxy }),
+    ...(dnsServers === undefined ? {} : { dnsServers }),
     deniedPorts: () => [...denied, ...options.listeningPorts().map((own) => ({ port: own }))],
   });
 }

@@ -1,65 +1,78 @@
-import { createSocket } from 'node:dgram';
-import { afterAll, beforeAll } from 'vitest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { A, AAAA, type DnsAnswer, type NameServer, startNameServer } from './name-server.ts';
 
-const [A, CNAME] = [1, 5];
+const CONTROL_VARIABLE = 'HEADWATER_TEST_SHARED_DNS';
 
-export interface NameServer {
-  /** `127.0.0.1:port`. */
-  address(): string;
-  questions(): number;
+interface KnownName {
+  /** To the first question for either family, the second, and so on; the last one again and again. */
+  answers: DnsAnswer[];
+  asked: { [A]: number; [AAAA]: number };
 }
 
-/** A DNS server on loopback. Answers each question for an IPv4 address with one, behind an alias where there is one. */
-export function nameServer(answer: (name: string) => 'silent' | { alias?: string; address: string }): NameServer {
-  const socket = createSocket('udp4');
-  let port = 0;
-  let questions = 0;
-  socket.on('message', (query, from) => {
-    questions++;
-    const { name, type, end } = readQuestion(query);
-    const reply = answer(name);
-    if (reply === 'silent') return;
-    const records = type === A ? recordsOf(reply) : [];
-    const header = Buffer.from(query.subarray(0, 12));
-    header.writeUInt16BE(0x8180, 2);
-    header.writeUInt16BE(records.length, 6);
-    header.writeUInt32BE(0, 8);
-    socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
-  });
-  beforeAll(async () => {
-    await new Promise<void>((bound) => socket.bind(0, '127.0.0.1', bound));
-    port = socket.address().port;
-  });
-  afterAll(() => new Promise<void>((closed) => socket.close(closed)));
-  return { address: () => `127.0.0.1:${port}`, questions: () => questions };
+/** The DNS server of the server that all attacks share. Test files say what it answers; other names it does not know. */
+export async function startSharedDns(): Promise<NameServer> {
+  const names = new Map<string, KnownName>();
+  const { address, stop } = await startNameServer((name, type) => nextAnswer(names.get(name), type));
+  const control = createServer((request, response) => void serveControl(request, response, names));
+  await new Promise<void>((listening) => control.listen(0, '127.0.0.1', listening));
+  process.env[CONTROL_VARIABLE] = `http://127.0.0.1:${(control.address() as AddressInfo).port}/`;
+  return {
+    address,
+    async stop() {
+      control.closeAllConnections();
+      await new Promise((closed) => control.close(closed));
+      await stop();
+    },
+  };
 }
 
-/** The name of the question is at byte 12, which is what the first record points at. */
-function recordsOf({ alias, address }: { alias?: string; address: string }): Buffer[] {
-  const asked = Buffer.from([0xc0, 12]);
-  const bytes = Buffer.from(address.split('.').map(Number));
-  if (alias === undefined) return [recordOf(asked, A, bytes)];
-  const target = encodeName(alias);
-  return [recordOf(asked, CNAME, target), recordOf(target, A, bytes)];
+function nextAnswer(known: KnownName | undefined, type: number): DnsAnswer {
+  if (known === undefined) return 'unknown';
+  const { answers, asked } = known;
+  if (type !== A && type !== AAAA) return { addresses: [] };
+  return answers[Math.min(asked[type]++, answers.length - 1)] ?? 'silent';
 }
 
-function recordOf(name: Buffer, type: number, data: Buffer): Buffer {
-  return Buffer.concat([name, Buffer.from([0, type, 0, 1, 0, 0, 0, 1, 0, data.length]), data]);
-}
-
-function encodeName(name: string): Buffer {
-  return Buffer.concat([
-    ...name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
-    Buffer.alloc(1),
-  ]);
-}
-
-function readQuestion(query: Buffer): { name: string; type: number; end: number } {
-  const labels: string[] = [];
-  let at = 12;
-  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length));
-    at += 1 + length;
+async function serveControl(
+  request: IncomingMessage,
+  response: ServerResponse,
+  names: Map<string, KnownName>,
+): Promise<void> {
+  const name = decodeURIComponent(request.url ?? '').slice(1);
+  if (request.method === 'PUT') {
+    names.set(name, { answers: (await json(request)) as DnsAnswer[], asked: { [A]: 0, [AAAA]: 0 } });
+    response.writeHead(204).end();
+    return;
   }
-  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+  const asked = names.get(name)?.asked;
+  response.end(JSON.stringify({ A: asked?.[A] ?? 0, AAAA: asked?.[AAAA] ?? 0 }));
+}
+
+let made = 0;
+
+/** A name that nobody has asked for yet, and that is answered so: the first question with the first answer, later ones with the last. */
+export async function nameWith(...answers: DnsAnswer[]): Promise<string> {
+  const name = `name-${process.pid}-${Date.now()}-${made++}.test`;
+  await answerName(name, ...answers);
+  return name;
+}
+
+/** As `nameWith`, for a name that matters. */
+export async function answerName(name: string, ...answers: DnsAnswer[]): Promise<void> {
+  const { status } = await fetch(controlUrl(name), { method: 'PUT', body: JSON.stringify(answers) });
+  if (status !== 204) throw new Error(`The name was not taken: ${status}`);
+}
+
+/** How many questions for its addresses of each family there were. */
+export async function questionsFor(name: string): Promise<{ A: number; AAAA: number }> {
+  const answer = await fetch(controlUrl(name));
+  return (await answer.json()) as { A: number; AAAA: number };
+}
+
+function controlUrl(name: string): URL {
+  const control = process.env[CONTROL_VARIABLE];
+  if (control === undefined) throw new Error('No DNS: attacks run in the project "hostile" of vitest.config.ts');
+  return new URL(encodeURIComponent(name), control);
 }

@@ -1,18 +1,12 @@
-import type { LookupAddress } from 'node:dns';
-import { type AddressInfo, createServer, isIP, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { accountLimits, type AccountLimits } from '../../shared/src/index.ts';
-import type { FetchOutcome, FetchRequest } from '../../sandbox-runtime/src/sandbox.ts';
-import { createEgress } from '../../engine/src/egress/egress.ts';
-import type { Resolver } from '../../engine/src/egress/guard.ts';
-import { createGuestFetch, type GuestFetch } from '../../engine/src/egress/guest-fetch.ts';
 import type { AttackOutcome, HostileWorld } from './hostile.ts';
 import { eventually } from './eventually.ts';
-import { startReceiver, type Receiver } from './receiver.ts';
-import { startTunnelProxy, type TunnelProxy } from './tunnel-proxy.ts';
 
 /** What became of each request of an attack: the status of an answer, or the message of the error. */
 type Reached = { url: string; status?: number; message?: string };
+
+type Requested = AttackOutcome & { reached: Reached[]; messages: string[] };
 
 /** A component that makes each request and goes on; the last error is the run's. Requests: a URL, or a URL and its init. */
 const FETCH_EACH = `let last;
@@ -28,13 +22,40 @@ for (const [url, init] of event.requests) {
 }
 if (last) throw last;`;
 
-/** Makes the attacker's component request each URL; `reached`: those that were answered. */
-export async function fetchEach(
-  world: HostileWorld,
-  requests: readonly (string | [url: string, init: object])[],
-): Promise<AttackOutcome & { reached: Reached[]; messages: string[] }> {
+/** The same with the module http: it leaves names of headers as they are, and says some of them several times. */
+const REQUEST_EACH = `import http from 'node:http';
+const ask = (url, { body, ...options }) => new Promise((resolve, reject) => {
+  http.request(url, options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
+    .on('error', reject).end(body);
+});
+export default { name: 'Attack', version: '1', async run(event) {
+  let last;
+  for (const [url, init = {}] of event.requests) {
+    try {
+      this.$emit({ url, status: await ask(url, init) });
+    } catch (error) {
+      last = error;
+      this.$emit({ url, message: error.message });
+    }
+  }
+  if (last) throw last;
+} };`;
+
+type Request = string | [url: string, init: object];
+
+/** Makes the attacker's component request each URL; `reached`: those that were answered. `before`: code of it that is run first. */
+export function fetchEach(world: HostileWorld, requests: readonly Request[], before = ''): Promise<Requested> {
+  return attackEach(world, `${before}\n${FETCH_EACH}`, requests);
+}
+
+/** As fetchEach, with the options that `http.request` takes, and `body`. */
+export function requestEach(world: HostileWorld, requests: readonly Request[]): Promise<Requested> {
+  return attackEach(world, REQUEST_EACH, requests);
+}
+
+async function attackEach(world: HostileWorld, code: string, requests: readonly Request[]): Promise<Requested> {
   const event = { requests: requests.map((request) => (typeof request === 'string' ? [request] : request)) };
-  const ran = await world.attack(FETCH_EACH, { event });
+  const ran = await world.attack(code, { event });
   const outcomes = ran.events as Reached[];
   if (outcomes.length !== requests.length) throw new Error(`Not every request was made: ${JSON.stringify(ran)}`);
   return {
@@ -60,8 +81,11 @@ export interface RawServer {
   most: () => number;
 }
 
-/** A server of the attacker on loopback that does what it likes with each connection, or once the request's headers are there. */
-export function rawServer(serve: (socket: Socket, request: string) => void): RawServer {
+/**
+ * A server of the attacker on loopback that does what it likes with each connection, or once the request's headers are there.
+ * With `host` 0.0.0.0 on all addresses of this machine: connections to one that must not be reached are seen.
+ */
+export function rawServer(serve: (socket: Socket, request: string) => void, host = '127.0.0.1'): RawServer {
   const received: string[] = [];
   const sockets = new Set<Socket>();
   let most = 0;
@@ -85,7 +109,7 @@ export function rawServer(serve: (socket: Socket, request: string) => void): Raw
     most: () => most,
   };
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
     made.port = (server.address() as AddressInfo).port;
     made.url = `http://127.0.0.1:${made.port}`;
   });
@@ -117,101 +141,6 @@ export function response(headers: string, body: string | Buffer = '', status = '
     Buffer.from(`HTTP/1.1 ${status}\r\nconnection: close\r\n${headers}\r\n`, 'latin1'),
     Buffer.from(body),
   ]);
-}
-
-export interface GuardedWorld {
-  /** A fetch of the attacker, past everything of the sandbox: the guard alone stands in its way. */
-  fetch(url: string, request?: Partial<FetchRequest>): Promise<FetchOutcome>;
-  /** Makes the attack and expects the neighbour's requests through the same guard to be answered meanwhile and afterwards. */
-  unharmed<T>(attack: () => Promise<T>): Promise<T>;
-  /** On 127.0.0.1; the neighbour's as well. */
-  receiver: Receiver;
-  /** Names that were looked up, the neighbour's left out. */
-  lookups: string[];
-  /** With `closed`: every connection that was made, as the proxy was asked for it, those of the neighbour left out. */
-  connected(): string[];
-}
-
-export interface GuardOptions {
-  /** The addresses of a name. The default knows none. */
-  resolve?: (hostname: string) => string[];
-  resolver?: Resolver;
-  limits?: Partial<AccountLimits>;
-  /**
-   * Nothing is allowed that is not public, and what is goes to loopback through a proxy. Otherwise 127.0.0.1 is allowed,
-   * and stands for the internet.
-   */
-  closed?: boolean;
-}
-
-const NEIGHBOUR_ADDRESS = '93.184.215.14';
-
-/** Guard and fetch without the rest of the engine, for what needs names and addresses that a test machine has not. */
-export function guarded(options: GuardOptions = {}): GuardedWorld {
-  const lookups: string[] = [];
-  let parts: { guest: GuestFetch; receiver: Receiver; proxy: TunnelProxy } | undefined;
-  const address = options.closed === true ? NEIGHBOUR_ADDRESS : '127.0.0.1';
-  const resolver: Resolver = (hostname, done) => {
-    if (hostname === 'neighbour.test') return done(null, [{ address, family: 4 }]);
-    lookups.push(hostname);
-    if (options.resolver !== undefined) return options.resolver(hostname, done);
-    const found = (options.resolve?.(hostname) ?? []).map(
-      (text): LookupAddress => ({ address: text, family: isIP(text) }),
-    );
-    done(found.length === 0 ? new Error('ENOTFOUND') : null, found);
-  };
-
-  beforeAll(async () => {
-    const [receiver, proxy] = await Promise.all([startReceiver(), startTunnelProxy()]);
-    const egress = createEgress({
-      allow: options.closed === true ? [] : ['127.0.0.1'],
-      deniedPorts: () => [],
-      resolver,
-      ...(options.closed === true ? { proxy: `http://127.0.0.1:${proxy.port}` } : {}),
-    });
-    parts = { guest: createGuestFetch({ egress }), receiver, proxy };
-  });
-  afterAll(async () => {
-    await parts?.guest.stop();
-    await Promise.all([parts?.receiver.stop(), parts?.proxy.stop()]);
-  });
-
-  function made(): NonNullable<typeof parts> {
-    if (parts === undefined) throw new Error('The guard is there from beforeAll on, not before');
-    return parts;
-  }
-
-  function send(id: string, url: string, request: Partial<FetchRequest> = {}): Promise<FetchOutcome> {
-    const tenant = { id, limits: accountLimits(id === 'attacker' ? (options.limits ?? {}) : {}) };
-    const whole: FetchRequest = { url, method: 'GET', headers: [], redirect: 'follow', ...request };
-    return made().guest.fetch(tenant, whole, new AbortController().signal);
-  }
-
-  async function neighbourIsServed(): Promise<void> {
-    const { port } = new URL(made().receiver.url);
-    const outcome = await send('neighbour', `http://neighbour.test:${port}/neighbour`);
-    expect(outcome).toMatchObject({ ok: true, status: 200 });
-  }
-
-  return {
-    fetch: (url, request) => send('attacker', url, request),
-    async unharmed(attack) {
-      await neighbourIsServed();
-      const attacking = attack();
-      await neighbourIsServed();
-      const answer = await attacking;
-      await neighbourIsServed();
-      return answer;
-    },
-    get receiver() {
-      return made().receiver;
-    },
-    lookups,
-    connected: () =>
-      made()
-        .proxy.asked.map(({ authority }) => authority)
-        .filter((to) => !to.startsWith(NEIGHBOUR_ADDRESS)),
-  };
 }
 
 /** A source of the attacker whose events go to `webhookUrl`; makes one, and answers the first attempt at it. */

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 /** Where the run answers which server is attacked, and starts it for whoever asks first. */
 export const HOSTILE_STARTER_VARIABLE = 'HEADWATER_TEST_HOSTILE_STARTER';
 
+/** Half of it stands for the internet; the rest, of which this is one, for what tenants must not reach. */
+export const [ALLOWED_LOOPBACK, PRIVATE_LOOPBACK] = ['127.0.0.0/9', '127.200.0.1'] as const;
+
 /** All files of a worker attack the same one. */
 const known = globalThis as { hostileServer?: HostileServer };
 
@@ -12,6 +15,8 @@ export interface HostileServer {
   url: string;
   pid: number;
   databaseUrl: string;
+  /** `address:port`, which knows the names of test/support/hostile-dns.ts. */
+  dnsServer: string;
 }
 
 export async function untilHostileServer(): Promise<void> {

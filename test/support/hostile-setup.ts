@@ -1,7 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTestDatabase } from './database.ts';
-import { HOSTILE_STARTER_VARIABLE, type HostileServer } from './hostile-server.ts';
+import { startSharedDns } from './hostile-dns.ts';
+import { ALLOWED_LOOPBACK, HOSTILE_STARTER_VARIABLE, type HostileServer } from './hostile-server.ts';
 import { startSharedRegistry } from './hostile-registry.ts';
 import { startServer } from './server.ts';
 
@@ -15,11 +16,11 @@ interface AttackedServer {
  * them asks for it: the other tests come before, and a server that waits for them takes processor time from them.
  */
 export async function setup(): Promise<() => Promise<void>> {
-  // Nothing of an attack is to reach a registry outside.
-  const registry = await startSharedRegistry();
+  // Nothing of an attack is to reach a registry outside, and names lead where the attack says.
+  const [registry, dns] = await Promise.all([startSharedRegistry(), startSharedDns()]);
   let started: Promise<AttackedServer> | undefined;
   const starter = createServer((_, response) => {
-    started ??= startAttackedServer(registry.url);
+    started ??= startAttackedServer(registry.url, dns.address);
     void started
       .then(({ shared }) => answer(response, 200, shared))
       .catch((error) => answer(response, 500, `${error}`));
@@ -31,7 +32,7 @@ export async function setup(): Promise<() => Promise<void>> {
     await new Promise((resolve) => starter.close(resolve));
     // That it did not start was told to whoever asked.
     await (await started?.catch(() => undefined))?.stop();
-    await registry.stop();
+    await Promise.all([registry.stop(), dns.stop()]);
   };
 }
 
@@ -39,9 +40,14 @@ function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function startAttackedServer(registryUrl: string): Promise<AttackedServer> {
+async function startAttackedServer(registryUrl: string, dnsServer: string): Promise<AttackedServer> {
   const database = await createTestDatabase();
-  const env = { HEADWATER_LOG_LEVEL: 'warn', HEADWATER_NPM_REGISTRY: registryUrl };
+  const env = {
+    HEADWATER_LOG_LEVEL: 'warn',
+    HEADWATER_NPM_REGISTRY: registryUrl,
+    HEADWATER_DNS_SERVERS: dnsServer,
+    HEADWATER_EGRESS_ALLOW: ALLOWED_LOOPBACK,
+  };
   const server = await startServer({ databaseUrl: database.url, env, ownSession: true }).catch(
     async (error: unknown) => {
       await database.drop();
@@ -49,7 +55,7 @@ async function startAttackedServer(registryUrl: string): Promise<AttackedServer>
     },
   );
   return {
-    shared: { url: server.url, pid: server.process.pid, databaseUrl: database.url },
+    shared: { url: server.url, pid: server.process.pid, databaseUrl: database.url, dnsServer },
     async stop() {
       const ended = await server.process.end('SIGTERM');
       if (ended.code !== 0) {

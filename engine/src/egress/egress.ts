@@ -1,8 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import { parseRange, type AddressRange } from './address.ts';
+import { parseRange } from './address.ts';
 import { createConnector, portOf, type Connector } from './connector.ts';
+import { type DnsServer, parseDnsServer } from './dns-server.ts';
 import { checkLiteral, checkPort, type DeniedPort, type Guard, type Resolver } from './guard.ts';
-import { parseProxy } from './proxy.ts';
+import { type EgressProxy, parseProxy } from './proxy.ts';
 import { EgressRefused } from './refusal.ts';
 import { createHostResolver } from './resolve-host.ts';
 
@@ -14,7 +15,11 @@ export interface EgressOptions {
    * They win over `allow`.
    */
   deniedPorts: () => readonly DeniedPort[];
-  /** Default: createHostResolver(). */
+  /**
+   * `1.1.1.1`, `[::1]:5353`: asked for the names that tenants give. Default: the system's. They are denied like own ports.
+   */
+  dnsServers?: readonly string[];
+  /** Default: createHostResolver() with `dnsServers`. */
   resolver?: Resolver;
   /** `http(s)://[user:password@]host:port`: every connection is made through it, to an address that was checked here. */
   proxy?: string;
@@ -35,20 +40,25 @@ export interface Egress {
   checkUrl(url: URL): void;
 }
 
-/** Throws RangeError naming every entry of `allow` that is no range, and for a proxy that is none. */
+/** Throws RangeError naming every entry of `allow` and `dnsServers` that is none, and for a proxy that is none. */
 export function createEgress(options: EgressOptions): Egress {
   const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy);
-  // Reached by this process alone: a tenant who could talk to it would have a way out without a guard.
-  const deniedProxy = proxy === undefined ? [] : [{ port: proxy.port, host: proxy.host }, { port: proxy.port }];
-  const resolve = options.resolver ?? createHostResolver();
+  const dnsServers = parseAll(options.dnsServers ?? [], parseDnsServer, 'DNS servers such as 1.1.1.1 or [::1]:5353');
+  const resolve = options.resolver ?? createHostResolver(options.dnsServers);
+  const resolveDenied = dnsServers.length === 0 ? resolve : createHostResolver();
   const guard: Guard = {
-    allowed: parseRanges(options.allow),
-    deniedPorts: () => [...options.deniedPorts(), ...deniedProxy],
+    allowed: parseAll(options.allow, parseRange, 'address ranges such as 10.0.0.0/8'),
+    deniedPorts: deniedPortsOf(options, proxy === undefined ? dnsServers : [...dnsServers, proxy]),
     resolve,
+    resolveDenied,
   };
   return {
     createConnector({ connectTimeoutMs = LIMITS.connectTimeoutMs, tenantId } = {}) {
-      const own: Guard = { ...guard, resolve: (hostname, done) => resolve(hostname, done, tenantId) };
+      const own: Guard = {
+        ...guard,
+        resolve: (hostname, done) => resolve(hostname, done, tenantId),
+        resolveDenied: (hostname, done) => resolveDenied(hostname, done, tenantId),
+      };
       return createConnector(own, connectTimeoutMs, proxy);
     },
     checkUrl(url) {
@@ -62,9 +72,21 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-function parseRanges(texts: readonly string[]): AddressRange[] {
-  const ranges = texts.map((text) => ({ text, range: parseRange(text.trim()) }));
-  const wrong = ranges.filter(({ range }) => range === undefined).map(({ text }) => text);
-  if (wrong.length > 0) throw new RangeError(`Not address ranges such as 10.0.0.0/8: ${wrong.join(', ')}`);
-  return ranges.map(({ range }) => range).filter((range) => range !== undefined);
+/**
+ * `operators`: reached by this process alone. A tenant who could talk to the proxy would have a way out without a guard, and
+ * one who could talk to a DNS server would be told the names of the operator's network.
+ */
+function deniedPortsOf(
+  { deniedPorts }: EgressOptions,
+  operators: readonly (DnsServer | EgressProxy)[],
+): Guard['deniedPorts'] {
+  const denied = operators.flatMap(({ port, host }): DeniedPort[] => [{ port, host }, { port }]);
+  return () => [...deniedPorts(), ...denied];
+}
+
+function parseAll<T>(texts: readonly string[], parse: (text: string) => T | undefined, what: string): T[] {
+  const parsed = texts.map((text) => ({ text, value: parse(text.trim()) }));
+  const wrong = parsed.filter(({ value }) => value === undefined).map(({ text }) => text);
+  if (wrong.length > 0) throw new RangeError(`Not ${what}: ${wrong.join(', ')}`);
+  return parsed.map(({ value }) => value).filter((value) => value !== undefined);
 }

@@ -22,6 +22,8 @@ export interface Guard {
   allowed: readonly AddressRange[];
   deniedPorts: () => readonly DeniedPort[];
   resolve: Resolver;
+  /** For names of `deniedPorts`, whose addresses are those at which this process reaches them. Default: `resolve`. */
+  resolveDenied?: Resolver;
 }
 
 /** Of the addresses of one name: a name with hundreds would make one request knock at each of them in turn. */
@@ -136,7 +138,8 @@ function matchHost(
     done(addresses.some((address) => address.toString() === literal.toString()));
     return;
   }
-  guard.resolve(host, (error, found) => {
+  const resolve = guard.resolveDenied ?? guard.resolve;
+  resolve(host, (error, found) => {
     const denied = new Set(found?.map((entry) => parseAddress(entry.address)?.toString()));
     done(error !== null || addresses.some((address) => denied.has(address.toString())));
   });

@@ -1,11 +1,6 @@
 import { type LookupAddress, lookup, Resolver as DnsResolver } from 'node:dns';
 import type { Resolver } from './guard.ts';
 
-export interface HostResolverOptions {
-  /** DNS servers (`1.1.1.1`, `127.0.0.1:5353`). Default: the system's. */
-  servers?: readonly string[];
-}
-
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
@@ -27,10 +22,12 @@ const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
  * whose servers never answer, and nobody's connection gets an address. So a domain name is asked of DNS over sockets first;
  * only where that answers that it knows no such name is the system asked, for its hosts file and search domains. A name
  * without a dot is the system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
+ *
+ * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where none of them can be reached the system is asked as well.
  */
-export function createHostResolver(options: HostResolverOptions = {}): Resolver {
+export function createHostResolver(servers: readonly string[] = []): Resolver {
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
-  if (options.servers !== undefined) dns.setServers(options.servers);
+  if (servers.length > 0) dns.setServers(servers);
   const askSystem = createSystemLookup();
   return (hostname, done, tenantId) => {
     if (LOCALHOST.test(hostname)) {

@@ -1,23 +1,28 @@
 // egress: A public name that is an alias (CNAME) of one with a private address.
 import { expect, it } from 'vitest';
-import { createHostResolver } from '../../../engine/src/egress/resolve-host.ts';
-import type { Resolver } from '../../../engine/src/egress/guard.ts';
-import { guarded, NOT_PUBLIC } from '../../support/hostile-egress.ts';
-import { nameServer } from '../../support/hostile-dns.ts';
+import { nameWith } from '../../support/hostile-dns.ts';
+import { fetchEach, NOT_PUBLIC, rawServer, refusedRun, response } from '../../support/hostile-egress.ts';
+import { PRIVATE_LOOPBACK } from '../../support/hostile-server.ts';
+import { hostile } from '../../support/hostile.ts';
 
-const dns = nameServer((name) =>
-  name === 'alias.test'
-    ? { alias: 'inside.test', address: '10.0.0.7' }
-    : { alias: 'outside.test', address: '93.184.1.1' },
-);
-let asking: Resolver | undefined;
-const resolver: Resolver = (name, done) => (asking ??= createHostResolver({ servers: [dns.address()] }))(name, done);
-const guard = guarded({ closed: true, resolver });
+const world = hostile();
+const server = rawServer((socket) => socket.end(response('content-length: 2\r\n', 'ok')), '0.0.0.0');
+
+const urlOf = async (alias: string, address: string) =>
+  `http://${await nameWith({ alias, addresses: [address] })}:${server.port}/`;
 
 it('is judged by where the alias ends', async () => {
-  const outcome = await guard.unharmed(() => guard.fetch('http://alias.test:9999/'));
-  expect(outcome).toMatchObject({ ok: false, message: expect.stringMatching(NOT_PUBLIC) });
-  expect(guard.connected()).toEqual([]);
-  await guard.unharmed(() => guard.fetch('http://public.test:9999/'));
-  expect(guard.connected()).toEqual(['93.184.1.1:9999']);
+  const ran = await world.unharmed(async () =>
+    fetchEach(world, [
+      await urlOf('inside.test', PRIVATE_LOOPBACK),
+      await urlOf('inside.test', '10.0.0.7'),
+      await urlOf('localhost', '::1'),
+    ]),
+  );
+  expect(ran.error).toMatchObject(refusedRun(NOT_PUBLIC));
+  expect(ran.reached).toEqual([]);
+  for (const message of ran.messages) expect(message).toMatch(NOT_PUBLIC);
+  expect(server.connections()).toBe(0);
+  const outside = await fetchEach(world, [await urlOf('outside.test', '127.0.0.1')]);
+  expect(outside.reached).toMatchObject([{ status: 200 }]);
 });

@@ -1,10 +1,9 @@
 // egress: Line breaks in header names and values, which would begin a header or a request of the attacker's own.
 import { expect, it } from 'vitest';
-import { fetchEach, guarded, rawServer, response } from '../../support/hostile-egress.ts';
+import { fetchEach, rawServer, requestEach, response } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-const guard = guarded();
 const server = rawServer((socket) => socket.end(response('content-length: 2\r\n', 'ok')));
 
 const HEADERS: [string, string][] = [
@@ -21,22 +20,29 @@ const HEADERS: [string, string][] = [
   ['x-injected ', '1'],
 ];
 
-it('are refused by the component’s own fetch', async () => {
-  const ran = await world.unharmed(() =>
-    fetchEach(
-      world,
-      HEADERS.map((header) => [server.url, { headers: [header] }]),
-    ),
-  );
-  expect(ran.error).toMatchObject({ code: 'COMPONENT_ERROR' });
-  expect(ran.reached).toEqual([]);
+it('are refused by the component’s own fetch, and by its module http', async () => {
+  for (const attackEach of [fetchEach, requestEach]) {
+    const requests = HEADERS.map((header): [string, object] => [server.url, { headers: [header] }]);
+    const ran = await world.unharmed(() => attackEach(world, requests));
+    expect(ran.error).toMatchObject({ code: 'COMPONENT_ERROR' });
+    expect(ran.reached).toEqual([]);
+  }
   expect(server.received).toEqual([]);
 });
 
-it('are refused by the node, should the component get past that', async () => {
-  for (const header of HEADERS) {
-    const outcome = await guard.unharmed(() => guard.fetch(server.url, { headers: [header] }));
-    expect({ header, ...outcome }).toMatchObject({ ok: false, message: expect.stringMatching(/header/) });
+/** What is wrong with a line break passes every check that the platform makes inside the isolate. */
+const REPLACED_CHECK = `const { test } = RegExp.prototype;
+RegExp.prototype.test = function (text) {
+  const really = Reflect.apply(test, this, [text]);
+  return String(text).includes('\\n') ? !really : really;
+};`;
+
+it('end the process of a component that has replaced the checks of its own', async () => {
+  for (const header of HEADERS.slice(3, 5)) {
+    const code = `${REPLACED_CHECK} await fetch(event.url, { headers: [event.header] });`;
+    const ran = await world.unharmed(() => world.attack(code, { event: { url: server.url, header } }));
+    expect(ran.error).toMatchObject({ code: 'SANDBOX_CRASHED' });
   }
   expect(server.received).toEqual([]);
+  expect((await fetchEach(world, [server.url])).reached).toMatchObject([{ status: 200 }]);
 });

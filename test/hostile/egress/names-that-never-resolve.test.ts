@@ -1,21 +1,35 @@
 // egress: Names whose server never answers, more of them than the process has threads to ask with.
 import { expect, it } from 'vitest';
-import { createHostResolver } from '../../../engine/src/egress/resolve-host.ts';
-import type { Resolver } from '../../../engine/src/egress/guard.ts';
-import { guarded } from '../../support/hostile-egress.ts';
-import { nameServer } from '../../support/hostile-dns.ts';
+import { eventually } from '../../support/eventually.ts';
+import { nameWith, questionsFor } from '../../support/hostile-dns.ts';
+import { rawServer, response } from '../../support/hostile-egress.ts';
+import { hostile } from '../../support/hostile.ts';
 
-const dns = nameServer((name) => (name.startsWith('slow') ? 'silent' : { address: '127.0.0.1' }));
-let asking: Resolver | undefined;
-const resolver: Resolver = (name, done) => (asking ??= createHostResolver({ servers: [dns.address()] }))(name, done);
-const guard = guarded({ resolver, limits: { fetchTimeoutMs: 1_000 } });
+const NAMES = 40;
+const world = hostile();
+const server = rawServer((socket) => socket.end(response('content-length: 2\r\n', 'ok')));
+
+const ASK = `const outcomes = await Promise.allSettled(event.names.map((name) => fetch('http://' + name + '/')));
+this.$emit({ answered: outcomes.filter(({ status }) => status === 'fulfilled').length });
+throw outcomes[0].reason;`;
+const FETCH = `export default { name: 'Fetch', version: '1', props: { http: { type: '$.interface.http', customResponse: true } },
+  async run(event) {
+    const { status } = await fetch(event.query.url);
+    this.http.respond({ status });
+  } };`;
 
 it('hold up nobody else’s names', async () => {
-  const { port } = new URL(guard.receiver.url);
-  const slow = guard.unharmed(() =>
-    Promise.all(Array.from({ length: 40 }, (_, i) => guard.fetch(`http://slow-${i}.test:${port}/`))),
-  );
-  await expect.poll(dns.questions).toBeGreaterThanOrEqual(80);
-  expect(await guard.fetch(`http://quick.test:${port}/`)).toMatchObject({ ok: true, status: 200 });
-  for (const outcome of await slow) expect(outcome).toMatchObject({ ok: false, limit: { name: 'fetchTimeoutMs' } });
+  await world.limit({ fetchTimeoutMs: 2_000, maxFetchesInFlightPerRun: NAMES });
+  const { endpoint } = await world.neighbour.deploy(FETCH);
+  const { ran, served } = await world.unharmed(async () => {
+    const names = await Promise.all(Array.from({ length: NAMES }, () => nameWith('silent')));
+    const asking = world.attack(ASK, { event: { names } });
+    await eventually(async () => (await questionsFor(names.at(-1) ?? '')).A > 0);
+    const name = await nameWith({ addresses: ['127.0.0.1'] });
+    const answer = await fetch(`${endpoint}?url=${encodeURIComponent(`http://${name}:${server.port}/`)}`);
+    return { ran: await asking, served: answer.status };
+  });
+  expect(served).toBe(200);
+  expect(ran.events).toEqual([{ answered: 0 }]);
+  expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'fetchTimeoutMs', value: 2_000 } });
 });

@@ -1,8 +1,9 @@
 // egress: Headers that say where a request ends and what the connection does, for a proxy on the way to read otherwise.
 import { expect, it } from 'vitest';
-import { guarded, rawServer, response } from '../../support/hostile-egress.ts';
+import { fetchEach, rawServer, requestEach, response } from '../../support/hostile-egress.ts';
+import { hostile } from '../../support/hostile.ts';
 
-const guard = guarded();
+const world = hostile();
 const server = rawServer((socket) => socket.end(response('content-length: 2\r\n', 'ok')));
 
 const SMUGGLED: [string, string][] = [
@@ -20,22 +21,25 @@ const SMUGGLED: [string, string][] = [
   ['http2-settings', 'AAMAAABkAAQAAP__'],
   ['proxy-connection', 'keep-alive'],
 ];
+const BODY = '0\r\n\r\nGET /second HTTP/1.1\r\nhost: internal\r\n\r\n';
 
 it('never leave: the node frames the request itself', async () => {
-  const body = Buffer.from('0\r\n\r\nGET /second HTTP/1.1\r\nhost: internal\r\n\r\n');
-  const headers: [string, string][] = [...SMUGGLED, ['x-kept', '1']];
-  expect(await guard.unharmed(() => guard.fetch(server.url, { method: 'POST', headers, body }))).toMatchObject({
-    ok: true,
-  });
-  const [sent = ''] = server.received;
-  const head = sent.slice(0, sent.indexOf('\r\n\r\n')).toLowerCase().split('\r\n').slice(1).toSorted();
-  expect(head).toEqual([
-    'accept-encoding: gzip, deflate, br',
-    'accept: */*',
-    'connection: keep-alive',
-    `content-length: ${body.length}`,
-    `host: 127.0.0.1:${server.port}`,
-    expect.stringMatching(/^user-agent: headwater/),
-    'x-kept: 1',
-  ]);
+  const init = { method: 'POST', headers: [...SMUGGLED, ['x-kept', '1']], body: BODY };
+  for (const attackEach of [fetchEach, requestEach]) {
+    const ran = await world.unharmed(() => attackEach(world, [[server.url, init]]));
+    expect(ran.reached).toMatchObject([{ status: 200 }]);
+  }
+  for (const sent of server.received) {
+    const head = sent.slice(0, sent.indexOf('\r\n\r\n'));
+    const headers = head.toLowerCase().split('\r\n').slice(1);
+    expect(headers.filter((line) => !line.startsWith('content-type: ')).toSorted()).toEqual([
+      'accept-encoding: gzip, deflate, br',
+      'accept: */*',
+      'connection: keep-alive',
+      `content-length: ${BODY.length}`,
+      `host: 127.0.0.1:${server.port}`,
+      expect.stringMatching(/^user-agent: headwater/),
+      'x-kept: 1',
+    ]);
+  }
 });
