@@ -4,7 +4,7 @@ import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
 import { createLanes } from '../engine/src/outgoing/lanes.ts';
-import { createSender, type SenderOptions } from '../engine/src/outgoing/sender.ts';
+import { createSender, type OutgoingShare } from '../engine/src/outgoing/sender.ts';
 import { createPresence, LIMITS, type Presence } from '../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld, limitsOf } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
@@ -164,11 +164,11 @@ test('a tenant begins as many a second as its share, and what it has saved up fo
 });
 
 test('nothing of a tenant begins before its share is known', () => {
-  let share: ReturnType<SenderOptions<DueDelivery, unknown>['shareOf']>;
-  const { sender, started } = recordingSender(createPresence(), () => share);
+  const known = new Map<string, OutgoingShare>();
+  const { sender, started } = recordingSender(createPresence(), (tenantId) => known.get(tenantId));
   sender.push(Array.from({ length: 5 }, (_, i) => delivery('new', 'wh_1', String(i))));
   expect(started).toEqual([]);
-  share = { maxAtOnce: 3, perSecond: 100 };
+  known.set('new', { maxAtOnce: 3, perSecond: 100 });
   sender.shareKnown('new');
   expect(started).toHaveLength(3);
 });
@@ -201,7 +201,7 @@ const someone: Presence = {
 /** Its attempts do not end. `started`: their tenants. */
 function recordingSender(
   presence = createPresence(),
-  shareOf: SenderOptions<DueDelivery, unknown>['shareOf'] = () => ({ maxAtOnce: 100, perSecond: 10_000 }),
+  shareOf: (tenantId: string) => OutgoingShare | undefined = () => ({ maxAtOnce: 100, perSecond: 10_000 }),
 ) {
   const started: string[] = [];
   const sender = createSender<DueDelivery, unknown>({

@@ -53,14 +53,8 @@ export interface Sender<T> {
 }
 
 export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
-  const { limits, onEnd, onShed, shareOf, presence = createPresence() } = options;
-  const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond ?? Number.POSITIVE_INFINITY;
-  const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
-  const starts = createStarts({ presence, perSecondOf, mayStart });
-  const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, options.laneIdOf, (item) => {
-    presence.saw(item.accountId, performance.now());
-    starts.began(item.accountId, options.charsOf(item));
-  });
+  const { limits, onEnd, onShed, presence = createPresence() } = options;
+  const { starts, lanes } = createSharedLanes({ ...options, presence }, mayStart);
   const attempts = new Set<Attempt<R>>();
   let isStopping = false;
   let idle: (() => void) | undefined;
@@ -122,4 +116,19 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       return drain(drainMs);
     },
   };
+}
+
+/** Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more. */
+function createSharedLanes<T extends { accountId: string }, R>(
+  { limits, laneIdOf, charsOf, shareOf, presence }: SenderOptions<T, R> & { presence: Presence },
+  mayStart: (tenantId?: string) => void,
+) {
+  const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond ?? Number.POSITIVE_INFINITY;
+  const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
+  const starts = createStarts({ presence, perSecondOf, mayStart });
+  const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, laneIdOf, (item) => {
+    presence.saw(item.accountId, performance.now());
+    starts.began(item.accountId, charsOf(item));
+  });
+  return { starts, lanes };
 }
