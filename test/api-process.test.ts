@@ -55,6 +55,7 @@ test('the first start prints a key that works, the second none', async () => {
   const me = await fetch(`http://127.0.0.1:${port}/v1/users/me`, { headers: { authorization: `Bearer ${key}` } });
   expect(me.status).toBe(200);
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(first.output()).not.toMatch(/"level":[56]0/);
   const second = startMain({ PORT: String(port) });
   await second.untilOutput(/headwater is up/);
   expect(await second.end('SIGTERM')).toEqual({ code: 0, signal: null });

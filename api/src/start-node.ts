@@ -91,7 +91,7 @@ async function serve(
     ...(adminKey === undefined ? {} : { adminKey }),
   });
   // Made at its first request, it would hold the thread for a tenth of a second when others are served.
-  if (!probesOnly) await app.request('/openapi.json');
+  if (!probesOnly) await app.request('/openapi.json', {}, {});
   return startHttpServer({
     app,
     hasOthers: turns.hasOthers,

@@ -64,6 +64,11 @@ async function startAttackedServer(registryUrl: string, dnsServer: string): Prom
         );
         process.exitCode = 1;
       }
+      const errors = server.process.output().match(/^.*"level":[56]0.*$/gm) ?? [];
+      if (errors.length > 0) {
+        console.error(`The attacked server logged errors:\n${errors.join('\n')}`);
+        process.exitCode = 1;
+      }
       await database.drop();
     },
   };
