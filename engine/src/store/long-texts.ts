@@ -1,4 +1,6 @@
+import type { Fragment } from 'postgres';
 import type { Sql, Transaction } from './database.ts';
+import { FragmentParts } from './fragment-parts.ts';
 
 /** JSON has no control characters beside white space: neither of these can be in it. */
 const SEPARATOR = '\u0001';
@@ -9,12 +11,22 @@ const NULL = '\u0002';
  * and read character by character: half a megabyte held the node's thread for some 20 ms, now 2. They belong at the end of a
  * statement: for each parameter behind them the client may copy all of it to a larger buffer.
  */
-export function longTexts(sql: Sql | Transaction, texts: readonly (string | null)[]) {
+export function longTexts(sql: Sql | Transaction, texts: readonly (string | null)[]): Fragment {
+  const parts = new FragmentParts();
+  addLongTexts(parts, texts);
+  return parts.fragment(sql);
+}
+
+/** The same, for a fragment of more. */
+export function addLongTexts(parts: FragmentParts, texts: readonly (string | null)[]): void {
   const joined = texts.map((text) => text ?? NULL).join(SEPARATOR);
   // Of an empty text it makes an empty array.
   const isPlain = joined !== '' && texts.every((text) => text === null || isFree(text));
-  if (!isPlain) return sql`${texts as (string | null)[]}::text[]`;
-  return sql`string_to_array(${joined}::text, ${SEPARATOR}::text, ${NULL}::text)`;
+  if (!isPlain) parts.value(texts).text('::text[]');
+  else {
+    parts.text('string_to_array(').value(joined).text('::text, ').value(SEPARATOR).text('::text, ');
+    parts.value(NULL).text('::text)');
+  }
 }
 
 function isFree(text: string): boolean {

@@ -1,6 +1,7 @@
 import type { Fragment } from 'postgres';
 import type { Sql, Transaction } from './database.ts';
-import { longTexts } from './long-texts.ts';
+import { FragmentParts } from './fragment-parts.ts';
+import { addLongTexts } from './long-texts.ts';
 
 /** `long`: texts that may be long. They belong at the end, see long-texts.ts. */
 export type Column =
@@ -18,52 +19,28 @@ const MAX_VALUES_ROWS = 8;
  */
 export function rowsOf(sql: Sql | Transaction, columns: readonly Column[]): Fragment {
   const count = columns[0]?.[1].length ?? 0;
+  const parts = new FragmentParts();
   if (count > MAX_VALUES_ROWS || !columns.some(isLong)) {
-    return sql`unnest(${listed(
-      sql,
-      columns.map((column) => arrayOf(sql, column)),
-    )})`;
+    parts.text('unnest(').list(columns, (column) => addArray(parts, column));
+  } else {
+    parts.text('(values ').list([...Array(count).keys()], (row) => addRow(parts, columns, row));
   }
-  const rows = Array.from({ length: count }, (_, row) => {
-    const cells = columns.map(([type, values]) => cellOf(sql, type, values[row] ?? null));
-    return sql`(${listed(sql, cells)})`;
-  });
-  return sql`(values ${listed(sql, rows)})`;
+  return parts.text(')').fragment(sql);
 }
 
 function isLong([type, values]: Column): boolean {
   return type === 'long' && values.some((text) => text !== null && text.length > LONG_CHARS);
 }
 
-function arrayOf(sql: Sql | Transaction, [type, values]: Column): Fragment {
-  switch (type) {
-    case 'long':
-      return longTexts(sql, values);
-    case 'text':
-      return sql`${values as (string | null)[]}::text[]`;
-    case 'int4':
-      return sql`${values as (number | null)[]}::int4[]`;
-    case 'int8':
-      return sql`${values as (number | null)[]}::int8[]`;
-    case 'float8':
-      return sql`${values as (number | null)[]}::float8[]`;
-  }
+function addArray(parts: FragmentParts, [type, values]: Column): void {
+  if (type === 'long') addLongTexts(parts, values);
+  else parts.value(values).text(`::${type}[]`);
 }
 
-function cellOf(sql: Sql | Transaction, type: Column[0], value: string | number | null): Fragment {
-  switch (type) {
-    case 'long':
-    case 'text':
-      return sql`${value}::text`;
-    case 'int4':
-      return sql`${value}::int4`;
-    case 'int8':
-      return sql`${value}::int8`;
-    case 'float8':
-      return sql`${value}::float8`;
-  }
-}
-
-function listed(sql: Sql | Transaction, parts: readonly Fragment[]): Fragment {
-  return parts.reduce((before, part) => sql`${before}, ${part}`);
+function addRow(parts: FragmentParts, columns: readonly Column[], row: number): void {
+  parts.text('(');
+  parts.list(columns, ([type, values]) =>
+    parts.value(values[row] ?? null).text(`::${type === 'long' ? 'text' : type}`),
+  );
+  parts.text(')');
 }
