@@ -14,9 +14,10 @@ const SLOW_MS = 1_000;
 const MAX_ENDS_PER_TURN = 8;
 
 /**
- * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first request's head has not come; or else the one
- * whose body has been arriving for longest, if that is SLOW_MS; or else the one that has waited for its next request for longest; or else
- * any whose body is arriving. Where every request is there and under way the next connection is refused.
+ * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first request's head has not come; or else, unless
+ * more than half of all only rest, the one whose body has been arriving for longest, if that is SLOW_MS; or else the one that has waited
+ * for its next request for longest; or else any whose body is arriving. Where every request is there and under way the next connection is
+ * refused.
  */
 export function trackConnections(server: Server, maxConnections: number): ClientConnections {
   const open = new Set<Socket>();
@@ -42,7 +43,10 @@ export function trackConnections(server: Server, maxConnections: number): Client
     return undefined;
   };
   const makeRoom = () => {
-    const oldest = firstOf(fresh) ?? longestArriving(SLOW_MS) ?? firstOf(idle.keys()) ?? longestArriving(0);
+    const resting = firstOf(idle.keys());
+    // Whoever has most of the connections is the likeliest to have too many.
+    const first = idle.size > maxConnections / 2 ? resting : longestArriving(SLOW_MS);
+    const oldest = firstOf(fresh) ?? first ?? resting ?? longestArriving(0);
     if (oldest === undefined) return false;
     forget(oldest);
     oldest.destroy();
@@ -64,6 +68,8 @@ export function trackConnections(server: Server, maxConnections: number): Client
       idle.delete(socket);
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
       const { req: request } = response;
+      // At the end, also where one came over it before.
+      arriving.delete(socket);
       arriving.set(socket, { request, sinceMs: performance.now() });
       response.once('close', () => {
         if (arriving.get(socket)?.request === request) arriving.delete(socket);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.stop(0));
 
 /** From then on a body is one that takes long. */
-const SLOW_MS = 1_100;
+const SLOW_MS = 2_500;
 const BODY_NEVER_SENT = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n';
 
 it.each(['', 'GET / HT', BODY_NEVER_SENT])(
