@@ -165,6 +165,17 @@ describe('a commit', () => {
     expect(result?.deliveries.map((delivery) => delivery.listener.webhookId)).toEqual([listener]);
   });
 
+  it('leases no more of an account than the node has room for, over all its webhooks', async () => {
+    for (let i = 0; i < 4; i++) await subscribe(sourceId, await webhook());
+    const [result] = await commitRuns(test.db.sql, [runOf(await invocation('node_a'), ['a', 'b'])], {
+      nodeId: 'node_a',
+      deliveryCapacity: (of) => (of === undefined ? 100 : of.webhookId === undefined ? 3 : 2),
+      runCapacity: () => 0,
+      nowMs: Date.now,
+    });
+    expect(result?.deliveries).toHaveLength(3);
+  });
+
   it('leaves deliveries beyond the node’s room to any node, with a lane that brings them up', async () => {
     const listener = await webhook();
     await subscribe(sourceId, listener);

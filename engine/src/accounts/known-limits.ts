@@ -10,12 +10,19 @@ export interface KnownLimitsOptions {
   log: Log;
 }
 
-/** After limits could not be read, until the next try. */
-const READ_AGAIN_MS = 500;
+/** After limits could not be read, until the next try; and between two lines in the log that say so. */
+const READ_AGAIN_MS = 2_000;
 
 /** Limits for one who cannot wait: undefined where they are not in memory, and `onKnown` once they are. */
 export function createKnownLimits(options: KnownLimitsOptions): (accountId: string) => AccountLimits | undefined {
   const reading = new Set<string>();
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
+
+  function warn(err: unknown): void {
+    if (performance.now() - warnedAtMs < READ_AGAIN_MS) return;
+    warnedAtMs = performance.now();
+    options.log.warn({ err }, 'the limits of an account could not be read; what it has to do waits');
+  }
 
   async function read(accountId: string): Promise<void> {
     if (reading.has(accountId)) return;
@@ -23,7 +30,7 @@ export function createKnownLimits(options: KnownLimitsOptions): (accountId: stri
     try {
       await options.limits.get(accountId);
     } catch (error) {
-      options.log.warn({ err: error }, 'the limits of an account could not be read; what it has to do waits');
+      warn(error);
       await sleep(READ_AGAIN_MS, undefined, { ref: false });
     }
     reading.delete(accountId);

@@ -65,10 +65,10 @@ interface DelivererStats {
  */
 export interface Deliverer {
   /**
-   * How many more deliveries this node should lease: of all tenants, or of one webhook. A tenant may hold as much as is still
-   * free for others, so that the backlog of one never leaves another without room. 0 while stopping.
+   * How many more deliveries this node should lease: of all tenants, of one, or of one webhook. A tenant may hold as much as is still
+   * free for others, so that the backlog of one never leaves another without room, and no more than may begin soon. 0 while stopping.
    */
-  capacity(webhook?: WebhookOf): number;
+  capacity(of?: DeliveriesOf): number;
   /** Takes on deliveries that this node has leased already. Never refuses; what is too much is released again. */
   take(deliveries: readonly DueDelivery[]): void;
   /** From `take` to what was recorded of its attempt. */
@@ -86,15 +86,15 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
-export interface WebhookOf {
+export interface DeliveriesOf {
   accountId: string;
-  webhookId: string;
+  webhookId?: string;
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const deliverer = new NodeDeliverer(options);
   return {
-    capacity: (webhook) => deliverer.capacity(webhook),
+    capacity: (of) => deliverer.capacity(of),
     take: (deliveries) => deliverer.take(deliveries),
     holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
@@ -155,18 +155,19 @@ class NodeDeliverer implements Deliverer {
     });
   }
 
-  capacity(webhook?: WebhookOf): number {
+  capacity(of?: DeliveriesOf): number {
     const { maxHeld, maxHeldBytes } = this.#limits;
     if (this.#stopping !== undefined || this.#held.bytes() >= maxHeldBytes) return 0;
     const held = this.#sender.waiting() + this.#sender.inFlight() + this.#recorder.size() + this.#claiming;
     const free = Math.max(0, maxHeld - held);
-    if (webhook === undefined) return free;
-    const own = this.#held.of(webhook.accountId);
+    if (of === undefined) return free;
+    const own = this.#held.of(of.accountId);
     if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
     // Each one taken makes the tenant's part larger by one and what is free smaller by one.
     const half = Math.max(0, Math.floor((free - own.count) / 2));
     // What may not begin soon would only wait here, where it takes room from others.
-    return Math.min(half, this.#sender.soon(webhook.accountId), this.#sender.room(webhook.webhookId));
+    const most = Math.min(half, this.#sender.soon(of.accountId));
+    return of.webhookId === undefined ? most : Math.min(most, this.#sender.room(of.webhookId));
   }
 
   take(deliveries: readonly DueDelivery[]): void {

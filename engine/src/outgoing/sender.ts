@@ -40,7 +40,7 @@ export interface Sender<T> {
   push(items: readonly T[]): void;
   /** How many more of this lane would not be shed at once. */
   room(laneId: string): number;
-  /** How many more of the tenant would begin soon, as far as its share a second goes. */
+  /** How many more of the tenant would begin soon, as far as its share a second goes. 0 while that is not known. */
   soon(tenantId: string): number;
   waiting(): number;
   inFlight(): number;
@@ -123,7 +123,7 @@ function createSharedLanes<T extends { accountId: string }, R>(
   { limits, laneIdOf, charsOf, shareOf, presence }: SenderOptions<T, R> & { presence: Presence },
   mayStart: (tenantId?: string) => void,
 ) {
-  const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond ?? Number.POSITIVE_INFINITY;
+  const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond;
   const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
   const starts = createStarts({ presence, perSecondOf, mayStart });
   const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, laneIdOf, (item) => {

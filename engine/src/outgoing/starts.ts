@@ -34,8 +34,8 @@ export interface Starts {
 
 export interface StartsOptions {
   presence: Presence;
-  /** Of one tenant. */
-  perSecondOf: (tenantId: string) => number;
+  /** Of one tenant; undefined while it is not known. */
+  perSecondOf: (tenantId: string) => number | undefined;
   mayStart: (tenantId?: string) => void;
 }
 
@@ -78,13 +78,15 @@ export function createStarts({ presence, perSecondOf, mayStart }: StartsOptions)
       return 0;
     },
     began(tenantId, chars) {
-      rates.add(tenantId, 1_000 / perSecondOf(tenantId), performance.now());
+      rates.add(tenantId, 1_000 / (perSecondOf(tenantId) ?? Number.POSITIVE_INFINITY), performance.now());
       if (hasOthers()) debts.add(tenantId, pauseAtPaceMs(chars, PACE), performance.now());
       else debts.forget(tenantId);
     },
     soon(tenantId) {
+      const perSecond = perSecondOf(tenantId);
+      if (perSecond === undefined) return 0;
       const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
-      return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecondOf(tenantId));
+      return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecond);
     },
     nextTurn: oncePerTurn(
       () => givesWay,

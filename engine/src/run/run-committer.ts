@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Presence } from '@headwater/shared';
-import type { WebhookOf } from '../delivery/deliverer.ts';
+import type { DeliveriesOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { RunCommit } from '../events/commit-plan.ts';
 import type { DeliveryRow } from '../events/event-rows.ts';
@@ -18,7 +18,7 @@ import { inTime } from '../store/renewed-client.ts';
 export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
-  deliverer: { capacity(webhook?: WebhookOf): number; take(deliveries: readonly DueDelivery[]): void };
+  deliverer: { capacity(of?: DeliveriesOf): number; take(deliveries: readonly DueDelivery[]): void };
   /** Where sources that listen are run. */
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;

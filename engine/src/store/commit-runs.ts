@@ -15,7 +15,7 @@ import type { RoomFor } from '../events/plan-listeners.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { AccountSums } from '../run/account-sums.ts';
-import type { WebhookOf } from '../delivery/deliverer.ts';
+import type { DeliveriesOf } from '../delivery/deliverer.ts';
 import type { HeldInvocation } from '../run/invocation.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
 import type { ExceededLimit } from '@headwater/shared';
@@ -28,7 +28,7 @@ import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
 export interface CommitOptions {
   nodeId: string;
   /** How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest waits for any node. */
-  deliveryCapacity: (webhook?: WebhookOf) => number;
+  deliveryCapacity: (of?: DeliveriesOf) => number;
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
@@ -136,15 +136,17 @@ function chooseDeliveries(
   capacity: CommitOptions['deliveryCapacity'],
 ): Set<DeliveryRow> {
   let left = capacity();
-  const leftByWebhook = new Map<string, number>();
+  const leftBy = new Map<string, number>();
   const held = new Set<DeliveryRow>();
   for (const delivery of deliveries) {
     const { accountId, webhookId } = delivery.listener;
-    const leftHere = leftByWebhook.get(webhookId) ?? capacity({ accountId, webhookId });
-    if (left <= 0 || leftHere <= 0) continue;
+    const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
+    const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
+    if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;
     held.add(delivery);
     left--;
-    leftByWebhook.set(webhookId, leftHere - 1);
+    leftBy.set(accountId, ofAccount - 1);
+    leftBy.set(webhookId, ofWebhook - 1);
   }
   return held;
 }
