@@ -12,7 +12,7 @@ const DOT = 0x2e;
 const ZERO = 0x30;
 const FIRST_PRINTED = 0x20;
 const WORDS = ['true', 'false', 'null'];
-/** Longer strings are read by JSON.parse, which is faster and makes one string of one. */
+/** Longer names are read by JSON.parse, in one piece. */
 const MAX_HAND_CHARS = 1_000;
 /** Where there is no value. */
 export const NONE = -1;
@@ -21,19 +21,20 @@ export const NONE = -1;
 export class JsonScanner {
   readonly #text: string;
   readonly #open: number[] = [];
-  /** Where a value begins. */
+  /** Where a value begins, or how far a string has been read. */
   #at: number;
+  #inString = false;
 
   constructor(text: string, from = 0) {
     this.#text = text;
     this.#at = skipSpace(text, from);
   }
 
-  /** Reads some `chars` on, and a string to its end. Answers where the value ends, or NONE; undefined while there is more to read. */
+  /** Reads some `chars` on, and a member's name to its end. Answers where the value ends, or NONE; undefined while there is more to read. */
   read(chars: number): number | undefined {
     const stop = this.#at + chars;
     while (this.#at < stop) {
-      const end = this.#beginValue(this.#at);
+      const end = this.#inString ? this.#readString(this.#at, stop) : this.#beginValue(this.#at, stop);
       if (end === NONE) return NONE;
       if (end === undefined) continue;
       const next = this.#endValue(end);
@@ -43,10 +44,11 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Where the value at `at` ends; undefined where it has members, the first of which comes next. */
-  #beginValue(at: number): number | undefined {
+  /** Where the value at `at` ends; undefined where it has members, the first of which comes next, and in a string that goes on at `stop`. */
+  #beginValue(at: number, stop: number): number | undefined {
     const text = this.#text;
     const code = text.charCodeAt(at);
+    if (code === QUOTE) return this.#readString(at + 1, stop);
     if (code !== OPEN_LIST && code !== OPEN_OBJECT) return scalarEnd(text, at, code);
     const first = skipSpace(text, at + 1);
     if (text.charCodeAt(first) === code + TO_CLOSE) return first + 1;
@@ -54,6 +56,25 @@ export class JsonScanner {
     if (value === NONE) return NONE;
     this.#open.push(code);
     this.#at = value;
+    return undefined;
+  }
+
+  /** A string may be all there is, megabytes of it. */
+  #readString(from: number, stop: number): number | undefined {
+    const text = this.#text;
+    let at = from;
+    while (at < stop && at < text.length) {
+      if (text.charCodeAt(at) === QUOTE) {
+        this.#inString = false;
+        return at + 1;
+      }
+      const chars = charsOfOne(text, at);
+      if (chars === NONE) return NONE;
+      at += chars;
+    }
+    if (at >= text.length) return NONE;
+    this.#inString = true;
+    this.#at = at;
     return undefined;
   }
 
@@ -84,7 +105,6 @@ export function afterName(text: string, start: number): number {
 }
 
 function scalarEnd(text: string, start: number, code: number): number {
-  if (code === QUOTE) return stringEnd(text, start);
   if (code === MINUS || isDigit(code)) return numberEnd(text, start);
   const word = WORDS.find((known) => text.startsWith(known, start));
   return word === undefined ? NONE : start + word.length;
@@ -92,17 +112,23 @@ function scalarEnd(text: string, start: number, code: number): number {
 
 export function stringEnd(text: string, start: number): number {
   const stop = Math.min(text.length, start + MAX_HAND_CHARS);
-  for (let at = start + 1; at < stop; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code < FIRST_PRINTED) return NONE;
-    if (code !== BACKSLASH) continue;
-    const escaped = text.charAt(at + 1);
-    if (escaped === 'u' && /^[0-9a-f]{4}$/i.test(text.slice(at + 2, at + 6))) at += 5;
-    else if (escaped !== '' && '"\\/bfnrt'.includes(escaped)) at += 1;
-    else return NONE;
+  for (let at = start + 1; at < stop; ) {
+    if (text.charCodeAt(at) === QUOTE) return at + 1;
+    const chars = charsOfOne(text, at);
+    if (chars === NONE) return NONE;
+    at += chars;
   }
   return longStringEnd(text, start);
+}
+
+/** How many characters of the text the one at `at` of a string is written with. */
+function charsOfOne(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code < FIRST_PRINTED) return NONE;
+  if (code !== BACKSLASH) return 1;
+  const escaped = text.charAt(at + 1);
+  if (escaped === 'u') return /^[0-9a-f]{4}$/i.test(text.slice(at + 2, at + 6)) ? 6 : NONE;
+  return escaped !== '' && '"\\/bfnrt'.includes(escaped) ? 2 : NONE;
 }
 
 function longStringEnd(text: string, start: number): number {
