@@ -6,7 +6,13 @@ const SLOW_MS = 50;
 
 /** Builds that end when they are told to; `begun` has the names of those that have begun, in order. */
 function world(slowForMs: number) {
-  const slots = new BuildSlots({ max: 2, maxWaiting: 2, slowMs: SLOW_MS, slowForMs });
+  const slots = new BuildSlots({
+    max: 2,
+    maxWaiting: 2,
+    limitName: 'maxQueuedBuildsPerTenant',
+    slowMs: SLOW_MS,
+    slowForMs,
+  });
   const begun: string[] = [];
   function build(name: string) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -67,7 +73,10 @@ test('who was slow has a slot again when no slow build is under way, and is as t
 test('beyond what may wait of one tenant the next is refused, and others are not', async () => {
   const { slots, build } = world(60_000);
   const ends = [build('a1'), build('a2'), build('a3')];
-  await expect(slots.run('a', async () => undefined)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  await expect(slots.run('a', async () => undefined)).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+    limit: { name: 'maxQueuedBuildsPerTenant', value: 2, used: 3 },
+  });
   await expect(slots.run('b', async () => 'built')).resolves.toBe('built');
   for (const end of ends) await end();
   await expect(slots.run('a', async () => 'built')).resolves.toBe('built');

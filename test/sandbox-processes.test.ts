@@ -212,6 +212,23 @@ test('a process is recycled after its runs and when it is idle', async () => {
   await soon(() => childProcesses().length).toBe(0);
 });
 
+test.each([
+  ['that V8 gave up', 'const map = new Map(); for (let i = 0; ; i++) map.set(i, i);', 'MEMORY_LIMIT'],
+  ['that would not end', '(1n << 300000000n).toString();', 'CPU_LIMIT'],
+])('a process with an isolate %s runs nothing more', async (_, body, code) => {
+  const sandbox = await start({ blankProcesses: 0 });
+  expect((await runIn(sandbox, withRun(`this.$emit('before')`))).host.data()).toEqual(['before']);
+  const [first] = childProcesses();
+  const { outcome } = await runIn(sandbox, withRun(body), {
+    memoryMb: 512,
+    cpuMs: code === 'CPU_LIMIT' ? 500 : 20_000,
+    wallMs: 60_000,
+  });
+  expect(outcome).toMatchObject({ ok: false, fault: { code } });
+  await soon(() => childProcesses().some(({ pid }) => pid === first!.pid)).toBe(false);
+  expect((await runIn(sandbox, withRun(`this.$emit('after')`))).host.data()).toEqual(['after']);
+});
+
 test('a process is recycled by its age, and not before its runs have ended', async () => {
   const sandbox = await start({ blankProcesses: 0, recycleAfterMs: 1_500 });
   const long = runIn(sandbox, wait(2_500));

@@ -107,6 +107,14 @@ describe('what a step returns', () => {
     });
   });
 
+  test('a result over its own limit fails with that limit', async () => {
+    const account = { maxResultBytes: 1_024 };
+    expect((await body('return "x".repeat(1_022);', { account })).outcome).toMatchObject({ ok: true });
+    expect((await body('return "x".repeat(1_023);', { account })).outcome).toMatchObject({
+      fault: { code: 'OUTPUT_LIMIT', limit: { name: 'maxResultBytes', value: 1_024, used: 1_025 } },
+    });
+  });
+
   test('a result over the limit of a run fails with that limit', async () => {
     const ran = await body('return "x".repeat(70_000);', { account: { maxRunOutputBytes: 65_536 } });
     expect(ran.outcome).toMatchObject({ fault: { code: 'OUTPUT_LIMIT', limit: { name: 'maxRunOutputBytes' } } });

@@ -52,6 +52,19 @@ describe('$.export', () => {
     expect(many.outcome).toMatchObject({ fault: { code: 'OUTPUT_LIMIT', limit: { name: 'maxRunOutputBytes' } } });
     expect(many.record.exports.length).toBeLessThan(1_000);
   });
+
+  test('an export over its own limit is refused where it is made, with that limit', async () => {
+    const ran = await body(
+      `$.export('fits', 'x'.repeat(1_022));
+       try { $.export('large', 'x'.repeat(1_023)) } catch (error) { $.export('said', error.name) }
+       $.export('larger', 'ö'.repeat(600));`,
+      { account: { maxExportBytes: 1_024 } },
+    );
+    expect(ran.record.exports.map(([name]) => name)).toEqual(['fits', 'said']);
+    expect(ran.outcome).toMatchObject({
+      fault: { code: 'OUTPUT_LIMIT', limit: { name: 'maxExportBytes', value: 1_024, used: 1_202 } },
+    });
+  });
 });
 
 describe('$.respond', () => {

@@ -148,9 +148,36 @@ it('an execution that takes longer than its workflow may ends as failed, and say
   expect(execution?.error).toMatchObject({
     code: 'WALL_LIMIT',
     message: expect.stringContaining('timeout_seconds of 1'),
+    limit: { name: 'timeout_seconds', value: 1, used: expect.any(Number) },
   });
+  expect(execution).toHaveProperty(
+    'error.limit.used',
+    expect.toSatisfy((seconds: number) => seconds >= 1),
+  );
   expect(execution?.steps[1]).toMatchObject({ status: 'failed', exports: { asked: true } });
   await slow.stop();
+});
+
+it('what an account may have less of since then holds for versions that were saved before', async () => {
+  const settings = { timeoutSeconds: 20, memoryMb: 512 };
+  const late = await workflow({
+    settings,
+    steps: [{ namespace: 'late', code: action('await new Promise((done) => setTimeout(done, 10_000));') }],
+  });
+  const large = await workflow({
+    settings,
+    steps: [{ namespace: 'large', code: action('const kept = []; for (;;) kept.push(new Array(100_000).fill(1.5));') }],
+  });
+  await headwater.limit({ executionWallMs: 1_500, memoryMb: 64 });
+  try {
+    for (const { endpoint } of [late, large]) await post(endpoint, {});
+    const [ended] = await untilExecutions(headwater.sql, late.id, 1);
+    expect(ended?.error).toMatchObject({ code: 'WALL_LIMIT', limit: { name: 'executionWallMs', value: 1_500 } });
+    const [full] = await untilExecutions(headwater.sql, large.id, 1);
+    expect(full?.error).toMatchObject({ code: 'MEMORY_LIMIT', limit: { name: 'memoryMb', value: 64 } });
+  } finally {
+    await headwater.limit({ executionWallMs: null, memoryMb: null });
+  }
 });
 
 it('what a step emits becomes events of the workflow with the end of the execution', async () => {

@@ -139,7 +139,7 @@ test('it has the bounds of what is saved', async () => {
   const endless = await run(flow.id, { steps: [code('a', 'await new Promise(() => setInterval(() => {}, 10));')] });
   expect(endless.data.steps[0].error).toMatchObject({ code: 'WALL_LIMIT', message: expect.stringContaining('of 1') });
   const large = await run(flow.id, { steps: [code('a', 'return "x".repeat(7_000_000);')] });
-  expect(large.data.steps[0].error).toMatchObject({ limit: { name: 'maxRunOutputBytes' } });
+  expect(large.data.steps[0].error).toMatchObject({ limit: { name: 'maxResultBytes' } });
   const inner = await run(flow.id, { steps: [code('a', 'await fetch("http://169.254.169.254/");')] });
   expect(inner.data.steps[0].status).toBe('failed');
 });

@@ -1,3 +1,5 @@
+import type { LIMITS } from './limits.ts';
+
 interface LimitSpec {
   /** What an account has unless its operator says otherwise. */
   default: number;
@@ -35,13 +37,34 @@ export const ACCOUNT_LIMITS = {
     of: 'the wall time of a run started by a timer, by hand or by an event of another source',
   },
   hookWallMs: { default: 60_000, min: 1_000, max: 750_000, unit: 'ms', of: 'the wall time of a lifecycle hook' },
+  executionWallMs: {
+    default: 750_000,
+    min: 1_000,
+    max: 750_000,
+    unit: 'ms',
+    of: 'the wall time of an execution, or of its part after a wait; the `timeout_seconds` of its workflow may be less',
+  },
   maxEventBytes: { default: MB, min: KB, max: 6 * MB, unit: 'bytes', of: 'one emitted event, as JSON' },
   maxRunOutputBytes: {
     default: 6 * MB,
     min: 64 * KB,
     max: 12 * MB,
     unit: 'bytes',
-    of: 'everything that one run or step emits, exports, sends, returns, logs, stores and responds, together',
+    of: 'everything that one run emits, exports, sends, returns, logs, stores and responds, together; of an execution all its steps and its event',
+  },
+  maxResultBytes: {
+    default: 6 * MB,
+    min: KB,
+    max: 12 * MB,
+    unit: 'bytes',
+    of: 'the result of one step, as JSON: what its `run` returns',
+  },
+  maxExportBytes: {
+    default: 6 * MB,
+    min: KB,
+    max: 12 * MB,
+    unit: 'bytes',
+    of: 'one value that a step exports, as JSON',
   },
   maxEmitsPerRun: { default: 10_000, min: 1, max: 100_000, unit: 'count', of: 'the events that one run emits' },
   maxSendsPerRun: { default: 100, min: 0, max: 10_000, unit: 'count', of: 'the calls of `$.send` that one step makes' },
@@ -115,7 +138,7 @@ export const ACCOUNT_LIMITS = {
   maxDeliveryConnections: {
     default: 256,
     min: 1,
-    max: 1_024,
+    max: 512,
     unit: 'count',
     of: 'the connections to webhooks of the account that one node holds, and so the attempts at the same time; more of them wait',
   },
@@ -350,13 +373,14 @@ export type AccountLimitName = keyof typeof ACCOUNT_LIMITS;
 export type AccountLimits = Record<AccountLimitName, number>;
 
 /**
- * Limits of the node that a run meets as it meets those of its account. `sandboxMemoryMb`: the resident memory, in MB, of a
- * sandbox process, which runs of one account share. HEADWATER_SANDBOX_MEMORY_MB sets it; accounts cannot have their own.
+ * Limits that are met as those of accounts are, and that accounts cannot have their own of: those of the platform; `sandboxMemoryMb`, the
+ * resident memory, in MB, of a sandbox process, which runs of one account share and HEADWATER_SANDBOX_MEMORY_MB sets; and settings of a
+ * workflow, by their names there.
  */
-export type NodeLimitName = 'sandboxMemoryMb';
+export type OtherLimitName = keyof typeof LIMITS | 'sandboxMemoryMb' | 'timeout_seconds' | 'queue_limit';
 
 /** Which limit a run or a request went over: its value, and how much was used or asked for (at least), in the limit's unit. */
-export interface ExceededLimit<Name extends string = AccountLimitName | NodeLimitName> {
+export interface ExceededLimit<Name extends string = AccountLimitName | OtherLimitName> {
   name: Name;
   value: number;
   used: number;

@@ -6,7 +6,7 @@ export {
   type AccountLimitName,
   type AccountLimits,
   type ExceededLimit,
-  type NodeLimitName,
+  type OtherLimitName,
 } from './account-limits.ts';
 export { ID_PREFIXES, idFloor, idTimeMs, newId, randomToken, type IdKind } from './ids.ts';
 export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';

@@ -13,5 +13,5 @@ export const logLimitSchema = exceededLimitSchema
   .extend({ name: z.enum(['maxLogLinesPerRun', 'maxLogLineBytes']) })
   .openapi({
     description:
-      'The line is not whole (`maxLogLineBytes`; `used` are the bytes it had), or stands for those that were dropped (`maxLogLinesPerRun`).',
+      'The line is not whole (`maxLogLineBytes`; `used` are the bytes it had, at least), or stands for those that were dropped (`maxLogLinesPerRun`).',
   });

@@ -57,8 +57,10 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
     const account = await parts.limits.get(run.accountId);
     const end = await turns.take(run.accountId, AbortSignal.timeout(account.hookWallMs));
     if (end === undefined) {
-      const message = `${run.what} waited for too long: ${LIMITS.maxPropRunsPerTenant} such runs of this account are under way`;
-      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+      const value = LIMITS.maxPropRunsPerTenant;
+      const message = `${run.what} waited for too long: ${value} such runs of this account are under way`;
+      const limit = { name: 'maxPropRunsPerTenant', value, used: value + 1 } as const;
+      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1, limit });
     }
     let answer = '';
     try {

@@ -6,6 +6,7 @@ export interface ByteBudget {
   /** Takes `bytes` more for a tenant; false where that would be over the limit, and then takes nothing. */
   take(tenantId: string, bytes: number): boolean;
   release(tenantId: string, bytes: number): void;
+  held(tenantId: string): number;
 }
 
 export function createByteBudget(maxBytesPerTenant: number): ByteBudget {
@@ -22,5 +23,6 @@ export function createByteBudget(maxBytesPerTenant: number): ByteBudget {
       if (rest > 0) held.set(tenantId, rest);
       else held.delete(tenantId);
     },
+    held: (tenantId) => held.get(tenantId) ?? 0,
   };
 }

@@ -44,7 +44,7 @@ export interface Egress {
 export function createEgress(options: EgressOptions): Egress {
   const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy);
   const dnsServers = parseAll(options.dnsServers ?? [], parseDnsServer, 'DNS servers such as 1.1.1.1 or [::1]:5353');
-  const resolve = options.resolver ?? createHostResolver(options.dnsServers);
+  const resolve = options.resolver ?? createHostResolver(options.dnsServers?.map((server) => server.trim()));
   const resolveDenied = dnsServers.length === 0 ? resolve : createHostResolver();
   const guard: Guard = {
     allowed: parseAll(options.allow, parseRange, 'address ranges such as 10.0.0.0/8'),

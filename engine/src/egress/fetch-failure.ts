@@ -1,5 +1,5 @@
 import type { FetchOutcome } from '@headwater/sandbox-runtime';
-import type { AccountLimits, ExceededLimit } from '@headwater/shared';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { describeFailure } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
 
@@ -24,9 +24,11 @@ export function failTimeout(host: string, limits: AccountLimits, used: number): 
   return fail(`The request to ${host} took longer than ${value} ms`, limit);
 }
 
-/** Not one request's fault: what all requests of the tenant hold together is more than a node has for one. */
-export function failBudget(host: string): FetchFailure {
-  return fail(`The request to ${host} was ended: too many bytes of requests and responses are held at once`);
+/** Not one request's fault: what all requests of the tenant hold together, `used` bytes at least, is more than a node has for one. */
+export function failBudget(host: string, used: number): FetchFailure {
+  const message = `The request to ${host} was ended: too many bytes of requests and responses are held at once`;
+  const value = LIMITS.maxFetchBytesPerTenant;
+  return fail(message, { name: 'maxFetchBytesPerTenant', value, used: Math.max(used, value + 1) });
 }
 
 /** It never got its turn. */
@@ -42,14 +44,20 @@ export function failAborted(host: string): FetchFailure {
   return fail(`The request to ${host} was aborted`);
 }
 
-export function failExchange(host: string, outcome: Failed, limits: AccountLimits, tookMs: number): FetchFailure {
+/** `heldBytes`: by all requests of the tenant. */
+export function failExchange(
+  host: string,
+  outcome: Failed,
+  limits: AccountLimits,
+  now: { tookMs: number; heldBytes: number },
+): FetchFailure {
   switch (outcome.kind) {
     case 'timeout':
-      return failTimeout(host, limits, tookMs);
+      return failTimeout(host, limits, now.tookMs);
     case 'too-large':
       return failTooLarge(host, limits, outcome.seenBytes);
     case 'over-budget':
-      return failBudget(host);
+      return failBudget(host, now.heldBytes);
     case 'aborted':
       return failAborted(host);
     case 'error':

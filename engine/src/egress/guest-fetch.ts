@@ -63,7 +63,8 @@ export function createGuestFetch({ egress, presence = createPresence() }: GuestF
       try {
         const startedAtMs = performance.now();
         const context: FetchContext = { ...shared, tenant, held, signal, startedAtMs };
-        if (!held.take(prepared.request.body?.byteLength ?? 0)) return failBudget(prepared.request.url.host);
+        const bodyBytes = prepared.request.body?.byteLength ?? 0;
+        if (!held.take(bodyBytes)) return failBudget(prepared.request.url.host, held.ofTenant() + bodyBytes);
         return await runHops(context, prepared.request, request.redirect);
       } finally {
         held.releaseAll();
@@ -76,6 +77,8 @@ export function createGuestFetch({ egress, presence = createPresence() }: GuestF
 /** Bytes that one fetch has of its tenant's budget. */
 interface HeldBytes {
   take(count: number): boolean;
+  /** By all fetches of the tenant. */
+  ofTenant(): number;
   releaseAll(): void;
 }
 
@@ -133,7 +136,9 @@ async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response
     await context.steps(id);
     const outcome = await exchangeHop(context, hop);
     await context.steps(id);
-    return outcome.kind === 'response' ? outcome : failExchange(host, outcome, limits, msTaken(context));
+    if (outcome.kind === 'response') return outcome;
+    const now = { tookMs: msTaken(context), heldBytes: context.held.ofTenant() };
+    return failExchange(host, outcome, limits, now);
   } finally {
     turn.end();
   }
@@ -192,6 +197,8 @@ async function finish(
   if (decoded.kind === 'too-large') return failTooLarge(host, limits, limits.maxFetchResponseBytes + 1);
   if (decoded.kind === 'broken') return fail(`The body from ${host} is not valid ${coding}`);
   if (decoded.kind === 'unchanged') return { ok: true, status, statusText, headers, url, redirected, body };
+  const { byteLength } = decoded.body;
+  if (!context.held.take(byteLength)) return failBudget(host, context.held.ofTenant() + byteLength);
   const rest = headers.filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
   return { ok: true, status, statusText, headers: rest, url, redirected, body: decoded.body };
 }
@@ -204,6 +211,7 @@ function holdBytes(budget: ByteBudget, tenantId: string): HeldBytes {
       heldBytes += count;
       return true;
     },
+    ofTenant: () => budget.held(tenantId),
     releaseAll: () => budget.release(tenantId, heldBytes),
   };
 }

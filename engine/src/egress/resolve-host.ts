@@ -23,7 +23,7 @@ const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
  * only where that answers that it knows no such name is the system asked, for its hosts file and search domains. A name
  * without a dot is the system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
  *
- * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where none of them can be reached the system is asked as well.
+ * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where all of them refuse to be asked the system is asked as well.
  */
 export function createHostResolver(servers: readonly string[] = []): Resolver {
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });

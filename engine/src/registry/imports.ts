@@ -53,8 +53,10 @@ export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
       const room = { maxWaiting: LIMITS.maxWaitingImports, kept: LIMITS.maxKeptImports };
       const id = await insertImport(sql, row, room);
       if (id !== undefined) return get(who, id);
-      const message = `${LIMITS.maxWaitingImports} imports of this account are under way; try again when one has ended`;
-      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
+      const value = LIMITS.maxWaitingImports;
+      const message = `${value} imports of this account are under way; try again when one has ended`;
+      const limit = { name: 'maxWaitingImports', value, used: value + 1 } as const;
+      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 10, limit });
     },
     get,
   };

@@ -56,8 +56,8 @@ export function executionBytes({ steps, start, end, wait }: ExecutionCommit): nu
 }
 
 /** What is kept of one attempt. */
-export function attemptBytes({ response, error }: AttemptRecord): number {
-  return ATTEMPT_BYTES + textBytes(response, error);
+export function attemptBytes({ response, error, limit }: AttemptRecord): number {
+  return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
 }
 
 function eventBytes({ data, channel, emitId, summary }: EventRow): number {

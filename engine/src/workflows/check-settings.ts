@@ -13,32 +13,36 @@ export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[]
 export function decideSettings(
   given: SettingsInput,
   before: WorkflowSettings | undefined,
-  { memoryMb: maxMemoryMb }: Pick<AccountLimits, 'memoryMb'>,
+  account: Pick<AccountLimits, 'memoryMb' | 'executionWallMs'>,
 ): SettingsOutcome {
   const pick = <K extends keyof WorkflowSettings>(name: K) =>
     given[name] === null ? undefined : (given[name] ?? before?.[name]);
   const [concurrency, throttle, queueLimit] = [pick('concurrency'), pick('throttle'), pick('queueLimit')];
+  const most = { memoryMb: account.memoryMb, timeoutSeconds: Math.floor(account.executionWallMs / 1_000) };
   const settings: WorkflowSettings = {
-    timeoutSeconds: pick('timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS,
-    memoryMb: pick('memoryMb') ?? maxMemoryMb,
+    timeoutSeconds: pick('timeoutSeconds') ?? Math.min(DEFAULT_TIMEOUT_SECONDS, most.timeoutSeconds),
+    memoryMb: pick('memoryMb') ?? most.memoryMb,
     retries: pick('retries') ?? 0,
     autoDeploy: pick('autoDeploy') ?? true,
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(throttle === undefined ? {} : { throttle }),
     ...(queueLimit === undefined ? {} : { queueLimit }),
   };
-  return { settings, errors: findSettingProblems(given, maxMemoryMb) };
+  return { settings, errors: findSettingProblems(given, most) };
 }
 
 /** Only of what is given: what was set before under other bounds is no reason to refuse another change. */
-function findSettingProblems(given: SettingsInput, maxMemoryMb: number): FieldError[] {
+function findSettingProblems(
+  given: SettingsInput,
+  most: Pick<WorkflowSettings, 'memoryMb' | 'timeoutSeconds'>,
+): FieldError[] {
   const errors: FieldError[] = [];
   const check = (path: string, value: number | null | undefined, min: number, max: number) => {
     if (value === undefined || value === null || (Number.isInteger(value) && value >= min && value <= max)) return;
     errors.push({ path: `settings.${path}`, message: `must be a whole number from ${min} to ${max}` });
   };
-  check('timeout_seconds', given.timeoutSeconds, 1, LIMITS.maxWorkflowTimeoutSeconds);
-  check('memory_mb', given.memoryMb, MIN_MEMORY_MB, maxMemoryMb);
+  check('timeout_seconds', given.timeoutSeconds, 1, Math.min(most.timeoutSeconds, LIMITS.maxWorkflowTimeoutSeconds));
+  check('memory_mb', given.memoryMb, MIN_MEMORY_MB, most.memoryMb);
   check('concurrency', given.concurrency, 1, LIMITS.maxWorkflowConcurrency);
   check('throttle.limit', given.throttle?.limit, 0, LIMITS.maxThrottleLimit);
   check('throttle.interval_seconds', given.throttle?.intervalSeconds, 1, LIMITS.maxThrottleIntervalSeconds);

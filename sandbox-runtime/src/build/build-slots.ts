@@ -4,8 +4,9 @@ import { TenantQueue } from '../host/tenant-queue.ts';
 export interface BuildSlotsOptions {
   /** Builds at a time. */
   max: number;
-  /** Builds of one tenant that wait; the next is refused. */
+  /** Builds of one tenant that wait; the next is refused, with this name of the limit. */
   maxWaiting: number;
+  limitName: 'maxQueuedBuildsPerTenant' | 'maxQueuedBundlesPerTenant';
   /** A build of more makes its tenant slow. */
   slowMs: number;
   /** For how long. Default 60 000. */
@@ -45,8 +46,7 @@ export class BuildSlots {
 
   async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const count = this.#counts.get(tenantId) ?? 0;
-    if (count > this.#options.maxWaiting)
-      throw new HeadwaterError('RATE_LIMITED', `${count} components of this account are being built: try again later`);
+    if (count > this.#options.maxWaiting) throw this.#tooMany(count);
     this.#counts.set(tenantId, count + 1);
     const build = await new Promise<Build>((start) => {
       this.#waiting.add(tenantId, { tenantId, start });
@@ -57,6 +57,12 @@ export class BuildSlots {
     } finally {
       this.#leave(build);
     }
+  }
+
+  #tooMany(used: number): HeadwaterError {
+    const { limitName: name, maxWaiting: value } = this.#options;
+    const message = `${used} components of this account are being built: try again later`;
+    return new HeadwaterError('RATE_LIMITED', message, { limit: { name, value, used } });
   }
 
   #leave(build: Build): void {

@@ -4,7 +4,7 @@ import { ACCOUNT_LIMITS, HeadwaterError, LIMITS } from '@headwater/shared';
 import { type BuildContext, bundleAlone, bundleWithPackages, findMissingFiles } from './build-component.ts';
 import { createBuildProcesses } from './build-processes.ts';
 import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
-import { BuildSlots } from './build-slots.ts';
+import { BuildSlots, type BuildSlotsOptions } from './build-slots.ts';
 import { type BuildOutcome, type Built, failedBuild } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
 import { trimCache } from './trim-cache.ts';
@@ -90,8 +90,8 @@ export function createBuilder(options: BuilderOptions): Builder {
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   let own: ProcessStarter | undefined;
-  const plainSlots = slotsFor(LIMITS.maxQueuedBundlesPerTenant, limits.bundleMs);
-  const packageSlots = slotsFor(LIMITS.maxQueuedBuildsPerTenant, limits.buildMs);
+  const plainSlots = slotsFor('maxQueuedBundlesPerTenant', limits.bundleMs);
+  const packageSlots = slotsFor('maxQueuedBuildsPerTenant', limits.buildMs);
   const registry = keepFirst(() => prepareRegistry(options, cacheDir));
   const starter = keepFirst(async () => options.starter ?? (own = await createStarter()));
   const processes = createBuildProcesses({
@@ -140,8 +140,9 @@ export function createBuilder(options: BuilderOptions): Builder {
   };
 }
 
-function slotsFor(maxWaiting: number, maxMs: number): BuildSlots {
-  return new BuildSlots({ max: LIMITS.maxConcurrentBuilds, maxWaiting, slowMs: maxMs * SLOW_SHARE });
+function slotsFor(limitName: BuildSlotsOptions['limitName'], maxMs: number): BuildSlots {
+  const maxWaiting = LIMITS[limitName];
+  return new BuildSlots({ max: LIMITS.maxConcurrentBuilds, maxWaiting, limitName, slowMs: maxMs * SLOW_SHARE });
 }
 
 function isPinned(text: string): boolean {

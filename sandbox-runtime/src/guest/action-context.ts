@@ -5,6 +5,7 @@ import type { Bridge } from './bridge.ts';
 import { sendResponse } from './http-prop.ts';
 import { parseJson, sliceText, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
+import { limitError } from './limit-error.ts';
 import { isObject } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type GuestFlow, makeFlow } from './step-flow.ts';
@@ -56,7 +57,9 @@ function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name
     `The value of the export '${key}'`,
     key === SUMMARY ? summaryOf(value, limits.maxSummaryChars) : (value ?? null),
   );
+  const { maxExportBytes } = limits;
   const bytes = utf8LengthUpTo(json, limits.maxRunOutputBytes);
+  if (bytes > maxExportBytes) throw limitError({ name: 'maxExportBytes', value: maxExportBytes, used: bytes });
   runs.takeBytes(context, bytes + key.length + limits.dbEntryOverheadBytes);
   bridge.post(POST.stepExport, context.run, key, json);
 }

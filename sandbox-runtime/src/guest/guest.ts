@@ -234,7 +234,7 @@ export class Guest {
 function ignore(): void {}
 
 /** What an entry answers, as JSON text; undefined where that is nothing. */
-function answerOf({ entry, exits }: RunContext, value: unknown): string | undefined {
+function answerOf({ entry, exits, limits }: RunContext, value: unknown): string | undefined {
   switch (entry) {
     case 'options':
     case 'additional-props':
@@ -243,10 +243,17 @@ function answerOf({ entry, exits }: RunContext, value: unknown): string | undefi
       // A function says as little as undefined, and so does what `$.flow.exit` answered.
       if (value === undefined || typeof value === 'function' || (exits !== undefined && value === exits))
         return undefined;
-      return toJson('What the step returns', value);
+      return resultJson(value, limits.maxResultBytes);
     default:
       return undefined;
   }
+}
+
+function resultJson(value: unknown, maxBytes: number): string {
+  const json = toJson('What the step returns', value);
+  const used = utf8LengthUpTo(json, maxBytes);
+  if (used > maxBytes) throw limitError({ name: 'maxResultBytes', value: maxBytes, used });
+  return json;
 }
 
 function postFlow(bridge: Bridge, run: number, flow: FlowAction): void {

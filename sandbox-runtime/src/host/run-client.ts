@@ -215,8 +215,10 @@ export class RunClient implements ProcessClient {
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {
     const { entry } = this.#request;
-    if (entry.kind === 'step' && text !== undefined)
+    if (entry.kind === 'step' && text !== undefined) {
+      this.#require(text.length <= this.#limits.maxResultBytes);
       return this.#step.takeReturned(text) ? { ...outcome, result: text } : unreadable(outcome);
+    }
     const answer = judgeAnswer(entry, text);
     if ((answer === undefined) !== (text === undefined))
       throw new FrameError('An answer that nobody asked for, or none where one is due');

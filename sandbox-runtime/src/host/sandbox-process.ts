@@ -224,7 +224,8 @@ export class SandboxProcess {
     return new FrameChannel(pipe, {
       message: (message) => this.#receive(message),
       broken: (reason) => {
-        this.#options.log('error', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason });
+        // A tenant's doing: nothing of the node's is wrong.
+        this.#options.log('warn', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason });
         end('The sandbox process was ended');
       },
       stuck: () => end('The sandbox process stopped reading'),

@@ -56,7 +56,7 @@ export class StepOutputs {
     switch (message.kind) {
       case 'step-export':
         this.#requireJson(message.valueJson);
-        return this.#budget.takeNamedValue(message.name.length + message.valueJson.length);
+        return this.#budget.takeExport(message.name, message.valueJson);
       case 'step-send':
         this.#requireJson(message.call.payload);
         return this.#budget.takeSend(message.call.payload.length);

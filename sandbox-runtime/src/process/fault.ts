@@ -1,6 +1,7 @@
-import { ACCOUNT_LIMITS, type ExceededLimit } from '@headwater/shared';
+import type { ExceededLimit } from '@headwater/shared';
 import { limitFault } from '../protocol/exceeded-limit.ts';
 import type { SandboxFault } from '../protocol/guest-to-host.ts';
+import { isRunLimit } from '../protocol/run-limit-names.ts';
 
 /** What a run of this process ends with. */
 export interface Fault {
@@ -23,7 +24,7 @@ export function readFailure(json: string, memoryMb: number): Fault {
   } = JSON.parse(json) as { message: string; stack?: string; isConfiguration?: boolean; limit?: ExceededLimit };
   const limit =
     told === undefined && message === NO_ROOM ? ({ name: 'memoryMb', value: memoryMb, used: memoryMb } as const) : told;
-  const isKnown = limit !== undefined && Object.hasOwn(ACCOUNT_LIMITS, limit.name);
+  const isKnown = limit !== undefined && isRunLimit(limit.name);
   const code = isConfiguration === true ? 'CONFIGURATION_ERROR' : 'COMPONENT_ERROR';
   const fault: Fault = isKnown ? limitFault(limit) : { code, message };
   if (stack !== undefined) fault.stack = stack;

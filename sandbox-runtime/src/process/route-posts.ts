@@ -5,7 +5,7 @@ import { readLogHead } from '../protocol/log-head.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
 import { passLogLine } from './log-lines.ts';
 import type { ProcessRun } from './process-run.ts';
-import { isContent, routeStepPost } from './route-step-posts.ts';
+import { bytesOf, isContent, routeStepPost } from './route-step-posts.ts';
 
 const AT_ONCE = -1;
 
@@ -71,7 +71,7 @@ function routeOutput(
       break;
     case POST.respond:
       if (typeof a !== 'string' || !isContent(b)) return;
-      exceeded = run.budget.takeBytes(b.length);
+      exceeded = run.budget.takeBytes(bytesOf(b));
       if (exceeded === undefined) reporter.respond(run.run, a, b);
       break;
     case POST.dbSet:
@@ -121,6 +121,10 @@ function routeLog(
 function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {
   if (run.over) return;
   run.clearTimer(id);
+  const { maxTimersPerRun: value } = run.guestLimits.limits;
+  const used = run.timers.size + 1;
+  // The isolate has counted them before.
+  if (used > value) return routes.overOutput(isolate, run, { name: 'maxTimersPerRun', value, used });
   const fire = (): void => {
     run.timers.delete(id);
     routes.enter(isolate, run, CALL.timer, id);

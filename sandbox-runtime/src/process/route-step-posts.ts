@@ -21,17 +21,22 @@ export function routeStepPost(
   }
   if (kind === POST.stepRespond) {
     if (!isContent(b)) return undefined;
-    const exceeded = budget.takeBytes(b.length);
+    const exceeded = budget.takeBytes(bytesOf(b));
     if (exceeded === undefined) reporter.stepRespond(run, a, b, c === 'now');
     return exceeded;
   }
   if (typeof b !== 'string') return undefined;
   const isExport = kind === POST.stepExport;
-  const exceeded = isExport ? budget.takeNamedValue(a.length + b.length) : budget.takeSend(b.length);
+  const exceeded = isExport ? budget.takeExport(a, b) : budget.takeSend(b.length);
   if (exceeded !== undefined) return exceeded;
   if (isExport) reporter.stepExport(run, a, b);
   else reporter.stepSend(run, a, b);
   return undefined;
+}
+
+/** As the host counts it. */
+export function bytesOf(content: string | Uint8Array): number {
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
 }
 
 /** What crosses as a body. */

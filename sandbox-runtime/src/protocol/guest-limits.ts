@@ -3,6 +3,8 @@ import { type AccountLimitName, type AccountLimits, LIMITS } from '@headwater/sh
 const OF_ACCOUNT = [
   'maxEventBytes',
   'maxRunOutputBytes',
+  'maxResultBytes',
+  'maxExportBytes',
   'maxEmitsPerRun',
   'maxSendsPerRun',
   'maxLogLinesPerRun',

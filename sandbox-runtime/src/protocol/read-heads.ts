@@ -1,13 +1,8 @@
-import {
-  ACCOUNT_LIMITS,
-  type AccountLimitName,
-  type EmittedEvent,
-  type ExceededLimit,
-  type HttpResponse,
-} from '@headwater/shared';
+import type { EmittedEvent, ExceededLimit, HttpResponse } from '@headwater/shared';
 import type { DataStoreCall, FetchRequest } from '../sandbox.ts';
 import { FrameError } from './frames.ts';
 import { MAX_HEAD_CHARS } from './head-bounds.ts';
+import { isRunLimit } from './run-limit-names.ts';
 
 /*
  * Readers of the small JSON heads in messages from a sandbox process. Written by hand: they run for every event, and take
@@ -100,8 +95,8 @@ export function readOutcomeHead<Code extends string>(json: string, codes: readon
 // JSON has null for what is not there.
 function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
   if (name === undefined || name === null) return undefined;
-  if (typeof name !== 'string' || !Object.hasOwn(ACCOUNT_LIMITS, name)) throw new FrameError('A limit that is none');
-  return { name: name as AccountLimitName, value: finite(value, 'limit'), used: finite(used, 'use') };
+  if (!isRunLimit(name)) throw new FrameError('A limit that is none');
+  return { name, value: finite(value, 'limit'), used: finite(used, 'use') };
 }
 
 function readHeaders(value: unknown): [string, string][] {

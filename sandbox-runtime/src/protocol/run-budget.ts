@@ -2,7 +2,7 @@ import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/share
 
 type OutputLimits = Pick<
   AccountLimits,
-  'maxEventBytes' | 'maxEmitsPerRun' | 'maxSendsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'
+  'maxEventBytes' | 'maxEmitsPerRun' | 'maxExportBytes' | 'maxSendsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'
 >;
 
 /**
@@ -52,6 +52,12 @@ export class RunBudget {
   /** A value of `$.service.db` or of `$.export`. Small ones count for what keeping them costs: or a run could leave millions. */
   takeNamedValue(bytes: number): ExceededLimit | undefined {
     return this.takeBytes(bytes + LIMITS.dbEntryOverheadBytes);
+  }
+
+  takeExport(name: string, json: string): ExceededLimit | undefined {
+    const { maxExportBytes: value } = this.#limits;
+    if (json.length > value) return { name: 'maxExportBytes', value, used: json.length };
+    return this.takeNamedValue(name.length + json.length);
   }
 
   takeBytes(bytes: number): ExceededLimit | undefined {

@@ -1,18 +1,16 @@
 // bridge: An answer of megabytes to a request, taken as text: it crosses at once and is handed over, not copied.
 import { expect, it } from 'vitest';
-import { recordingHost, textAnswer } from '../../support/run-host.ts';
-import { sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
+import { rawServer, response } from '../../support/hostile-egress.ts';
+import { hostile } from '../../support/hostile.ts';
 
-const sandbox = sandboxForFile();
+const world = hostile();
+const CHARS = 4_000_000;
+const body = Buffer.from('ö'.repeat(CHARS));
+const server = rawServer((socket) => socket.end(response(`content-length: ${body.length}\r\n`, body)));
 
 it('does not hold up the others', async () => {
-  const host = recordingHost({ fetch: (request) => Promise.resolve(textAnswer(request, 'ö'.repeat(4_000_000))) });
-  const { outcome } = await sandbox.run(
-    withRun(`const text = await (await fetch('http://a.example/')).text(); this.$emit([text.length, text[3999999]])`),
-    { host },
-  );
-  expect(outcome.ok).toBe(true);
-  expect(host.data()).toEqual([[4_000_000, 'ö']]);
-  const other = await sandbox.run(withRun(`this.$emit('fine')`), { tenantId: 'o_other' });
-  expect(other.host.data()).toEqual(['fine']);
+  const read = 'const text = await (await fetch(event.url)).text(); this.$emit([text.length, text.at(-1)]);';
+  const ran = await world.unharmed(() => world.attack(read, { event: { url: server.url } }));
+  expect(ran.error).toBeUndefined();
+  expect(ran.events).toEqual([[CHARS, 'ö']]);
 });

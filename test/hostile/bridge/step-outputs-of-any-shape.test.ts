@@ -62,6 +62,20 @@ it('what a step returns is JSON, or the step has failed', async () => {
   expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'COMPONENT_ERROR' } });
 });
 
+it.each([
+  ['an export', `send(STEP_EXPORT, 1, 'large', LARGE); send(OUTCOME, 1, '[1,1]');`],
+  ['a result', `send(OUTCOME, 1, '[1,1]', LARGE);`],
+])('%s beyond its own limit is not taken', async (_, script) => {
+  const { step, record } = recordingStep();
+  const ran = await runInForgedProcess(
+    `const LARGE = '"' + 'x'.repeat(6.5e6) + '"'; function attack() { ${script} }`,
+    { entry: { kind: 'step', input: stepInput() } },
+    { ...recordingHost(), step },
+  );
+  expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
+  expect(record.exports).toEqual([]);
+});
+
 it('a run that is no step has none of it', async () => {
   const said = [`send(STEP_EXPORT, 1, 'a', '1')`, `send(STEP_SEND, 1, 'emit', '{}')`, flow({ kind: 'exit' })];
   for (const call of said) {

@@ -1,6 +1,7 @@
 // limits: Many answers of the full size at once, none of which ever ends: together more than a node has for one account.
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { rawServer } from '../../support/hostile-egress.ts';
+import { rawServer, response } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
@@ -10,17 +11,29 @@ const server = rawServer((socket) => {
   socket.write(Buffer.alloc(BYTES - 1));
 });
 
+const packed = gzipSync(Buffer.alloc(BYTES));
+const bomb = rawServer((socket) =>
+  socket.end(response(`content-encoding: gzip\r\ncontent-length: ${packed.length}\r\n`, packed)),
+);
+const OVER = { name: 'maxFetchBytesPerTenant', value: 96 * 1024 * 1024 };
+
 it('are ended where they would hold more than that', async () => {
   await world.limit({ fetchTimeoutMs: 8_000 });
   const hold = `
 const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => fetch(event.url)));
-const messages = outcomes.map((outcome) => outcome.reason.message);
-this.$emit(messages);
-throw outcomes.find((outcome) => /held at once/.test(outcome.reason.message))?.reason;`;
+throw outcomes.find((outcome) => outcome.reason.limit?.name === 'maxFetchBytesPerTenant')?.reason;`;
   const ran = await world.unharmed(() => world.attack(hold, { event: { url: server.url } }));
-  expect(ran.error).toMatchObject({
-    code: 'COMPONENT_ERROR',
-    message: expect.stringMatching(/too many bytes of requests and responses are held at once/),
-  });
+  expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: OVER });
   await expect.poll(server.open).toBe(0);
+});
+
+it('count as they are decoded', async () => {
+  const hold = `
+const open = Array.from({ length: 7 }, () => fetch(event.url).catch(() => undefined));
+await new Promise((done) => setTimeout(done, 3_000));
+const packed = await fetch(event.bomb).catch((error) => error);
+await Promise.all(open);
+if (packed instanceof Error) throw packed;`;
+  const ran = await world.unharmed(() => world.attack(hold, { event: { url: server.url, bomb: bomb.url } }));
+  expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: OVER });
 });

@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 
 it('formatting is cut short, the lines say so, and the run ends at a limit', async () => {
-  await world.limit({ runCpuMs: 300, maxRunOutputBytes: 65_536 });
+  await world.limit({ runCpuMs: 1_500, maxRunOutputBytes: 65_536 });
   const ran = await world.unharmed(() =>
     world.attack(`
       const wide = Array.from({ length: 1e5 }, (_, i) => ({ i }));
@@ -14,7 +14,7 @@ it('formatting is cut short, the lines say so, and the run ends at a limit', asy
       const cyclic = { deep, wide }; cyclic.self = cyclic; wide[0] = cyclic;
       for (;;) try { console.log(cyclic, wide, deep) } catch {}`),
   );
-  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 300 } });
+  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 1_500 } });
   expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);
   expect(ran.logs).not.toEqual([]);
   const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);

@@ -8,5 +8,6 @@ export function queueIsFull(workflowId: string, queueLimit: number): HeadwaterEr
   return new HeadwaterError('RATE_LIMITED', message, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     fields: [{ path: 'settings.queue_limit', message: `${queueLimit} executions wait` }],
+    limit: { name: 'queue_limit', value: queueLimit, used: queueLimit + 1 },
   });
 }

@@ -9,7 +9,7 @@ import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
 import { triggerContext, visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
-import type { StepsTask } from '../run/run-steps.ts';
+import { partWallMs, type StepsTask } from '../run/run-steps.ts';
 import { playSteps } from './play-steps.ts';
 import { makeUnsavedVersion, type UnsavedVersionOptions } from './unsaved-version.ts';
 
@@ -125,6 +125,7 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
   const executionId = newId('execution');
   const context = contextOf(workflow, deployment, past, executionId, nowMs());
   const before = new Set(deployment.steps.slice(0, from).map(({ namespace }) => namespace));
+  const account = await options.limits.get(workflow.accountId);
   const task: StepsTask = {
     // Live executions keep the isolates that they have warmed.
     deployment: {
@@ -137,9 +138,9 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     done: past.steps.filter(({ namespace }) => before.has(namespace)).map(visibleStep),
     from,
     to,
-    account: await options.limits.get(workflow.accountId),
+    account,
     usedBytes: 0,
-    deadlineMs: nowMs() + deployment.settings.timeoutSeconds * 1000,
+    deadlineMs: nowMs() + partWallMs(deployment, account),
     jit: true,
   };
   const played = await playSteps(options.steps, task, options.waitUrls(executionId, 'test'));
@@ -161,8 +162,10 @@ function contextOf(
 }
 
 function tooManyTests(): HeadwaterError {
-  const message = `${LIMITS.maxWorkflowTestsPerTenant} tests of workflows of this account are under way; try again later`;
-  return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+  const value = LIMITS.maxWorkflowTestsPerTenant;
+  const message = `${value} tests of workflows of this account are under way; try again later`;
+  const limit = { name: 'maxWorkflowTestsPerTenant', value, used: value + 1 } as const;
+  return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1, limit });
 }
 
 function invalid(path: string, message: string): HeadwaterError {

@@ -7,7 +7,7 @@ import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';
-import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
+import { partWallMs, retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
 import { sealContext } from './sealed-context.ts';
 import { stepErrorJson } from './step-error.ts';
 
@@ -74,7 +74,7 @@ function taskOf({ options, execution }: Part) {
     account,
     usedBytes,
     // A part after a wait, or after a node has failed, has the whole of the time again.
-    deadlineMs: options.nowMs() + deployment.settings.timeoutSeconds * 1000,
+    deadlineMs: options.nowMs() + partWallMs(deployment, account),
     jit: false,
   };
 }

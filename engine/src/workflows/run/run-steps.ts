@@ -123,7 +123,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           logs: '[]',
           logCount: 0,
           sends: [],
-          fault: lateFault(task),
+          fault: lateFault(task, -wallMs),
           redactor: undefined,
         }
       : await runStep(context, {
@@ -203,8 +203,17 @@ function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
   }
 }
 
+/** How long an execution, or its part after a wait, may take: as its workflow says, and no longer than its account may have. */
+export function partWallMs(
+  { settings }: Pick<DeploymentRuntime, 'settings'>,
+  { executionWallMs }: Pick<AccountLimits, 'executionWallMs'>,
+): number {
+  return Math.min(settings.timeoutSeconds * 1_000, executionWallMs);
+}
+
 function limitsOf({ deployment, account }: StepsTask, wallMs: number): RunLimits {
-  const { memoryMb } = deployment.settings;
+  // The account may have had more when the version was saved.
+  const memoryMb = Math.min(deployment.settings.memoryMb, account.memoryMb);
   return { cpuMs: account.runCpuMs, wallMs, wallLimit: 'timerRunWallMs', memoryMb, account };
 }
 
@@ -212,19 +221,24 @@ function limitsOf({ deployment, account }: StepsTask, wallMs: number): RunLimits
 function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): StepResult {
   const { maxRunOutputBytes: value } = task.account;
   if (result.fault?.code === 'WALL_LIMIT' && result.fault.limit?.name === 'timerRunWallMs') {
-    const { stack } = result.fault;
-    return { ...result, fault: { ...lateFault(task), ...(stack === undefined ? {} : { stack }) } };
+    const { stack, limit } = result.fault;
+    const late = lateFault(task, limit.used - limit.value);
+    return { ...result, fault: { ...late, ...(stack === undefined ? {} : { stack }) } };
   }
   if (usedBytes <= value || result.fault !== undefined) return result;
   const fault = limitFault({ name: 'maxRunOutputBytes', value, used: usedBytes });
   return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, sends: [], fault };
 }
 
-function lateFault({ deployment }: StepsTask): RunFault {
+function lateFault({ deployment, account }: StepsTask, overMs: number): RunFault {
   const { timeoutSeconds } = deployment.settings;
+  const wallMs = partWallMs(deployment, account);
+  const usedMs = Math.ceil(wallMs + overMs);
+  if (wallMs < timeoutSeconds * 1_000) return limitFault({ name: 'executionWallMs', value: wallMs, used: usedMs });
   return {
     code: 'WALL_LIMIT',
     message: `The execution took longer than its workflow's timeout_seconds of ${timeoutSeconds}`,
+    limit: { name: 'timeout_seconds', value: timeoutSeconds, used: usedMs / 1_000 },
   };
 }
 
