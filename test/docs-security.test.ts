@@ -40,3 +40,15 @@ test('every layer that attacks name is described, in the document and for those 
     expect(conventions).toMatch(new RegExp(`^\\| \`${layer}\`\\s+\\| \\S`, 'm'));
   }
 });
+
+/** What calls `unharmed` itself. */
+const HELPERS = /\bunharmed\(|\b(?:attackCpu|attackMemory|emitsOf|supplyChain)\(/;
+/** These have a node of their own alone: see the README of the suite. */
+const ALONE = ['bridge/errors-of-the-host', 'egress/proxy-as-a-target', 'oauth/tokens-in-server-log'];
+
+test('every attack is made beside a neighbour who is watched', () => {
+  const unwatched = readAttacks()
+    .map(({ file }) => file)
+    .filter((file) => !HELPERS.test(readFileSync(path.join(ROOT, file), 'utf8')));
+  expect(unwatched).toEqual(ALONE.map((name) => `test/hostile/${name}.test.ts`));
+});

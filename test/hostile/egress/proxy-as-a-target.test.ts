@@ -1,34 +1,63 @@
 // egress: The operator’s proxy as a target of its own: whoever talks to it has a way out without a guard.
-import { expect, it } from 'vitest';
-import { createEgress } from '../../../engine/src/egress/egress.ts';
-import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
-import { accountLimits } from '../../../shared/src/index.ts';
-import { startTunnelProxy } from '../../support/tunnel-proxy.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ADMIN_KEY, deploy, post, startServer, type TestServer } from '../../support/server.ts';
+import { startTunnelProxy, type TunnelProxy } from '../../support/tunnel-proxy.ts';
+import { startReceiver, type Receiver } from '../../support/receiver.ts';
+
+const FETCH = `export default { name: 'Fetch', version: '1', props: { http: '$.interface.http' },
+  async run(event) {
+    for (const url of event.body.urls) {
+      this.$emit(await fetch(url).then(({ status }) => ({ url, status }), ({ message }) => ({ url, message })));
+    }
+  } };`;
+
+let database: TestDatabase;
+let proxy: TunnelProxy;
+let receiver: Receiver;
+let server: TestServer;
+beforeAll(async () => {
+  [database, proxy, receiver] = await Promise.all([createTestDatabase(), startTunnelProxy(), startReceiver()]);
+  const env = { HEADWATER_EGRESS_PROXY: `http://gate:secret@127.0.0.1:${proxy.port}` };
+  server = await startServer({ databaseUrl: database.url, env });
+});
+afterAll(async () => {
+  await server.stop();
+  await Promise.all([proxy.stop(), receiver.stop()]);
+  await database.drop();
+});
+
+async function reach(key: string, urls: string[]): Promise<{ url: string; status?: number; message?: string }[]> {
+  const source = await deploy(server, FETCH, { key });
+  await post(source.endpoint, { urls });
+  return eventually(async () => {
+    const { body } = await server.api('GET', `/sources/${source.id}/event_summaries?expand=event`, undefined, key);
+    const events = body.data.map(({ event }: { event: unknown }) => event);
+    return events.length === urls.length && events;
+  });
+}
 
 it('is reached by nobody, and the neighbour’s requests go through it', async () => {
-  const [proxy, receiver] = [await startTunnelProxy(), await startReceiver()];
-  const egress = createEgress({
-    allow: ['0.0.0.0/0', '::/0'],
-    deniedPorts: () => [],
-    proxy: `http://gate:secret@127.0.0.1:${proxy.port}`,
-    resolver: (name, done) => done(null, [{ address: name === 'proxy.test' ? '127.0.0.1' : '93.184.1.1', family: 4 }]),
-  });
-  const guest = createGuestFetch({ egress });
-  const send = (id: string, url: string) =>
-    guest.fetch(
-      { id, limits: accountLimits() },
-      { url, method: 'GET', headers: [], redirect: 'follow' },
-      new AbortController().signal,
-    );
-  for (const host of ['127.0.0.1', '127.1', '[::ffff:127.0.0.1]', '0.0.0.0', '[::1]', 'proxy.test']) {
-    const outcome = await send('attacker', `http://${host}:${proxy.port}/`);
-    expect({ host, ...outcome }).toMatchObject({ ok: false, message: expect.stringMatching(/not reached from here/) });
+  const [attacker, neighbour] = await Promise.all(
+    ['attacker', 'neighbour'].map(async (name) => {
+      const made = await server.api('POST', '/accounts', { name }, ADMIN_KEY);
+      return made.body.data.api_key as string;
+    }),
+  );
+  const hosts = ['127.0.0.1', '127.1', '[::ffff:127.0.0.1]', '0.0.0.0', '[::1]', 'localhost'];
+  const refused = await reach(
+    attacker ?? '',
+    hosts.map((host) => `http://${host}:${proxy.port}/`),
+  );
+  expect(proxy.asked).toEqual([]);
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({
+      message: expect.stringMatching(/not reached from here|not a public address|No public address/),
+    });
     expect(JSON.stringify(outcome)).not.toMatch(/secret|gate/);
   }
-  const served = await send('neighbour', `http://neighbour.test:${new URL(receiver.url).port}/`);
-  expect(served).toMatchObject({ ok: true, status: 200 });
+  expect(await reach(neighbour ?? '', [`${receiver.url}/`])).toMatchObject([{ status: 200 }]);
   expect(proxy.asked).toHaveLength(1);
-  await guest.stop();
-  await Promise.all([proxy.stop(), receiver.stop()]);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 // egress: Token and user endpoints at private addresses and metadata services, at once and by a redirect that would take the secret along.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rawServer, response } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 import {
   beginFlow,
@@ -9,10 +10,13 @@ import {
   json,
   startEvilProvider,
 } from '../../support/hostile-oauth.ts';
+import { PRIVATE_LOOPBACK } from '../../support/hostile-server.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 const world = hostile();
 let inside: Receiver;
+/** On all addresses of this machine. */
+const raw = rawServer((socket) => socket.end(response('content-length: 2\r\n', '{}')), '0.0.0.0');
 const providers: EvilProvider[] = [];
 beforeAll(async () => {
   inside = await startReceiver();
@@ -45,6 +49,25 @@ it('the guard refuses the address, and the person is told in its words', async (
     const database = await flowAt({ oauth: { token_url: `http://127.0.0.1:${port}/` } });
     expect(database.ended.text).toContain('is not reached');
   });
+});
+
+it('the guard refuses the address at which the user is asked for, and the account has no name', async () => {
+  await world.unharmed(async () => {
+    for (const url of [
+      'https://169.254.169.254/latest/meta-data',
+      'https://10.0.0.1/me',
+      'https://metadata.internal/me',
+    ]) {
+      const { ended } = await flowAt({ token: () => json(newTokens()), oauth: { userinfo_url: url } });
+      expect([url, ended.status]).toEqual([url, 200]);
+    }
+    const { ended } = await flowAt({
+      token: () => json(newTokens()),
+      oauth: { userinfo_url: `http://${PRIVATE_LOOPBACK}:${raw.port}/me` },
+    });
+    expect(ended.status).toBe(200);
+  });
+  expect(raw.connections()).toBe(0);
 });
 
 it('a redirect is the end of it', async () => {
