@@ -22,7 +22,10 @@ export interface ComponentBundle {
 
 export type BundleOutcome = { ok: true; bundle: ComponentBundle } | { ok: false; errors: FieldError[] };
 
-export type DescribeOutcome = { ok: true; description: ComponentDescription } | { ok: false; errors: FieldError[] };
+export type DescribeOutcome =
+  | { ok: true; description: ComponentDescription }
+  /** `limit`: the one that loading it went over. */
+  | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
 
 export type WallLimitName = Extract<AccountLimitName, 'httpRunWallMs' | 'timerRunWallMs' | 'hookWallMs'>;
 

@@ -1,3 +1,4 @@
+import type { ExceededLimit } from '@headwater/shared';
 import { describeLimit } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
@@ -8,7 +9,7 @@ import { placeOf } from './map-stack.ts';
 import type { ProcessClient } from './run-client.ts';
 
 /** The limits of the platform for a component that is only loaded, which stand in for the account's. */
-const DESCRIBE_NAMES: Record<string, string> = {
+const DESCRIBE_NAMES: Partial<Record<ExceededLimit['name'], ExceededLimit['name']>> = {
   runCpuMs: 'describeCpuMs',
   hookWallMs: 'describeWallMs',
   memoryMb: 'describeMemoryMb',
@@ -70,7 +71,8 @@ export class DescribeClient implements ProcessClient {
   lose(fault: RunFault, innocent: boolean): void {
     if (this.settled) return;
     if (innocent) return this.#settle(undefined);
-    this.#settle({ ok: false, errors: [{ path: 'component_code', message: `${fault.message} while it was loaded` }] });
+    const errors = [{ path: 'component_code', message: `${fault.message} while it was loaded` }];
+    this.#settle({ ok: false, errors, ...limitOf(fault) });
   }
 
   #settle(outcome: DescribeOutcome | undefined): void {
@@ -91,6 +93,11 @@ export class DescribeClient implements ProcessClient {
     return {
       ok: false,
       errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }],
+      ...limitOf(fault),
     };
   }
+}
+
+function limitOf({ limit }: RunFault): { limit?: ExceededLimit } {
+  return limit === undefined ? {} : { limit: { ...limit, name: DESCRIBE_NAMES[limit.name] ?? limit.name } };
 }
