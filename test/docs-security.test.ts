@@ -44,7 +44,7 @@ test('every layer that attacks name is described, in the document and for those 
 /** What calls `unharmed` itself. */
 const HELPERS = /\bunharmed\(|\b(?:attackCpu|attackMemory|emitsOf|supplyChain)\(/;
 /** These have a node of their own alone: see the README of the suite. */
-const ALONE = ['bridge/errors-of-the-host', 'egress/proxy-as-a-target', 'oauth/tokens-in-server-log'];
+const ALONE = ['egress/proxy-as-a-target', 'oauth/tokens-in-server-log'];
 
 test('every attack is made beside a neighbour who is watched', () => {
   const unwatched = readAttacks()

@@ -60,4 +60,5 @@ it('is reached by nobody, and the neighbour’s requests go through it', async (
   expect(await reach(neighbour ?? '', [`${receiver.url}/`])).toMatchObject([{ status: 200 }]);
   expect(proxy.asked).toHaveLength(1);
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect(await database.db.sql`select from events`).toHaveLength(hosts.length + 1);
 });

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { addLoopbackApp, authorize, type OAuthServer, startOAuthServer } from '../../support/oauth-server.ts';
-import { ADMIN_KEY, startServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_KEY, deploy, post, startServer, type TestServer } from '../../support/server.ts';
 import { makeDue } from '../../support/token-clock.ts';
+
+const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' },
+  run(event) { this.$emit(event.body); } };`;
 
 let database: TestDatabase;
 let server: TestServer;
@@ -53,4 +56,11 @@ it('the log names routes and ids, and none of them', async () => {
   ].filter((secret) => secret !== null);
   expect(secrets.length).toBeGreaterThan(6);
   for (const secret of secrets) expect(log).not.toContain(secret);
+
+  const key = (await server.api('POST', '/accounts', { name: 'neighbour' }, ADMIN_KEY)).body.data.api_key as string;
+  const source = await deploy(server, BIN, { key });
+  expect((await post(source.endpoint, {})).status).toBe(200);
+  const stored = () => database.db.sql`select from events where emitter_id = ${source.id}`;
+  await expect.poll(stored).toHaveLength(1);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });
