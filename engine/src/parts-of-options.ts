@@ -28,13 +28,15 @@ export function builderOf(
   { dataDir, npmRegistry, networkEnvironment, log }: EngineOptions,
   starter: ProcessStarter,
 ): Builder {
-  return createBuilder({
+  const builder = createBuilder({
     starter,
     cacheDir: path.join(dataDir, 'package-cache'),
     ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
     ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
     log: (level, message, fields) => log[level](fields, message),
   });
+  void builder.findLayers();
+  return builder;
 }
 
 export function egressOf(options: EngineOptions, databaseUrl: string): Egress {

@@ -12,7 +12,7 @@ import type { BuildLimits, FetchOrder } from './packages/build-order.ts';
 import type { TaskEnd } from './task-process.ts';
 
 export interface BuildContext {
-  processes: BuildProcesses;
+  processes: Pick<BuildProcesses, 'plain' | 'trees' | 'fetching'>;
   limits: BuildLimits;
   cacheDir: string;
   log(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void;

@@ -4,7 +4,7 @@ import { type BuildSurroundings, findBuildPrefix, missingBuildLayers } from '../
 import { findKoffi } from '../syscall-filter/find-koffi.ts';
 import { buildCommand } from './build-command.ts';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
-import { type BuildScripts, bundleScripts } from './build-scripts.ts';
+import { type BuildScripts, bundleScripts, findEsbuildPaths } from './build-scripts.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 import { createTaskPool, type TaskPool } from './task-pool.ts';
 
@@ -25,6 +25,8 @@ export interface BuildProcesses {
   /** One process for each component that brings packages. */
   trees: TaskPool;
   fetching: TaskPool;
+  /** Finds what of the operating system confines a bundler here; the log says what is missing. The first task does it otherwise. */
+  findLayers(): Promise<void>;
   stop(): void;
 }
 
@@ -40,17 +42,20 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   let scripts: Promise<BuildScripts> | undefined;
   let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
+  const esbuildPaths = findEsbuildPaths();
+  const bundlerPrefix = () => {
+    const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
+    return (withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable }, options.log));
+  };
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
-    const { bundle, esbuildPaths } = await scripts;
-    const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
-    withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable }, options.log);
+    const { bundle } = await scripts;
     const command = buildCommand({
       readable: [...esbuildPaths, ...readable],
       writable: [],
       mayStartPrograms: true,
       addon: findKoffi(),
-      prefix: await withoutNetwork,
+      prefix: await bundlerPrefix(),
       maxMemoryMb: maxMb,
       maxCpuS: MAX_CPU_S,
       maxFileMb: 0,
@@ -85,6 +90,10 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
     plain,
     trees,
     fetching,
+    async findLayers() {
+      // What is wrong is told by the first task, which tries again.
+      await bundlerPrefix().catch(() => (withoutNetwork = undefined));
+    },
     stop() {
       for (const pool of [plain, trees, fetching]) pool.stop();
     },

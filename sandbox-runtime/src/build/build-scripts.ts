@@ -6,20 +6,26 @@ import { bundleOwnCode } from './bundle-own-code.ts';
 export interface BuildScripts {
   bundle: string;
   fetch: string;
-  /** What a process that bundles must be allowed to read. */
-  esbuildPaths: string[];
+}
+
+/** What a process that bundles must be allowed to read. The binary is in a package beside esbuild's, or nested in it. */
+export function findEsbuildPaths(): string[] {
+  const esbuildDir = dirname(dirname(findEsbuild()));
+  return [join(esbuildDir, '*'), join(dirname(esbuildDir), '@esbuild', '*')];
 }
 
 /** Takes some 50 ms, once per node, where they are not kept from an earlier start. */
 export async function bundleScripts(): Promise<BuildScripts> {
-  const esbuild = createRequire(import.meta.url).resolve('esbuild');
+  const esbuild = findEsbuild();
   const [bundle, fetch] = await Promise.all([
     bundleScript('build', new URL('./bundle-main.ts', import.meta.url), esbuild),
     bundleScript('fetch', new URL('./packages/fetch-main.ts', import.meta.url), esbuild),
   ]);
-  const esbuildDir = dirname(dirname(esbuild));
-  // The binary is in a package beside it, or nested in it.
-  return { bundle, fetch, esbuildPaths: [join(esbuildDir, '*'), join(dirname(esbuildDir), '@esbuild', '*')] };
+  return { bundle, fetch };
+}
+
+function findEsbuild(): string {
+  return createRequire(import.meta.url).resolve('esbuild');
 }
 
 function bundleScript(name: string, main: URL, esbuild: string): Promise<string> {

@@ -55,6 +55,8 @@ export interface Builder {
    * Throws RATE_LIMITED and UNAVAILABLE as `build`.
    */
   listMissingFiles(tenantId: string, component: ComponentFiles): Promise<MissingFile[]>;
+  /** Says in the log what the operating system does not deny build processes here, as the first build would. Never rejects. */
+  findLayers(): Promise<void>;
   /** Ends builds under way. Idempotent. */
   stop(): Promise<void>;
 }
@@ -131,6 +133,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     build: (request) => track(() => buildComponent(request)),
     listMissingFiles: (tenantId, component) =>
       track(() => plainSlots.run(tenantId, () => findMissingFiles(context, tenantId, component))),
+    findLayers: processes.findLayers,
     async stop() {
       stopping.abort(new HeadwaterError('UNAVAILABLE', 'This node stops'));
       await Promise.allSettled(running);
