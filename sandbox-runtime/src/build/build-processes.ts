@@ -32,6 +32,7 @@ export interface BuildProcesses {
 
 const PLAIN_TASKS_PER_PROCESS = 100;
 const MAX_CPU_S = 120;
+const doNothing = () => undefined;
 const MAX_FETCHED_FILE_MB = 256;
 
 /** Starts nothing before there is a task. */
@@ -40,13 +41,9 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   const { maxMemoryMb, maxBundleMemoryMb } = options.limits;
   const writable = CACHE_FOLDERS.map((name) => join(cacheDir, name));
   let scripts: Promise<BuildScripts> | undefined;
-  let withoutNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
   const esbuildPaths = findEsbuildPaths();
-  const bundlerPrefix = () => {
-    const programs = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
-    return (withoutNetwork ??= findBundlerPrefix({ network: false, readable: programs, writable }, options.log));
-  };
+  const bundlerPrefix = keepBundlerPrefix(esbuildPaths, writable, options.log);
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
     const { bundle } = await scripts;
@@ -90,13 +87,24 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
     plain,
     trees,
     fetching,
-    async findLayers() {
-      // What is wrong is told by the first task, which tries again.
-      await bundlerPrefix().catch(() => (withoutNetwork = undefined));
-    },
+    // What goes wrong is told by the first task, which tries again.
+    findLayers: () => bundlerPrefix().then(doNothing, doNothing),
     stop() {
       for (const pool of [plain, trees, fetching]) pool.stop();
     },
+  };
+}
+
+/** Looks for it at the first call, and again after one that failed. */
+function keepBundlerPrefix(esbuildPaths: string[], writable: string[], log: BuildProcessesOptions['log']) {
+  const readable = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
+  let found: ReturnType<typeof findBuildPrefix> | undefined;
+  return () => {
+    found ??= findBundlerPrefix({ network: false, readable, writable }, log).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
   };
 }
 
