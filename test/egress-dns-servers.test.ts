@@ -1,21 +1,13 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accountLimits } from '@headwater/shared';
 import { parseDnsServer } from '../engine/src/egress/dns-server.ts';
 import { createEgress, type EgressOptions } from '../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import { type DnsAnswer, startNameServer } from './support/name-server.ts';
 import { startReceiver } from './support/receiver.ts';
+import { stopAfterEach } from './support/started.ts';
 
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
-
-async function started<T extends { stop: () => Promise<unknown> }>(starting: Promise<T>): Promise<T> {
-  const it = await starting;
-  stops.push(it.stop);
-  return it;
-}
+const { started, stops } = stopAfterEach();
 
 /** A fetch whose names are asked of a DNS server that gives `answer`; loopback is allowed. */
 async function fetcher(answer: DnsAnswer, options: Partial<EgressOptions> = {}) {

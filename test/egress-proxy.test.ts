@@ -1,23 +1,15 @@
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accountLimits } from '@headwater/shared';
 import { readConfig } from '../api/src/config.ts';
 import { createEgress, type EgressOptions } from '../engine/src/egress/egress.ts';
 import type { Resolver } from '../engine/src/egress/guard.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import { startReceiver } from './support/receiver.ts';
+import { stopAfterEach } from './support/started.ts';
 import { startTunnelProxy, type TunnelProxy } from './support/tunnel-proxy.ts';
 
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
-
-async function started<T extends { stop: () => Promise<unknown> }>(starting: Promise<T>): Promise<T> {
-  const it = await starting;
-  stops.push(it.stop);
-  return it;
-}
+const { started, stops } = stopAfterEach();
 
 /** A name that resolves to an address of the internet, which the proxy of the tests takes to loopback. */
 const PUBLIC = '93.184.215.14';

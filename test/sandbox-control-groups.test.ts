@@ -11,6 +11,7 @@ import type { ProcessEnd } from '../sandbox-runtime/src/host/starter/starter.ts'
 import type { RunFault } from '../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../shared/src/index.ts';
 import { findUserIds } from '../sandbox-runtime/src/host/layers/user-ids.ts';
+import { fakeProcess } from './support/fake-process.ts';
 
 const LIMITS = { memoryMb: 64, threads: 100 };
 const folders: string[] = [];
@@ -92,25 +93,10 @@ test('the run of a process that the kernel ended for want of memory is told the 
   let end: ((how: ProcessEnd) => void) | undefined;
   const process = new SandboxProcess({
     settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
-    processCode: '',
-    starter: {
-      start(_order, events) {
-        end = events.ended;
-        return { kill: () => undefined };
-      },
-      command: () => undefined,
-      keepFile: () => Promise.reject(new Error('Nothing is kept')),
-      stop: () => Promise.resolve(),
-    },
-    launch: () => ({
-      program: '',
-      args: [],
-      files: [],
-      started: () => Promise.resolve(),
-      ranOutOfMemory: () => true,
-      ended: () => undefined,
-    }),
-    guest: { code: '', snapshot: undefined },
+    ...fakeProcess((_order, events) => {
+      end = events.ended;
+      return { kill: () => undefined };
+    }, true),
     maxRssMb: 1_024,
     log: () => undefined,
     onFree: () => undefined,

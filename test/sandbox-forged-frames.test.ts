@@ -8,6 +8,7 @@ import { FrameWriter } from '../sandbox-runtime/src/protocol/frames.ts';
 import { SandboxReporter } from '../sandbox-runtime/src/protocol/guest-to-host.ts';
 import { pickGuestLimits } from '../sandbox-runtime/src/protocol/guest-limits.ts';
 import type { DataStoreCall, RunEntry, RunOutcome, StepHost } from '../sandbox-runtime/src/sandbox.ts';
+import { fakeProcess } from './support/fake-process.ts';
 import { eventually } from './support/eventually.ts';
 import { forgedWrites } from './support/forged-frames.ts';
 import { slowness } from './support/longest-turn.ts';
@@ -58,25 +59,10 @@ async function open(pace?: ReadPace): Promise<World> {
   } as unknown as World;
   world.process = new SandboxProcess({
     settings: { limits: pickGuestLimits(account), maxIsolates: 1, maxWarmHeapMb: 64, spareMemoryMb: 32 },
-    processCode: '',
-    starter: {
-      start(_order, events) {
-        begin = () => events.started(NO_PID, pipe as never);
-        return { kill: () => void (world.kills += 1) };
-      },
-      command: () => undefined,
-      keepFile: () => Promise.reject(new Error('Nothing is kept')),
-      stop: () => Promise.resolve(),
-    },
-    launch: () => ({
-      program: '',
-      args: [],
-      files: [],
-      started: () => Promise.resolve(),
-      ranOutOfMemory: () => false,
-      ended: () => undefined,
+    ...fakeProcess((_order, events) => {
+      begin = () => events.started(NO_PID, pipe as never);
+      return { kill: () => void (world.kills += 1) };
     }),
-    guest: { code: '', snapshot: undefined },
     maxRssMb: 512,
     ...(pace && { pace }),
     log: (_level, message, fields) => void problems.push(`${message}: ${JSON.stringify(fields)}`),

@@ -1,5 +1,3 @@
-import type { LIMITS } from './limits.ts';
-
 interface LimitSpec {
   /** What an account has unless its operator says otherwise. */
   default: number;
@@ -371,52 +369,3 @@ export type AccountLimitName = keyof typeof ACCOUNT_LIMITS;
 
 /** Every limit of one account, decided. */
 export type AccountLimits = Record<AccountLimitName, number>;
-
-/**
- * Limits that are met as those of accounts are, and that accounts cannot have their own of: those of the platform; `sandboxMemoryMb`, the
- * resident memory, in MB, of a sandbox process, which runs of one account share and HEADWATER_SANDBOX_MEMORY_MB sets; and settings of a
- * workflow, by their names there.
- */
-export type OtherLimitName = keyof typeof LIMITS | 'sandboxMemoryMb' | 'timeout_seconds' | 'queue_limit';
-
-/** Which limit a run or a request went over: its value, and how much was used or asked for (at least), in the limit's unit. */
-export interface ExceededLimit<Name extends string = AccountLimitName | OtherLimitName> {
-  name: Name;
-  value: number;
-  used: number;
-}
-
-/** The defaults, overridden by what is set. */
-export function accountLimits(...overrides: readonly Partial<AccountLimits>[]): AccountLimits {
-  const entries = Object.entries(ACCOUNT_LIMITS).map(([name, spec]) => [name, spec.default]);
-  const defaults = Object.fromEntries(entries) as AccountLimits;
-  return overrides.reduce<AccountLimits>((limits, override) => ({ ...limits, ...override }), defaults);
-}
-
-/**
- * What is wrong with limits that somebody wants to set, one entry for each: names that are none, and values that are not
- * whole numbers within the bounds. Null, which takes back what was set, is fine.
- */
-export function findLimitProblems(given: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
-  return Object.entries(given).flatMap(([path, value]) => {
-    if (!isLimitName(path)) return [{ path, message: 'is not the name of an account limit' }];
-    const { min, max, unit } = ACCOUNT_LIMITS[path];
-    if (value === null || (Number.isInteger(value) && Number(value) >= min && Number(value) <= max)) return [];
-    return [{ path, message: `must be a whole number from ${min} to ${max} (${unit})` }];
-  });
-}
-
-/** Leaves out what is not a limit, and brings what was stored under other bounds within those of today. */
-export function keepKnownLimits(stored: Readonly<Record<string, unknown>>): Partial<AccountLimits> {
-  const known: Partial<AccountLimits> = {};
-  for (const [name, value] of Object.entries(stored)) {
-    if (!isLimitName(name) || typeof value !== 'number') continue;
-    const { min, max } = ACCOUNT_LIMITS[name];
-    known[name] = Math.min(max, Math.max(min, value));
-  }
-  return known;
-}
-
-function isLimitName(name: string): name is AccountLimitName {
-  return Object.hasOwn(ACCOUNT_LIMITS, name);
-}

@@ -1,4 +1,4 @@
-import type { ExceededLimit } from './account-limits.ts';
+import type { ExceededLimit } from './exceeded-limit.ts';
 
 /** What the component interface looks like once it has been read from a component and turned into plain data. */
 

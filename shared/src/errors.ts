@@ -1,4 +1,4 @@
-import type { ExceededLimit } from './account-limits.ts';
+import type { ExceededLimit } from './exceeded-limit.ts';
 
 /**
  * The registry of every error a user can see: code → HTTP status and title. Codes are stable; messages are not.

@@ -1,13 +1,6 @@
-export {
-  ACCOUNT_LIMITS,
-  accountLimits,
-  findLimitProblems,
-  keepKnownLimits,
-  type AccountLimitName,
-  type AccountLimits,
-  type ExceededLimit,
-  type OtherLimitName,
-} from './account-limits.ts';
+export { ACCOUNT_LIMITS, type AccountLimitName, type AccountLimits } from './account-limits.ts';
+export { accountLimits, findLimitProblems, keepKnownLimits } from './decide-limits.ts';
+export type { ExceededLimit, OtherLimitName } from './exceeded-limit.ts';
 export { ID_PREFIXES, idFloor, idTimeMs, newId, randomToken, type IdKind } from './ids.ts';
 export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';
 export {

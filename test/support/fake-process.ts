@@ -1,0 +1,26 @@
+import type { ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
+import type { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+
+type Parts = Pick<ConstructorParameters<typeof SandboxProcess>[0], 'launch' | 'processCode' | 'guest' | 'starter'>;
+
+/** Of a sandbox process that is played by a test: `start` is what its starter does. */
+export function fakeProcess(start: ProcessStarter['start'], ranOutOfMemory = false): Parts {
+  return {
+    processCode: '',
+    guest: { code: '', snapshot: undefined },
+    starter: {
+      start,
+      command: () => undefined,
+      keepFile: () => Promise.reject(new Error('Nothing is kept')),
+      stop: () => Promise.resolve(),
+    },
+    launch: () => ({
+      program: '',
+      args: [],
+      files: [],
+      started: () => Promise.resolve(),
+      ranOutOfMemory: () => ranOutOfMemory,
+      ended: () => undefined,
+    }),
+  };
+}
