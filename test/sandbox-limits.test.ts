@@ -193,6 +193,16 @@ describe('output', () => {
     expect(host.events).toHaveLength(10_000);
   });
 
+  test('one stretch of code makes so many calls to the platform', async () => {
+    const { outcome } = await sandbox.run(
+      withRun(`for (let i = 0; i < 30000; i++) clearTimeout(setTimeout(() => {}, 1000))`),
+    );
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { code: 'RESOURCE_LIMIT', limit: { name: 'maxCallsPerTurn', value: 20_000, used: 20_001 } },
+    });
+  });
+
   test('log lines over the limit are dropped with a word, and a long line is cut', async () => {
     const { outcome, host } = await sandbox.run(
       withRun(`console.log('ü'.repeat(20000)); for (let i = 0; i < 5000; i++) console.log(i)`),

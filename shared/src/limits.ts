@@ -140,6 +140,11 @@ export const LIMITS = {
   maxUnsavedBundleBytes: 64 * 1024 * 1024,
   /** Code of components, with packages and source maps, that runs of one account hold on one node at the same time; more of them wait. */
   maxHeldBundleChars: 128 * 1024 * 1024,
+  /**
+   * Calls to the platform (log lines, timers, requests) that a run makes in one uninterrupted stretch of its code, besides as many as
+   * maxEmitsPerRun allows. The process takes 10 000 in 50 ms.
+   */
+  maxCallsPerTurn: 10_000,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,

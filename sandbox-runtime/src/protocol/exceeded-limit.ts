@@ -30,6 +30,7 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxExportBytes: wording('OUTPUT_LIMIT', 'A value given to $.export has # of JSON', ' bytes'),
   maxEmitsPerRun: wording('OUTPUT_LIMIT', 'The run emitted # events'),
   maxSendsPerRun: wording('OUTPUT_LIMIT', 'The step made # calls of $.send'),
+  maxCallsPerTurn: wording('RESOURCE_LIMIT', 'The run made # calls to the platform without a pause'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
   maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),

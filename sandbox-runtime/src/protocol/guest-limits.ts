@@ -37,6 +37,7 @@ const OF_PLATFORM = [
   'maxDataStoreTtlSeconds',
   'maxPropOptionsBytes',
   'maxDynamicPropsBytes',
+  'maxCallsPerTurn',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */

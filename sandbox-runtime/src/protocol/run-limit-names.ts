@@ -1,6 +1,9 @@
-import { ACCOUNT_LIMITS, type ExceededLimit } from '@headwater/shared';
+import { ACCOUNT_LIMITS, type ExceededLimit, type LIMITS } from '@headwater/shared';
+
+const OF_PLATFORM = ['maxFetchBytesPerTenant', 'maxCallsPerTurn'] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** Whether a run can say that it ended by this limit. Those of its process and of its workflow are said from outside. */
 export function isRunLimit(name: unknown): name is ExceededLimit['name'] {
-  return typeof name === 'string' && (Object.hasOwn(ACCOUNT_LIMITS, name) || name === 'maxFetchBytesPerTenant');
+  if (typeof name !== 'string') return false;
+  return Object.hasOwn(ACCOUNT_LIMITS, name) || OF_PLATFORM.some((one) => one === name);
 }
