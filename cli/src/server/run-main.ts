@@ -1,13 +1,21 @@
 import { spawn } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { CliError } from '../cli-error.ts';
+
+/** As many as Node has by itself. */
+const MAX_HELPERS = 4;
 
 /**
  * Of the process of a node. The young generation stays below what V8 lets it grow to (32 MB): collecting that holds the thread for 10 to 30 ms
  * once or twice a second, just often enough to be everybody's p99. A smaller one than this costs more in all than it saves.
+ * V8 has a helper for each processor but that of the thread: more of them take turns with it.
  */
-export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8'];
+export const NODE_FLAGS: readonly string[] = [
+  '--max-semi-space-size=8',
+  `--v8-pool-size=${Math.min(MAX_HELPERS, Math.max(1, availableParallelism() - 1))}`,
+];
 
 /**
  * Becomes the process of `file`, so that signals and the exit code are its own. Where a process cannot be replaced
