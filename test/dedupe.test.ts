@@ -1,4 +1,5 @@
 import type { DedupeStrategy, EmittedEvent } from '@headwater/shared';
+import { slowness } from './support/longest-turn.ts';
 import { fc } from './support/properties.ts';
 import { describe, expect, it } from 'vitest';
 import { type DedupeState, decideDedupe } from '../engine/src/events/dedupe.ts';
@@ -167,6 +168,19 @@ describe('last', () => {
     const newestFirst = [eventOf('c', 30), eventOf('b', 20), eventOf('a', 10)];
     expect(emitted('last', [newestFirst, [eventOf('d', 40), ...newestFirst]])).toEqual(['a', 'b', 'c', 'd']);
   });
+});
+
+it('greatest takes no time to see that an id of 511 digits and a letter is no number', () => {
+  const id = `${'1'.repeat(511)}x`;
+  const before = process.threadCpuUsage();
+  decideDedupe(
+    'greatest',
+    { strategy: 'greatest', id },
+    Array.from({ length: 10_000 }, () => eventOf(id)),
+  );
+  const { user } = process.threadCpuUsage(before);
+  // Seconds, where the digits may be divided in as many ways as there are.
+  expect(user / 1_000).toBeLessThan(300 * slowness());
 });
 
 describe('order', () => {

@@ -102,7 +102,8 @@ interface Decimal {
   places: number;
 }
 
-const DECIMAL = /^\s*([+-]?)(?=\.?\d)(\d*)\.?(\d*)\s*$/;
+/** The point belongs to what follows it: otherwise digits could be on either side of one that is not there, in as many ways as there are digits. */
+const DECIMAL = /^\s*([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?\s*$/;
 
 function parseDecimal(text: string): Decimal | undefined {
   const match = DECIMAL.exec(text);

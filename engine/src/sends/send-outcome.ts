@@ -1,10 +1,10 @@
-import type { AccountLimits, ExceededLimit } from '@headwater/shared';
+import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 
 /** What became of one attempt. `again`: the retry policy says when, or that it was the last. */
 export type SendOutcome = Partial<{
   statusCode: number;
   error: string;
-  /** The limit of the account that is the reason. */
+  /** The limit that is the reason. */
   limit: ExceededLimit;
   /** The beginning of what the receiver answered. */
   response: string;
@@ -20,9 +20,9 @@ export const final = (error: string, limit: { limit?: ExceededLimit } = {}): Sen
 
 export const again = (error: string): SendOutcome => ({ kind: 'again', error });
 
-/** Some limits of what is sent are the platform's, whatever the account may have. */
+/** Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that name is another. */
 export function limitOf(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {
   if (exceeded === undefined) return {};
-  const own: Partial<Record<ExceededLimit['name'], number>> = limits;
+  const own: Partial<Record<ExceededLimit['name'], number>> = { ...LIMITS, ...limits };
   return own[exceeded.name] === exceeded.value ? { limit: exceeded } : {};
 }

@@ -41,6 +41,8 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxConnections: wording('RESOURCE_LIMIT', 'The runs of the account asked for # connections at the same time'),
   maxFetchesPerSecond: wording('RESOURCE_LIMIT', 'The runs of the account asked for # requests in one second'),
   maxFetchBytesPerTenant: wording('RESOURCE_LIMIT', 'Requests of the account and their answers hold #', ' bytes'),
+  maxFetchHeaders: wording('RESOURCE_LIMIT', 'A request has # headers'),
+  maxFetchHeaderBytes: wording('RESOURCE_LIMIT', 'The headers of a request have #', ' bytes'),
   fetchTimeoutMs: wording('RESOURCE_LIMIT', 'A request took #', ' ms'),
   maxTmpBytes: wording('RESOURCE_LIMIT', 'The run keeps # below /tmp', ' bytes'),
   maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),

@@ -1,6 +1,11 @@
 import { ACCOUNT_LIMITS, type ExceededLimit, type LIMITS } from '@headwater/shared';
 
-const OF_PLATFORM = ['maxFetchBytesPerTenant', 'maxCallsPerTurn'] as const satisfies readonly (keyof typeof LIMITS)[];
+const OF_PLATFORM = [
+  'maxFetchBytesPerTenant',
+  'maxFetchHeaders',
+  'maxFetchHeaderBytes',
+  'maxCallsPerTurn',
+] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** Whether a run can say that it ended by this limit. Those of its process and of its workflow are said from outside. */
 export function isRunLimit(name: unknown): name is ExceededLimit['name'] {
