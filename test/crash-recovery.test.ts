@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { deploy, post, startServer, subscribe, type TestServer } from './support/server.ts';
+import { deploy, killNode, post, startServer, subscribe, type TestServer } from './support/server.ts';
 
 /** Takes as long as the receiver's /gate takes to answer, so that the test decides how far a run gets. */
 const GATED = `export default { name: "Gated", version: "1",
@@ -76,7 +76,7 @@ describe('kill -9 of a node', () => {
     const webhook = await subscribe(first, source.id, slow.url);
     for (const id of [1, 2, 3]) await post(source.endpoint, { id });
     const before = [...(await slow.until(3))];
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
 
     slow.answer = {};
     const second = await startServer({ databaseUrl: test.url });

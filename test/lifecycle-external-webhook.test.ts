@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
-import { deploy, startServer, type TestServer } from './support/server.ts';
+import { deploy, killNode, startServer, type TestServer } from './support/server.ts';
 
 /** A service that calls registered hooks, as those that sources are made for do. */
 interface HookService {
@@ -212,7 +212,7 @@ describe('kill -9 of the node', () => {
     const asked = ask(first, 'POST', '/sources', { component_code: code, configured_props: props });
     await slow.until(1);
     expect(registered()).toHaveLength(1);
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
     await asked;
     await slow.stop();
 
@@ -231,7 +231,7 @@ describe('kill -9 of the node', () => {
     const asked = ask(first, 'PUT', path, { configured_props: { topic: 'b' } });
     await eventually(() => service.calls.length === 3);
     expect(service.calls).toEqual(['POST /hooks', 'DELETE /hooks/hook1', 'POST /hooks']);
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
     release();
     service.gate = undefined;
     await asked;

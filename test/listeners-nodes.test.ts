@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { deploy, post, startServer, type TestServer } from './support/server.ts';
+import { deploy, killNode, post, startServer, type TestServer } from './support/server.ts';
 
 const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: '$.interface.http' },
   run({ body }) { for (let n = 0; n < body.count; n++) this.$emit({ n }); } };`;
@@ -58,7 +58,7 @@ it('a listener whose node is killed while it runs is run by another node, for th
   const before = gate.requests.length;
   await post(emitter.endpoint, { count: 3 });
   await gate.until(before + 3);
-  await doomed.process.end('SIGKILL');
+  await killNode(doomed, test.db.sql);
   gate.answer = {};
   const events = await eventually(async () => (await heard()).length >= 3 && (await heard()), { timeoutMs: 40_000 });
   expect(events.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([0, 1, 2]);

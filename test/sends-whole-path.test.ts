@@ -4,7 +4,7 @@ import { eventually } from './support/eventually.ts';
 import { type ShownSend, startSends } from './support/hostile-sends.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { ADMIN_KEY, startServer, type TestServer } from './support/server.ts';
+import { ADMIN_KEY, killNode, startServer, type TestServer } from './support/server.ts';
 
 let database: TestDatabase;
 let mails: MailServer;
@@ -80,7 +80,7 @@ test('a node that is killed in the middle of an attempt loses nothing: another s
   const first = await start();
   const executionId = await startSends(first, [['http', { url: receiver.url, data: { n: 1 } }]]);
   await receiver.until(1);
-  await first.process.end('SIGKILL');
+  await killNode(first, database.db.sql);
   const second = await start();
   await untilSent(second, executionId, 1);
   expect(receiver.requests.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":1}']);

@@ -3,7 +3,7 @@ import type { WorkflowSettings } from '../engine/src/contract-workflows.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { post, startServer, type TestServer } from './support/server.ts';
+import { killNode, post, startServer, type TestServer } from './support/server.ts';
 import { putSettings } from './support/turn-rows.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
 
@@ -85,7 +85,7 @@ it('a node that is killed while it runs one is replaced, and nothing overtakes i
   for (let n = 0; n < 5; n++) await post(on(doomed), { n });
   await gate.until(before + 1);
   expect(gate.requests.slice(before).map(({ url }) => url)).toEqual(['/killed/0']);
-  await doomed.process.end('SIGKILL');
+  await killNode(doomed, test.db.sql);
   gate.answer = {};
   await gate.until(before + 6, 40_000);
   expect((await spans(id, 5)).map(({ n }) => n)).toEqual([0, 1, 2, 3, 4]);

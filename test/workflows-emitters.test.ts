@@ -4,7 +4,7 @@ import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
-import { post, startServer } from './support/server.ts';
+import { killNode, post, startServer } from './support/server.ts';
 import { makeWorkflow, PASS_ON, type Workflow } from './support/workflow-steps.ts';
 
 let hw: Headwater;
@@ -102,7 +102,7 @@ test('another node that takes over what a crash has left knows it', async () => 
   const { id, triggers } = body.data as Workflow;
   await post(triggers[1].endpoint_url as string, {});
   await eventually(() => receiver.requests.length === 1);
-  await first.process.end('SIGKILL');
+  await killNode(first, database.db.sql);
   expect(await database.db.sql`select from execution_steps`).toHaveLength(0);
 
   receiver.answer = {};

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { action, readSteps, untilExecutions } from './support/executions.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { post, startServer, type TestServer } from './support/server.ts';
+import { killNode, post, startServer, type TestServer } from './support/server.ts';
 import { insertDeployment, insertWorkflow, type StepSource } from './support/workflow-rows.ts';
 
 let test: TestDatabase;
@@ -48,7 +48,7 @@ describe('kill -9 of a node', () => {
     const { id, endpoint } = await workflow(first, [asking('first'), asking('second'), asking('third')]);
     await Promise.all([1, 2, 3].map((n) => post(endpoint, { n })));
     await eventually(() => asked('second').length === 3);
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
     expect(await test.db.sql`select from executions where workflow_id = ${id}`).toHaveLength(0);
 
     receiver.answer = { body: 'after' };
@@ -83,7 +83,7 @@ describe('kill -9 of a node', () => {
     await post(endpoint, {});
     const [waiting] = await untilExecutions(test.db.sql, id, 1, ['waiting']);
     await insertDeployment(test.db.sql, id, { accountId, steps: [last('new')], triggers: [] });
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
 
     const second = await start();
     const { pathname } = new URL(waiting?.steps[0]?.exports.links.resume_url as string);

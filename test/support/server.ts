@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Sql } from '../../engine/src/store/database.ts';
 import { eventually } from './eventually.ts';
 import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
 import { startProcess, type TestProcess } from './processes.ts';
@@ -68,6 +69,17 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       await child.end('SIGTERM');
     },
   };
+}
+
+/**
+ * Ends the node that was started last with SIGKILL, and has it look as if it had been silent for a minute: others take over what it held when they
+ * next look, and not ten seconds later.
+ */
+export async function killNode({ process: node }: Pick<TestServer, 'process'>, sql: Sql): Promise<void> {
+  await node.end('SIGKILL');
+  await sql`
+    update nodes set seen_at = seen_at - interval '1 minute'
+    where id = (select id from nodes order by started_at desc limit 1)`;
 }
 
 async function untilReady(url: string, child: TestProcess): Promise<void> {

@@ -100,8 +100,7 @@ function withoutOuterSpace(value: string): string {
   return value.slice(from, to);
 }
 
-const isSpace = (char: string | undefined): boolean =>
-  char === ' ' || char === '\t' || char === '\n' || char === '\r';
+const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\t' || char === '\n' || char === '\r';
 
 function addDefault(headers: [string, string][], name: string, value: string): void {
   if (!headers.some(([known]) => known === name)) headers.push([name, value]);
