@@ -220,7 +220,7 @@ export const ACCOUNT_LIMITS = {
     min: 64 * KB,
     max: 10_240 * MB,
     unit: 'bytes',
-    of: 'the props of all sources, and the triggers, steps and settings of all versions of workflows that are kept, together, as the database stores them, and 1 KB for each',
+    of: 'the props of all sources, and the triggers, steps and settings of all versions of workflows that are kept, together, as JSON texts, uncompressed, and 1 KB for each',
   },
   maxApiKeys: {
     default: 100,

@@ -64,6 +64,12 @@ export const LIMITS = {
   maxKeptImports: 20,
   /** How long a node works on one import before it turns to the next. */
   importTurnMs: 5_000,
+  /** How long an account's imports rest where its builds find no room. */
+  importRestMs: 10_000,
+  /** How often one component of an import is begun, where its node ends each time. */
+  maxImportAttempts: 3,
+  /** A larger package.json of an import is passed over. */
+  maxManifestBytes: 64 * 1024,
   /** Fetching a component from its URL, with the files that it imports. */
   fetchComponentMs: 30_000,
   /** Fetching the packages of a component, and bundling it with them, each. */
@@ -140,6 +146,8 @@ export const LIMITS = {
   maxUnsavedBundleBytes: 64 * 1024 * 1024,
   /** Code of components, with packages and source maps, that runs of one account hold on one node at the same time; more of them wait. */
   maxHeldBundleChars: 128 * 1024 * 1024,
+  /** Props of sources that one node keeps in memory for their next runs, with secrets opened; what they take there, about. */
+  maxCachedSourceBytes: 64 * 1024 * 1024,
   /**
    * Calls to the platform (log lines, timers, requests) that a run makes in one uninterrupted stretch of its code, besides as many as
    * maxEmitsPerRun allows. The process takes 10 000 in 50 ms.
@@ -169,6 +177,12 @@ export const LIMITS = {
   /** Webhooks and subscriptions of the account that are looked at for it. */
   maxTraceWebhooks: 200,
   maxTraceSubscriptions: 1_000,
+  /**
+   * Listeners of all its events together. Each of the events may have each of the subscriptions; what got one or runs for one is
+   * less than this in any case. Attempts of one delivery or send, the newest.
+   */
+  maxTraceListeners: 2_500,
+  maxTraceAttempts: 10,
   /** Streams that one node has open, of all accounts. */
   maxStreams: 2_000,
   /** A stream sends a sign of life so often, and its key is looked at again so often. */
@@ -188,6 +202,8 @@ export const LIMITS = {
   /** What a stream reads at once; reads of one account under way on one node. */
   streamBatchEvents: 100,
   streamBatchBytes: 256 * 1024,
+  /** Events of the emitter, of whatever channel, that it looks through for them; a replay begins with these at the earliest. */
+  maxStreamScanEvents: 10_000,
   maxStreamReadsPerTenant: 2,
   /** At which each of them reads: the next one begins when the bytes of the one before would have been read. */
   streamReadBytesPerSecond: 1024 * 1024,

@@ -8,7 +8,7 @@ export interface DbOverlay {
   set(sourceId: string, key: string, valueJson: string, runId: string): void;
   /** A value that is set and not committed. */
   get(sourceId: string, key: string): string | undefined;
-  /** True where another run has set the key after this one did. */
+  /** True where another run has set the key after this one, which is under way, did. */
   isSuperseded(sourceId: string, key: string, runId: string): boolean;
   /** The run has committed, or failed to: what it set is in Postgres, or nowhere. */
   end(sourceId: string, runId: string): void;
@@ -16,8 +16,20 @@ export interface DbOverlay {
 
 interface SourceValues {
   running: number;
-  /** The last to set each key; `valueJson` undefined once its run has ended. */
-  last: Map<string, { runId: string; valueJson: string | undefined }>;
+  keys: Map<string, KeyValue>;
+  /** What each run under way has set. */
+  keysOfRuns: Map<string, Set<string>>;
+}
+
+/** The last to set a key; `valueJson` undefined once its run has ended. */
+interface KeyValue {
+  runId: string;
+  valueJson: string | undefined;
+  /**
+   * Runs under way that have set it. When there are none it is forgotten: who was last is asked by them alone, and runs of a
+   * source may overlap without end.
+   */
+  setters: number;
 }
 
 export function createDbOverlay(): DbOverlay {
@@ -25,13 +37,16 @@ export function createDbOverlay(): DbOverlay {
   return {
     begin(sourceId) {
       const source = sources.get(sourceId);
-      if (source === undefined) sources.set(sourceId, { running: 1, last: new Map() });
+      if (source === undefined) sources.set(sourceId, { running: 1, keys: new Map(), keysOfRuns: new Map() });
       else source.running++;
     },
-    set: (sourceId, key, valueJson, runId) => void sources.get(sourceId)?.last.set(key, { runId, valueJson }),
-    get: (sourceId, key) => sources.get(sourceId)?.last.get(key)?.valueJson,
+    set(sourceId, key, valueJson, runId) {
+      const source = sources.get(sourceId);
+      if (source !== undefined) setValue(source, key, valueJson, runId);
+    },
+    get: (sourceId, key) => sources.get(sourceId)?.keys.get(key)?.valueJson,
     isSuperseded(sourceId, key, runId) {
-      const last = sources.get(sourceId)?.last.get(key);
+      const last = sources.get(sourceId)?.keys.get(key);
       return last !== undefined && last.runId !== runId;
     },
     end(sourceId, runId) {
@@ -39,9 +54,26 @@ export function createDbOverlay(): DbOverlay {
       if (source === undefined) return;
       source.running--;
       if (source.running === 0) sources.delete(sourceId);
-      else {
-        for (const value of source.last.values()) if (value.runId === runId) value.valueJson = undefined;
-      }
+      else endRun(source, runId);
     },
   };
+}
+
+function setValue({ keys, keysOfRuns }: SourceValues, key: string, valueJson: string, runId: string): void {
+  const keysOfRun = keysOfRuns.get(runId) ?? new Set();
+  keysOfRuns.set(runId, keysOfRun);
+  const setters = keys.get(key)?.setters ?? 0;
+  keys.set(key, { runId, valueJson, setters: keysOfRun.has(key) ? setters : setters + 1 });
+  keysOfRun.add(key);
+}
+
+function endRun({ keys, keysOfRuns }: SourceValues, runId: string): void {
+  for (const key of keysOfRuns.get(runId) ?? []) {
+    const value = keys.get(key);
+    if (value === undefined) continue;
+    value.setters--;
+    if (value.setters === 0) keys.delete(key);
+    else if (value.runId === runId) value.valueJson = undefined;
+  }
+  keysOfRuns.delete(runId);
 }

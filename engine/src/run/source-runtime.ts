@@ -1,5 +1,5 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
-import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
+import { type DedupeStrategy, type HookName, LIMITS, type PropDefinition } from '@headwater/shared';
 import { createRecentReads, type RecentReads } from '../recent-reads.ts';
 import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../sources/run-props.ts';
@@ -19,6 +19,8 @@ export interface SourceRuntime {
   dedupe: DedupeStrategy | undefined;
   hooks: HookName[];
   props: Record<string, SourceProp>;
+  /** Of the props as they are stored, as JSON. */
+  configuredBytes: number;
   /** Values of secret props. */
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
@@ -31,8 +33,12 @@ export interface SourceRuntime {
 export type SourceRuntimes = RecentReads<SourceRuntime>;
 
 const MAX_KEPT = 5_000;
+/** What a byte of JSON takes in memory, usually; of many small values more. Looking at each of them would take the thread as long as reading them. */
+const BYTES_OF_JSON = 4;
+/** A redactor keeps a secret in some twenty forms, most of them longer than itself, with two bytes a character. */
+const BYTES_OF_SECRET = 100;
 
-/** Keeps the most recently used ones. */
+/** Keeps the most recently used ones. One tenant's may be large, and push out those of others; they never take the node's memory. */
 export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntimes {
   return createRecentReads<SourceRuntime>({
     read: async (sourceId) => {
@@ -40,7 +46,13 @@ export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntim
       return row && runtimeOf(row, opener);
     },
     maxCount: MAX_KEPT,
+    maxWeight: LIMITS.maxCachedSourceBytes,
+    weightOf,
   });
+}
+
+function weightOf({ configuredBytes, secrets }: SourceRuntime): number {
+  return BYTES_OF_JSON * configuredBytes + BYTES_OF_SECRET * JSON.stringify(secrets).length;
 }
 
 export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRuntime {
@@ -63,6 +75,7 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     dedupe: row.dedupe ?? undefined,
     hooks: row.hooks,
     props,
+    configuredBytes: row.configured_bytes,
     secrets,
     ...(redactor === undefined ? {} : { redactor }),
     ...(unopened.length === 0 ? {} : { fault: faultOf(unopened) }),

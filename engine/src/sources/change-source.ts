@@ -1,7 +1,7 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal, SourceUpdate } from '../contract.ts';
-import { type ChangeLease, putSourceChange, type SourceChange } from '../store/change-source.ts';
+import { type ChangeLease, type Growth, putSourceChange, type SourceChange } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { HttpProp } from '../store/create-source.ts';
 import { deleteSource as deleteSourceRows } from '../store/delete-source.ts';
@@ -62,6 +62,8 @@ interface PlannedChange {
   definitions: readonly PropDefinition[];
   /** Code or props change, not only the name or whether it is active. */
   isRedeploy: boolean;
+  /** Absent where its props take no more room than before. */
+  growth?: Growth;
 }
 
 async function planChange(
@@ -76,7 +78,7 @@ async function planChange(
   const { definitions, dynamicProps, configuredProps } = isRedeploy
     ? await decideProps(context, who, component ?? ownerOf(row), input, row)
     : propsOf(row);
-  if (isRedeploy) await checkGrowth(context, row, { configuredProps, dynamicProps });
+  const growth = isRedeploy ? await checkGrowth(context, row, { configuredProps, dynamicProps }) : undefined;
   const after: SourceChange = {
     componentId: component?.id ?? row.component_id,
     configuredProps,
@@ -86,17 +88,23 @@ async function planChange(
     active: input.active ?? row.active,
     httpProps: httpPropsOf(definitions),
   };
-  return { after, definitions, isRedeploy };
+  return { after, definitions, isRedeploy, ...(growth === undefined ? {} : { growth }) };
 }
 
-/** Before a hook runs. Props that grow no further are never refused. */
+/**
+ * Before a hook runs; by the time that it has there may be less room, and it is counted again. Props that grow no further are never
+ * refused.
+ */
 async function checkGrowth(
   { db, room }: LifecycleContext,
   { account_id: accountId, configured_props: configured, dynamic_props: dynamic }: SourceRow,
   after: Pick<SourceChange, 'configuredProps' | 'dynamicProps'>,
-): Promise<void> {
-  const growth = jsonBytes(after.configuredProps, after.dynamicProps) - jsonBytes(configured, dynamic);
-  if (growth > 0) await checkConfigurationRoom(db.sql, accountId, await room.limits(accountId), growth);
+): Promise<Growth | undefined> {
+  const bytes = jsonBytes(after.configuredProps, after.dynamicProps) - jsonBytes(configured, dynamic);
+  if (bytes <= 0) return undefined;
+  const limits = await room.limits(accountId);
+  await checkConfigurationRoom(db.sql, accountId, limits, bytes);
+  return { bytes, limits };
 }
 
 function ownerOf(row: SourceRow): PropsOwner {
@@ -113,11 +121,11 @@ async function applyChange(
   context: LifecycleContext,
   lease: ChangeLease,
   row: SourceRow,
-  { after, isRedeploy }: PlannedChange,
+  { after, isRedeploy, growth }: PlannedChange,
 ): Promise<void> {
   const before = beforeOf(row);
   if (row.active && (isRedeploy || !after.active)) await deactivate(context, lease);
-  await put(context, lease, { ...after, httpProps: httpPropsDuring(before.httpProps, after.httpProps) });
+  await put(context, lease, { ...after, httpProps: httpPropsDuring(before.httpProps, after.httpProps) }, growth);
   if (!after.active || !(isRedeploy || !row.active)) return;
   const activated = await runHook(context, lease, 'activate');
   if (activated.ok) return;
@@ -149,8 +157,13 @@ async function takeBack(context: LifecycleContext, lease: ChangeLease, before: S
   return [undone, { hook: 'activate', result: { ...again, message } } as const, stopped];
 }
 
-async function put(context: LifecycleContext, lease: ChangeLease, change: SourceChange): Promise<void> {
-  await putSourceChange(context.db.sql, lease, change);
+async function put(
+  context: LifecycleContext,
+  lease: ChangeLease,
+  change: SourceChange,
+  growth?: Growth,
+): Promise<void> {
+  await putSourceChange(context.db.sql, lease, change, growth);
   context.forget(lease.sourceId);
 }
 

@@ -1,4 +1,4 @@
-import { HeadwaterError, type PropDefinition } from '@headwater/shared';
+import { type AccountLimits, HeadwaterError, type PropDefinition } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
 import { type HttpProp, putEndpoints } from './create-source.ts';
 import type { Sql } from './database.ts';
@@ -6,6 +6,8 @@ import { noteUnusedCode } from './delete-unused-code.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { putTimers, type TimerProp } from './put-timers.ts';
+import { checkConfigurationRoom } from './require-configuration-room.ts';
+import { lockAccount } from './require-room.ts';
 
 /** The source that is being changed, and the node that holds the lease of the change. */
 export interface ChangeLease {
@@ -56,13 +58,28 @@ export interface SourceChange {
   httpProps: readonly HttpProp[];
 }
 
+/** By how much its props grow. */
+export interface Growth {
+  bytes: number;
+  limits: Pick<AccountLimits, 'maxConfigurationBytes'>;
+}
+
 /**
  * Puts new code, props or state in place; the revision makes every node use them for the next run. Throws CONFLICT where the
- * lease was lost.
+ * lease was lost, or the account has no room for their growth.
  */
-export async function putSourceChange(sql: Sql, lease: ChangeLease, change: SourceChange): Promise<void> {
+export async function putSourceChange(
+  sql: Sql,
+  lease: ChangeLease,
+  change: SourceChange,
+  growth?: Growth,
+): Promise<void> {
   const { accountId, sourceId, nodeId } = lease;
   await sql.begin(async (tx) => {
+    if (growth !== undefined) {
+      await lockAccount(tx, accountId);
+      await checkConfigurationRoom(tx, accountId, growth.limits, growth.bytes);
+    }
     const nameSlug = await chooseSlug(tx, accountId, change.nameSlug, { kind: 'source', id: sourceId });
     await noteUnusedCode(tx, sourceId, change.componentId);
     const rows = await tx`

@@ -11,6 +11,8 @@ export interface SourceRuntimeRow {
   deleted: boolean;
   revision: number;
   configured_props: Record<string, unknown>;
+  /** Of the configured props as JSON. */
+  configured_bytes: number;
   component_id: string;
   dedupe: DedupeStrategy | null;
   hooks: HookName[];
@@ -22,6 +24,7 @@ export interface SourceRuntimeRow {
 export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<SourceRuntimeRow | undefined> {
   const rows = await sql<(SourceRuntimeRow & { dynamic_props: PropDefinition[] })[]>`
     select s.id, s.account_id, s.name, s.active, s.deleted_at is not null as deleted, s.revision, s.configured_props,
+      octet_length(s.configured_props::text) as configured_bytes,
       s.component_id, c.dedupe, c.hooks, c.configurable_props, s.dynamic_props,
       (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints
     from sources s join components c on c.id = s.component_id

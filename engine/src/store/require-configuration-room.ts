@@ -6,7 +6,7 @@ import { lockAccount } from './require-room.ts';
 /** What a row costs beside the values in it, with its indexes; the sum below is over so many rows at most. */
 const ROW_BYTES = 1024;
 
-/** The size of a value that is to be stored: as JSON, which is more than what a compressed one takes. */
+/** The size of a value that is to be stored: as JSON, as configuration_bytes counts it but for spaces. */
 export function jsonBytes(...values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
 }
@@ -32,13 +32,13 @@ export async function checkConfigurationRoom(
   { maxConfigurationBytes: value }: Pick<AccountLimits, 'maxConfigurationBytes'>,
   bytes: number,
 ): Promise<void> {
-  // pg_column_size looks at no value that is stored apart from its row, however large it is.
+  // Of texts, kept in each row: pg_column_size would be that of compressed ones, and a length reads all of the value.
   const [row] = await sql<{ used: number }[]>`
     select (
-      select coalesce(sum(pg_column_size(configured_props) + pg_column_size(dynamic_props) + ${ROW_BYTES}::int4), 0)
+      select coalesce(sum(configuration_bytes + ${ROW_BYTES}::int4), 0)
       from emitters where account_id = ${accountId} and kind = 'source' and deleted_at is null
     )::int8 + (
-      select coalesce(sum(pg_column_size(triggers) + pg_column_size(steps) + pg_column_size(settings) + ${ROW_BYTES}::int4), 0)
+      select coalesce(sum(configuration_bytes + ${ROW_BYTES}::int4), 0)
       from deployments where account_id = ${accountId}
     )::int8 as used`;
   const used = (row?.used ?? 0) + bytes;
