@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { parse as parsePairs } from 'node:querystring';
 import { isLongJson, isShortJson, LIMITS } from '@headwater/shared';
+import { withoutPlus } from '../without-plus.ts';
 import { bodyText } from './body-text.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import { countUpTo, multipartJson } from './multipart.ts';
@@ -55,7 +56,7 @@ function headersJson(headers: IncomingHttpHeaders): string {
 
 /** `a=1&b=2&b=3` → `{"a":"1","b":["2","3"]}`. The parsed object has no prototype, so a name like `__proto__` is a name. */
 function pairsJson(text: string): string {
-  return text === '' ? '{}' : JSON.stringify(parsePairs(text, '&', '=', { maxKeys: 0 }));
+  return text === '' ? '{}' : JSON.stringify(parsePairs(withoutPlus(text), '&', '=', { maxKeys: 0 }));
 }
 
 function bodyJson(

@@ -1,13 +1,11 @@
 import type { z } from '@hono/zod-openapi';
 import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import { countUpTo } from '../ingest/multipart.ts';
+import { withoutPlus } from '../without-plus.ts';
 import { findTooMany } from './json-size.ts';
 import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 import { readBodyText } from './read-body.ts';
-
-const PLUS = 0x2b;
-const SPACE = 0x20;
 
 /** Name of a parameter → how its text in the query string is read. */
 export type ParameterKinds = ReadonlyMap<string, 'text' | 'number' | 'boolean' | 'object' | 'any'>;
@@ -77,13 +75,6 @@ function withNames(known: ParameterKinds, names: Iterable<string>): ParameterKin
 // `curl -d '{…}'` announces a form and sends JSON.
 function isForm(contentType: string, text: string): boolean {
   return contentType.startsWith('application/x-www-form-urlencoded') && !/^\s*[{[]/.test(text);
-}
-
-/** A `+` is a space. Of millions of them URLSearchParams makes a chain of millions of texts, which takes half a second. */
-function withoutPlus(text: string): string {
-  const bytes = Buffer.from(text);
-  for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
-  return bytes.toString();
 }
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { TraceEvent, TraceListener, TraceRecord, TraceRun } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import { createGiveWay, LIMITS } from '@headwater/shared';
+import { RawJson } from '../raw-json.ts';
 import { exceededLimitSchema } from './exceeded-limit.ts';
 import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
 
@@ -20,7 +21,12 @@ const attemptSchema = z.object({
 
 const listenerSchema = z.object({
   listener_id: z.string().openapi({ description: 'A webhook, source or workflow.' }),
-  listener_name: z.string().nullable(),
+  listener_name: z
+    .string()
+    .nullable()
+    .openapi({
+      description: `Of a webhook without a name, the first ${LIMITS.maxNameChars} characters of its URL.`,
+    }),
   outcome: z.enum(['delivery', 'run', 'missed']).openapi({
     description: 'It is delivered to the webhook; the source or workflow runs for it; or it does not get it.',
   }),
@@ -100,7 +106,7 @@ export const traceSchema = z
   .object({
     id: z.string(),
     truncated: z.boolean().openapi({
-      description: `There is more: at most ${LIMITS.maxTraceRows} of runs, executions, steps, events, deliveries and sends each are shown, and ${LIMITS.maxTraceLogBytes} bytes of log lines.`,
+      description: `There is more: at most ${LIMITS.maxTraceRows} of runs, executions, steps, events, deliveries and sends each are shown, ${LIMITS.maxTraceListeners} listeners of all events together, those first that got one or were to get one, the last ${LIMITS.maxTraceAttempts} attempts of each delivery and send, and ${LIMITS.maxTraceLogBytes} bytes of log lines.`,
     }),
     runs: z
       .array(traceRunSchema)
@@ -108,12 +114,51 @@ export const traceSchema = z
   })
   .openapi('Trace');
 
-export function presentTrace({ id, isCut, runs }: TraceRecord): z.output<typeof traceSchema> {
-  return { id, truncated: isCut, runs: runs.map(presentRun) };
+/** As JSON text that is made piece by piece: between them the thread is for others, whatever the trace has of lines and errors. */
+export async function presentTrace({ id, isCut, runs }: TraceRecord): Promise<z.output<typeof traceSchema>> {
+  const out: Out = { pieces: [], giveWay: createGiveWay() };
+  await writeList(runs, out, writeRun);
+  const text = new RawJson(...out.pieces) as unknown as z.output<typeof traceRunSchema>[];
+  return { id, truncated: isCut, runs: text };
+}
+
+interface Out {
+  pieces: string[];
+  giveWay: () => Promise<void>;
+}
+
+async function writeList<T>(items: readonly T[], out: Out, write: (item: T, out: Out) => Promise<void> | void) {
+  for (const [index, item] of items.entries()) {
+    out.pieces.push(index === 0 ? '[' : ',');
+    await write(item, out);
+    await out.giveWay();
+  }
+  out.pieces.push(items.length === 0 ? '[]' : ']');
+}
+
+/** An object with a last member that is written by itself. */
+async function writeWith(record: object, name: string, out: Out, writeMember: () => Promise<void>): Promise<void> {
+  out.pieces.push(`${JSON.stringify(record).slice(0, -1)},"${name}":`);
+  await writeMember();
+  out.pieces.push('}');
 }
 
 /** Goes as deep as a chain of events is long, which maxEventHops bounds. */
-function presentRun(run: TraceRun): z.output<typeof traceRunSchema> {
+function writeRun(run: TraceRun, out: Out): Promise<void> {
+  return writeWith(presentRun(run), 'events', out, () => writeList(run.events, out, writeEvent));
+}
+
+function writeEvent(event: TraceEvent, out: Out): Promise<void> {
+  return writeWith(presentEvent(event), 'listeners', out, () => writeList(event.listeners, out, writeListener));
+}
+
+function writeListener(listener: TraceListener, out: Out): Promise<void> | void {
+  const record = presentListener(listener);
+  if (listener.outcome === 'run') return writeWith(record, 'run', out, () => writeRun(listener.run, out));
+  out.pieces.push(JSON.stringify(record));
+}
+
+function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'events'> {
   const { invokedAtMs: invoked, startedAtMs: started, endedAtMs: ended } = run;
   return {
     type: run.type,
@@ -139,13 +184,12 @@ function presentRun(run: TraceRun): z.output<typeof traceRunSchema> {
       error: presentError(step.error),
       logs: presentLines(step.logs),
     })),
-    events: run.events.map(presentEvent),
     deduped: run.deduped === undefined ? null : { count: run.deduped.count, ids: run.deduped.emitIds },
     sends: run.sends,
   };
 }
 
-function presentEvent(event: TraceEvent): z.output<typeof eventSchema> {
+function presentEvent(event: TraceEvent): Omit<z.output<typeof eventSchema>, 'listeners'> {
   return {
     id: event.id,
     emit_id: `${event.emitterId}-${event.id}`,
@@ -154,10 +198,10 @@ function presentEvent(event: TraceEvent): z.output<typeof eventSchema> {
     component_id: event.emitId ?? null,
     indexed_at_ms: event.indexedAtMs,
     bytes: event.bytes,
-    listeners: event.listeners.map(presentListener),
   };
 }
 
+/** Without its run. */
 function presentListener(listener: TraceListener): z.output<typeof listenerSchema> {
   const { listenerId, listenerName = null, outcome } = listener;
   const base = { listener_id: listenerId, listener_name: listenerName, outcome };
@@ -167,7 +211,7 @@ function presentListener(listener: TraceListener): z.output<typeof listenerSchem
       return { ...base, delivery: { id, status, attempts, next_attempt_at: whole(nextAttemptAtMs) } };
     }
     case 'run':
-      return { ...base, run: presentRun(listener.run) };
+      return base;
     case 'missed':
       return { ...base, reason: listener.reason };
   }

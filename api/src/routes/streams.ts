@@ -28,7 +28,7 @@ function eventStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): End
     name: `stream${Noun}Events`,
     tag,
     summary: `The events of a ${noun} as they come`,
-    description: `${ABOUT} \`id\` is that of the event, \`event\` its channel (none for the default channel), \`data\` as in event_summaries. What a workflow has sent with \`$.send.sse\` has its channel as \`event\` and its payload as \`data\`.`,
+    description: `${ABOUT} The last ones are looked for among the newest ${LIMITS.maxStreamScanEvents} of the ${noun}, whatever their channel. \`id\` is that of the event, \`event\` its channel (none for the default channel), \`data\` as in event_summaries. What a workflow has sent with \`$.send.sse\` has its channel as \`event\` and its payload as \`data\`.`,
     pathId,
     parameters: z.object({
       channel: textParameter(LIMITS.maxChannelChars).optional().openapi({
@@ -72,24 +72,20 @@ function logStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): Endpo
   });
 }
 
-function messagesOf<T>(stream: Stream<T>, messageOf: (item: T) => Message | undefined): MessageSource {
+function messagesOf<T>(stream: Stream<T>, messageOf: (item: T) => Message): MessageSource {
   return {
     async next(waitMs) {
       const items = await stream.next(waitMs);
-      return items?.flatMap((item) => messageOf(item) ?? []);
+      return items?.map(messageOf);
     },
     close: stream.close,
   };
 }
 
-/** Undefined where it was sent to another channel of the stream than the one that is asked for. */
-function eventMessage(event: EventRecord, channel: string | undefined): Message | undefined {
+/** What `$.send.sse` has sent is given as it was sent, except to whoever asks for its channel by name. */
+function eventMessage(event: EventRecord, channel: string | undefined): Message {
   const sent = event.channel === SSE_CHANNEL && channel !== SSE_CHANNEL ? readSent(event) : undefined;
-  if (sent !== undefined) {
-    if (channel !== undefined && sent.channel !== channel) return undefined;
-    return { id: event.id, ...nameOf(sent.channel), data: sent.payload };
-  }
-  if (channel !== undefined && event.channel !== channel) return undefined;
+  if (sent !== undefined) return { id: event.id, ...nameOf(sent.channel), data: sent.payload };
   return { id: event.id, ...nameOf(event.channel), data: recordToJson(presentEvent(event)) };
 }
 

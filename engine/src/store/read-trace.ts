@@ -197,13 +197,19 @@ export function readTraceDeliveries(
       ${events.map((row) => row.emitter_id)}::text[], ${events.map((row) => row.indexed_at_ms)}::int8[],
       ${events.map((row) => row.seq)}::int4[], ${floors}::text[], ${ends}::text[]
     ) as e(emitter_id, ms, seq, floor, ending) cross join lateral (
-      select id, webhook_id, emitter_id, indexed_at_ms, seq, status, attempts,
+      select id, webhook_id, emitter_id, indexed_at_ms, seq, status, ${newestAttempts(sql)},
         (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_ms
       from deliveries d
       where d.webhook_id = listening.id and d.id >= e.floor and d.id < e.ending
         and d.emitter_id = e.emitter_id and d.indexed_at_ms = e.ms and d.seq = e.seq
     ) as d
     order by d.id limit ${limit}`;
+}
+
+/** One more than is shown tells that there are more. */
+function newestAttempts(sql: Sql) {
+  const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
+  return sql`jsonb_path_query_array(attempts, ${path}::jsonpath) as attempts`;
 }
 
 const emittersOf = (events: readonly TraceEventRow[]): string[] => [
@@ -275,16 +281,16 @@ export interface TraceSendRow {
 
 export function readTraceSends(sql: Sql, accountId: string, traceId: string, limit: number): Promise<TraceSendRow[]> {
   return sql<TraceSendRow[]>`
-    select id, execution_id, kind, status, attempts from sends
+    select id, execution_id, kind, status, ${newestAttempts(sql)} from sends
     where trace_id = ${traceId} and account_id = ${accountId} order by id limit ${limit}`;
 }
 
-/** Of sources, workflows and webhooks, deleted ones too as long as they have rows. */
+/** Of sources, workflows and webhooks, deleted ones too as long as they have rows; of a webhook without one the beginning of its URL. */
 export async function readNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; name: string }[]>`
     select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[])
     union all
-    select id, coalesce(nullif(name, ''), url) from webhooks
+    select id, coalesce(nullif(name, ''), left(url, ${LIMITS.maxNameChars}::int4)) from webhooks
     where account_id = ${accountId} and id = any(${[...ids]}::text[])`;
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

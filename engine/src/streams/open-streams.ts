@@ -21,7 +21,7 @@ export function createOpenStreams(): OpenStreams {
   let isEnding = false;
 
   function checkRoom(accountId: string, maxStreams: number): void {
-    if (isEnding) throw new HeadwaterError('UNAVAILABLE', 'This node stops; connect again');
+    if (isEnding) throw nodeStops();
     const ofAccount = [...places.values()].filter((place) => place.accountId === accountId).length;
     if (ofAccount >= maxStreams) {
       throw new HeadwaterError(
@@ -35,6 +35,7 @@ export function createOpenStreams(): OpenStreams {
     }
     if (places.size < LIMITS.maxStreams) return;
     throw new HeadwaterError('UNAVAILABLE', 'This node has as many streams open as it can', {
+      limit: { name: 'maxStreams', value: LIMITS.maxStreams, used: places.size + 1 },
       retryAfterSeconds: RETRY_SECONDS,
     });
   }
@@ -59,5 +60,7 @@ export function createOpenStreams(): OpenStreams {
     },
   };
 }
+
+export const nodeStops = () => new HeadwaterError('UNAVAILABLE', 'This node stops; connect again');
 
 const RETRY_SECONDS = 5;

@@ -63,7 +63,8 @@ export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
           const items = await readOn(last);
           if (signal.aborted) break;
           onHeld(items);
-          if (items.length > 0) return items;
+          // Also with nothing, where it looks through very many of others: the client is to hear that the stream lives.
+          if (items.length > 0 || Date.now() >= untilMs) return items;
         } else {
           const leftMs = untilMs - Date.now();
           if (leftMs <= 0) return [];

@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, inTurn, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { EventRecord, LogLineRecord, Principal } from '../contract.ts';
 import type { EventStreamRequest, Stream, Streams } from '../contract-streams.ts';
@@ -12,9 +12,9 @@ import { emitterExists } from '../store/emitter-exists.ts';
 import { type LogSlice, readLoggedRuns } from '../store/read-logs.ts';
 import { readEventsAfter, readReplayStart } from '../store/read-stream.ts';
 import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
-import { createOpenStreams } from './open-streams.ts';
+import { createOpenStreams, nodeStops } from './open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
-import type { Watch, Watches } from './watches.ts';
+import type { Watches } from './watches.ts';
 
 export interface StreamsOptions {
   sql: Sql;
@@ -39,11 +39,12 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     await checkEmitter(sql, accountId, emitterId);
     const { maxStreams } = await limits.get(accountId);
     const place = opened.enter(accountId, maxStreams);
-    let watch: Watch | undefined;
+    const opening = new AbortController();
+    place.closeWith(() => opening.abort());
     try {
-      // Before the start is read: what comes meanwhile is seen by one of the two.
-      watch = await watches.open(emitterId);
-      const cursor = await source.start();
+      // In turn like every read: those that are opened at once would have all connections of the node while they look.
+      const begun = await inTurn(turns, accountId, opening.signal, () => begin(watches, emitterId, source.start));
+      if (begun === undefined) throw nodeStops();
       const bytesOf = (items: readonly T[]) => items.reduce((sum, item) => sum + source.bytesOf(item), 0);
       const turn = async (signal: AbortSignal) => {
         await held.room(accountId, signal);
@@ -52,8 +53,7 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       const onHeld = holder(held, accountId);
       const stream = createReader<T, C>({
         ...source,
-        watch,
-        cursor,
+        ...begun,
         read: readInTurn<T, C>(source.read, bytesOf, turn),
         onHeld: (items) => onHeld(bytesOf(items)),
         onClose: place.leave,
@@ -61,7 +61,6 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       place.closeWith(stream.close);
       return stream;
     } catch (error) {
-      watch?.close();
       place.leave();
       throw error;
     }
@@ -83,6 +82,17 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     open: opened.count,
     end: opened.end,
   };
+}
+
+async function begin<C>(watches: Watches, emitterId: string, start: () => Promise<C>) {
+  // Before the start is read: what comes meanwhile is seen by one of the two.
+  const watch = await watches.open(emitterId);
+  try {
+    return { watch, cursor: await start() };
+  } catch (error) {
+    watch.close();
+    throw error;
+  }
 }
 
 /** The bytes of what was read say when the next may be. */
@@ -146,7 +156,9 @@ function eventSource(
     bytesOf: ({ data }: EventRecord) => data.length + MESSAGE_BYTES,
     isAfter: (last: EventPosition, cursor: EventPosition) => comparePositions(last, cursor) > 0,
     async read(after: EventPosition, last: EventPosition) {
-      const { items, isFull } = await readEventsAfter(sql, accountId, emitterId, { channel, after, expand });
+      const found = await readEventsAfter(sql, accountId, emitterId, { channel, after, expand });
+      const { items, isFull, lookedUpTo } = found;
+      if (lookedUpTo !== undefined) return { items, cursor: lookedUpTo, isFull: true };
       const newest = parseEventId(items.at(-1)?.id ?? '') ?? after;
       // What is not of this channel has been passed over up to `last`.
       const cursor = isFull || comparePositions(newest, last) > 0 ? newest : last;

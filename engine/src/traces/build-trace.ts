@@ -1,59 +1,53 @@
-import { idTimeMs, type LogLine } from '@headwater/shared';
-import type { MissReason, TraceEvent, TraceListener, TraceRun, TraceStep } from '../contract-traces.ts';
+import { createGiveWay, idTimeMs, LIMITS, type LogLine } from '@headwater/shared';
+import type { TraceEvent, TraceListener, TraceRun, TraceStep } from '../contract-traces.ts';
 import type { ExecutionError, ExecutionRecord } from '../contract-workflows.ts';
-import { emitIdOf, formatEventId } from '../events/event-id.ts';
+import { formatEventId } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
-import type {
-  TraceDeliveryRow,
-  TraceEventRow,
-  TraceMissedRow,
-  TraceRunRow,
-  TraceSendRow,
-  TraceStepRow,
-  TraceSubscriptionRow,
-} from '../store/read-trace.ts';
+import type { TraceEventRow, TraceRunRow, TraceSendRow, TraceStepRow } from '../store/read-trace.ts';
+import { emitIdOfRow, findListeners, type ListenerParts } from './trace-listeners.ts';
 
 /** What is known of a trace. */
-export interface TraceParts {
-  events: readonly TraceEventRow[];
+export interface TraceParts extends ListenerParts {
   runs: readonly TraceRunRow[];
   executions: readonly ExecutionRecord[];
   steps: readonly TraceStepRow[];
-  deliveries: readonly TraceDeliveryRow[];
-  missed: readonly TraceMissedRow[];
-  subscriptions: readonly TraceSubscriptionRow[];
   sends: readonly TraceSendRow[];
-  names: ReadonlyMap<string, string>;
 }
 
-/** Puts rows together into a tree; answers what nothing else in it has started. Pure. */
-export function buildTrace(parts: TraceParts): TraceRun[] {
-  const runs = collectRuns(parts);
+/**
+ * Puts rows together into a tree; answers what nothing else in it has started. Of thousands of rows with lines and errors: between
+ * them the thread is for others.
+ */
+export async function buildTrace(parts: TraceParts): Promise<{ runs: TraceRun[]; isCut: boolean }> {
+  const giveWay = createGiveWay();
+  const runs = await collectRuns(parts, giveWay);
   const started = Map.groupBy(runs.values(), (run) => run.causedBy);
+  const { byEvent, isCut } = await findListeners(parts, started, giveWay);
   const shown = new Set<TraceRun>();
   for (const row of parts.events) {
     const emitId = emitIdOfRow(row);
-    const children = started.get(emitId) ?? [];
-    for (const child of children) shown.add(child);
-    runs.get(row.invocation_id ?? '')?.events.push(eventOf(row, children, parts));
+    for (const child of started.get(emitId) ?? []) shown.add(child);
+    runs.get(row.invocation_id ?? '')?.events.push(eventOf(row, byEvent.get(emitId) ?? []));
   }
-  return [...runs.values()].filter((run) => !shown.has(run));
+  return { runs: [...runs.values()].filter((run) => !shown.has(run)), isCut };
 }
 
-const emitIdOfRow = (row: TraceEventRow) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq });
-
-function collectRuns(parts: TraceParts): Map<string, TraceRun> {
+async function collectRuns(parts: TraceParts, giveWay: () => Promise<void>): Promise<Map<string, TraceRun>> {
   const steps = Map.groupBy(parts.steps, (step) => step.execution_id);
   const sends = Map.groupBy(parts.sends, (send) => send.execution_id);
   const deduped = new Map(
     parts.missed.filter(({ reason }) => reason === 'deduped').map((row) => [row.invocation_id, row]),
   );
-  const all = [
-    ...parts.runs.map(runOf),
-    ...parts.executions.map((execution) => executionOf(execution, steps.get(execution.id) ?? [])),
-  ];
-  const runs = new Map(all.map((run) => [run.id, run]));
+  const runs = new Map<string, TraceRun>();
+  for (const row of parts.runs) {
+    runs.set(row.id, runOf(row));
+    await giveWay();
+  }
+  for (const execution of parts.executions) {
+    runs.set(execution.id, executionOf(execution, steps.get(execution.id) ?? []));
+    await giveWay();
+  }
   for (const [id, events] of Map.groupBy(parts.events, (event) => event.invocation_id)) {
     const [first] = events;
     if (id !== null && first !== undefined && !runs.has(id)) runs.set(id, quietRunOf(id, first, events));
@@ -66,7 +60,7 @@ function collectRuns(parts: TraceParts): Map<string, TraceRun> {
     if (name !== undefined) run.emitterName = name;
     const known = deduped.get(run.id);
     if (known !== undefined) run.deduped = { count: known.missed, emitIds: JSON.parse(known.emit_ids) as string[] };
-    run.sends = (sends.get(run.id) ?? []).map(({ id, kind, status, attempts }) => ({ id, kind, status, attempts }));
+    run.sends = (sends.get(run.id) ?? []).map(sendOf);
   }
   return new Map([...runs].sort(([a], [b]) => (idTimeMs(a) ?? 0) - (idTimeMs(b) ?? 0)));
 }
@@ -144,11 +138,15 @@ function stepOf(row: TraceStepRow): TraceStep {
   };
 }
 
+function sendOf({ id, kind, status, attempts }: TraceSendRow): TraceRun['sends'][number] {
+  return { id, kind, status, attempts: attempts.slice(-LIMITS.maxTraceAttempts) };
+}
+
 function linesOf(logs: string | null): LogLine[] {
   return logs === null ? [] : readLines(logs);
 }
 
-function eventOf(row: TraceEventRow, started: readonly TraceRun[], parts: TraceParts): TraceEvent {
+function eventOf(row: TraceEventRow, listeners: TraceListener[]): TraceEvent {
   return {
     id: formatEventId({ ms: row.indexed_at_ms, seq: row.seq }),
     emitterId: row.emitter_id,
@@ -157,61 +155,6 @@ function eventOf(row: TraceEventRow, started: readonly TraceRun[], parts: TraceP
     ...(row.summary === null ? {} : { summary: row.summary }),
     indexedAtMs: row.indexed_at_ms,
     bytes: row.bytes,
-    listeners: listenersOf(row, started, parts),
+    listeners,
   };
-}
-
-function listenersOf(row: TraceEventRow, started: readonly TraceRun[], parts: TraceParts): TraceListener[] {
-  const deliveries = parts.deliveries.filter(
-    (one) => one.emitter_id === row.emitter_id && one.indexed_at_ms === row.indexed_at_ms && one.seq === row.seq,
-  );
-  const listeners: TraceListener[] = [
-    ...deliveries.map((one) => ({
-      listenerId: one.webhook_id,
-      outcome: 'delivery' as const,
-      delivery: deliveryOf(one),
-    })),
-    ...started.map((run) => ({ listenerId: run.emitterId, outcome: 'run' as const, run })),
-  ];
-  const missed = new Map<string, MissReason>();
-  for (const one of parts.missed) {
-    if (one.listener_id !== null && isMissed(row, one)) missed.set(one.listener_id, one.reason as MissReason);
-  }
-  const known = new Set([...listeners.map(({ listenerId }) => listenerId), ...missed.keys()]);
-  for (const id of onOtherChannels(row, parts.subscriptions)) if (!known.has(id)) missed.set(id, 'no_such_channel');
-  const others = [...missed].map(([listenerId, reason]) => ({ listenerId, outcome: 'missed' as const, reason }));
-  return [...listeners, ...others].map((listener) => {
-    const listenerName = parts.names.get(listener.listenerId);
-    return listenerName === undefined ? listener : { ...listener, listenerName };
-  });
-}
-
-function deliveryOf({ id, status, attempts, next_attempt_ms: nextAttemptAtMs }: TraceDeliveryRow) {
-  return { id, status, attempts, ...(status === 'pending' ? { nextAttemptAtMs } : {}) };
-}
-
-/** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
-const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full']);
-
-function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
-  if (missed.channel !== row.channel || missed.emitter_id !== row.emitter_id) return false;
-  if (OF_ONE_RUN.has(missed.reason)) return missed.invocation_id === row.invocation_id;
-  const { reason, ms, from_seq: from, to_seq: to } = missed;
-  return (
-    reason === 'paused' && ms === row.indexed_at_ms && from !== null && to !== null && from <= row.seq && row.seq <= to
-  );
-}
-
-/** Who listened to the emitter then, but to none of its events of this channel. Nobody is told that of built-in channels. */
-function onOtherChannels(row: TraceEventRow, subscriptions: readonly TraceSubscriptionRow[]): string[] {
-  if (row.channel.startsWith('$')) return [];
-  const glob = isWorkflow(row.emitter_id) ? 'p_*' : 'dc_*';
-  const ofEmitter = subscriptions.filter(
-    (one) =>
-      (one.emitter_id === row.emitter_id || (one.emitter_id === glob && one.listener_id !== row.emitter_id)) &&
-      !one.event_name.startsWith('$'),
-  );
-  const hearing = new Set(ofEmitter.filter((one) => one.event_name === row.channel).map((one) => one.listener_id));
-  const others = ofEmitter.filter((one) => !hearing.has(one.listener_id) && one.created_ms <= row.indexed_at_ms);
-  return [...new Set(others.map((one) => one.listener_id))];
 }

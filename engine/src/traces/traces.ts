@@ -52,10 +52,12 @@ async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<
   const isCut =
     Object.values(rows).some(({ length }) => length > LIMITS.maxTraceRows) ||
     [...runs, ...steps].some(({ logs }) => logs === null) ||
+    [...deliveries, ...sends].some(({ attempts }) => attempts.length > LIMITS.maxTraceAttempts) ||
     missed.some(({ reason }) => reason === 'more');
   const parts = { events: shown, runs, executions, steps, deliveries, missed, subscriptions, sends };
   const names = await readNames(sql, accountId, namedIn(parts));
-  return { id: traceId, isCut, runs: buildTrace({ ...parts, names }) };
+  const built = await buildTrace({ ...parts, names });
+  return { id: traceId, isCut: isCut || built.isCut, runs: built.runs };
 }
 
 function namedIn({ events, runs, executions, deliveries, missed, subscriptions }: Omit<TraceParts, 'names'>): string[] {

@@ -1,0 +1,116 @@
+import { LIMITS } from '@headwater/shared';
+import type { MissReason, TraceListener, TraceRun } from '../contract-traces.ts';
+import { emitIdOf } from '../events/event-id.ts';
+import { isWorkflow } from '../run/invocation.ts';
+import type { TraceDeliveryRow, TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from '../store/read-trace.ts';
+
+/** What is known of who listens. */
+export interface ListenerParts {
+  events: readonly TraceEventRow[];
+  deliveries: readonly TraceDeliveryRow[];
+  missed: readonly TraceMissedRow[];
+  subscriptions: readonly TraceSubscriptionRow[];
+  names: ReadonlyMap<string, string>;
+}
+
+export interface FoundListeners {
+  /** By the `emit_id` of the event. */
+  byEvent: ReadonlyMap<string, TraceListener[]>;
+  /** There were more than LIMITS.maxTraceListeners. */
+  isCut: boolean;
+}
+
+/** Who listens to an event, besides those that are known to. */
+type Finder = (row: TraceEventRow, known: readonly TraceListener[]) => TraceListener[];
+
+export const emitIdOfRow = (row: TraceEventRow) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq });
+
+/**
+ * Who got the events or ran for them, who was to get them and did not, and, where there is room, who was not meant. Of all events
+ * together: hundreds of them with a thousand subscriptions would be an answer of hundreds of megabytes.
+ */
+export async function findListeners(
+  parts: ListenerParts,
+  started: ReadonlyMap<string | undefined, readonly TraceRun[]>,
+  giveWay: () => Promise<void>,
+): Promise<FoundListeners> {
+  const byEvent = new Map<string, TraceListener[]>();
+  let left = LIMITS.maxTraceListeners;
+  for (const find of [reached(parts, started), missing(parts), onOtherChannels(parts)]) {
+    for (const row of parts.events) {
+      const known = byEvent.get(emitIdOfRow(row)) ?? [];
+      const found = find(row, known);
+      byEvent.set(emitIdOfRow(row), [...known, ...found.slice(0, left).map((one) => named(one, parts.names))]);
+      if (found.length > left) return { byEvent, isCut: true };
+      left -= found.length;
+      await giveWay();
+    }
+  }
+  return { byEvent, isCut: false };
+}
+
+function named(listener: TraceListener, names: ListenerParts['names']): TraceListener {
+  const listenerName = names.get(listener.listenerId);
+  return listenerName === undefined ? listener : { ...listener, listenerName };
+}
+
+function reached({ deliveries }: ListenerParts, started: ReadonlyMap<string | undefined, readonly TraceRun[]>): Finder {
+  const byEvent = Map.groupBy(deliveries, (one) => emitIdOf(one.emitter_id, { ms: one.indexed_at_ms, seq: one.seq }));
+  return (row) => [
+    ...(byEvent.get(emitIdOfRow(row)) ?? []).map((one) => ({
+      listenerId: one.webhook_id,
+      outcome: 'delivery' as const,
+      delivery: deliveryOf(one),
+    })),
+    ...(started.get(emitIdOfRow(row)) ?? []).map((run) => ({
+      listenerId: run.emitterId,
+      outcome: 'run' as const,
+      run,
+    })),
+  ];
+}
+
+function deliveryOf({ id, status, attempts, next_attempt_ms: nextAttemptAtMs }: TraceDeliveryRow) {
+  const shown = attempts.slice(-LIMITS.maxTraceAttempts);
+  return { id, status, attempts: shown, ...(status === 'pending' ? { nextAttemptAtMs } : {}) };
+}
+
+function missing({ missed }: ListenerParts): Finder {
+  const byEmitter = Map.groupBy(missed, (one) => one.emitter_id);
+  return (row) => {
+    const reasons = new Map<string, MissReason>();
+    for (const one of byEmitter.get(row.emitter_id) ?? [])
+      if (one.listener_id !== null && isMissed(row, one)) reasons.set(one.listener_id, one.reason as MissReason);
+    return [...reasons].map(([listenerId, reason]) => ({ listenerId, outcome: 'missed', reason }));
+  };
+}
+
+/** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
+const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full']);
+
+function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
+  if (missed.channel !== row.channel) return false;
+  if (OF_ONE_RUN.has(missed.reason)) return missed.invocation_id === row.invocation_id;
+  const { reason, ms, from_seq: from, to_seq: to } = missed;
+  return (
+    reason === 'paused' && ms === row.indexed_at_ms && from !== null && to !== null && from <= row.seq && row.seq <= to
+  );
+}
+
+/** Who listened to the emitter then, but to none of its events of this channel. Nobody is told that of built-in channels. */
+function onOtherChannels({ subscriptions }: ListenerParts): Finder {
+  return (row, known) => {
+    if (row.channel.startsWith('$')) return [];
+    const glob = isWorkflow(row.emitter_id) ? 'p_*' : 'dc_*';
+    const ofEmitter = subscriptions.filter(
+      (one) =>
+        (one.emitter_id === row.emitter_id || (one.emitter_id === glob && one.listener_id !== row.emitter_id)) &&
+        !one.event_name.startsWith('$'),
+    );
+    const hearing = ofEmitter.filter((one) => one.event_name === row.channel).map((one) => one.listener_id);
+    const passed = new Set([...hearing, ...known.map(({ listenerId }) => listenerId)]);
+    const others = ofEmitter.filter((one) => !passed.has(one.listener_id) && one.created_ms <= row.indexed_at_ms);
+    const ids = new Set(others.map((one) => one.listener_id));
+    return [...ids].map((listenerId) => ({ listenerId, outcome: 'missed', reason: 'no_such_channel' }));
+  };
+}
