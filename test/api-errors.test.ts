@@ -77,7 +77,9 @@ test('a body over the limit is a 413, announced or in chunks', async () => {
   const big = 'x'.repeat(LIMITS.maxApiBodyBytes + 1);
   const announced = await server.call('/v1/components', { method: 'POST', body: big });
   expect(announced.status).toBe(413);
-  await readProblem(announced);
+  const value = LIMITS.maxApiBodyBytes;
+  const limit = { name: 'maxApiBodyBytes', value, used: value + 1 };
+  expect(await readProblem(announced)).toMatchObject({ limit });
   const body = new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(big));
@@ -86,6 +88,9 @@ test('a body over the limit is a 413, announced or in chunks', async () => {
   });
   const chunked = await server.call('/v1/components', { method: 'POST', body, duplex: 'half' });
   expect(chunked.status).toBe(413);
+  expect(await readProblem(chunked)).toMatchObject({
+    limit: { name: 'maxApiBodyBytes', value, used: expect.any(Number) },
+  });
 });
 
 test('a compressed body is a 415 that says so, not JSON that is broken', async () => {

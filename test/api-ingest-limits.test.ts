@@ -24,6 +24,8 @@ test('a body of the limit is taken, one byte more is a 413 that its sender can r
   const headers = { 'content-length': String(body.length) };
   const announced = await rawRequest(server.port, { method: 'POST', path: '/e/known1', headers, body: [body] });
   expect(announced.status).toBe(413);
+  const limit = { name: 'maxHttpBodyBytes', value: LIMITS.maxHttpBodyBytes, used: body.length };
+  for (const refused of [chunked, announced]) expect(JSON.parse(refused.text)).toMatchObject({ limit });
   expect(server.accepted).toHaveLength(1);
 });
 

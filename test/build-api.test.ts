@@ -124,6 +124,21 @@ describe('a component from a URL', () => {
     );
     const { text } = await headwater.api('POST', '/components', { component_url: `${files.url}/endless.mjs` });
     expect(text).toContain('more than 100 files');
+    expect(JSON.parse(text)).toMatchObject({ limit: { name: 'maxComponentFiles', value: 100, used: 102 } });
+  });
+
+  test.each([
+    ['alone', ''],
+    ['with what it imports', `import './half.mjs';`],
+  ])('has a megabyte of code at most, %s', async (_name, line) => {
+    const half = `export default {}; /*${'x'.repeat(600_000)}*/`;
+    files.serve('/half.mjs', half);
+    files.serve('/large.mjs', source(line, `/*${'x'.repeat(line === '' ? 1_100_000 : 600_000)}*/`));
+    const { status, text } = await headwater.api('POST', '/components', { component_url: `${files.url}/large.mjs` });
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { limit: { name: 'maxComponentCodeBytes', value: 1_048_576 } },
+    ]);
   });
 });
 

@@ -72,7 +72,12 @@ test.each(['_', '__proto__', 'constructor', 'a1', 'A'.repeat(128)])('the name %j
 
 test('a value has at most 64 KB and is text', async () => {
   expect((await put('LONG', 'x'.repeat(LIMITS.maxEnvironmentValueBytes))).status).toBe(200);
-  expect((await put('LONG', 'é'.repeat(LIMITS.maxEnvironmentValueBytes / 2 + 1))).status).toBe(400);
+  const value = LIMITS.maxEnvironmentValueBytes;
+  const refused = await put('LONG', 'é'.repeat(value / 2 + 1));
+  expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
+    400,
+    { limit: { name: 'maxEnvironmentValueBytes', value, used: value + 2 } },
+  ]);
   expect((await put('LONG', 5)).status).toBe(400);
   expect((await put('LONG', undefined)).status).toBe(400);
   expect((await put('EMPTY', '')).status).toBe(200);

@@ -115,6 +115,12 @@ test('props: a value has at most 64 KB, a text as it is, anything else as JSON',
   });
   expect(Object.keys(refused)).toEqual(['s', 'o']);
   expect(refused['s']).toContain('65537 bytes');
+  const { text } = await hw.api('POST', '/sources', {
+    component_code: showing(`s: 'string'`),
+    configured_props: { s: `${fits}x` },
+  });
+  const value = LIMITS.maxPropValueBytes;
+  expect(JSON.parse(text)).toMatchObject({ limit: { name: 'maxPropValueBytes', value, used: value + 1 } });
 });
 
 test('props: optional may be left out, default fills in, also for a prop that is not optional', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findTreeComponents, pinPackages, readTree } from '../engine/src/registry/component-tree.ts';
+import { askedVersions, pinPackages, readTree } from '../engine/src/registry/component-tree.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
@@ -97,6 +97,24 @@ test('import: into the registry it takes the limit, and the keys of the registry
   expect((await hw.api('GET', '/components/registry/zoo-a')).data.version).toBe('1.0.0');
 });
 
+test('import: a component has the packages of the package.json in its folder or above', async () => {
+  const component = (key: string) =>
+    `import 'no-such-pack'; export default { name: 'P', key: '${key}', version: '1.0.0', run() {} };`;
+  const done = await importTree({
+    scope: 'draft',
+    files: {
+      'package.json': '{"dependencies":{"no-such-pack":"1.0.0"}}',
+      'b/package.json': '{"dependencies":{"no-such-pack":"2.0.0"}}',
+      'a/sources/x/x.mjs': component('pack-x'),
+      'b/sources/y/y.mjs': component('pack-y'),
+    },
+  });
+  expect(done.components.map(({ error }: { error: string }) => error)).toEqual([
+    expect.stringContaining('no-such-pack@1.0.0'),
+    expect.stringContaining('no-such-pack@2.0.0'),
+  ]);
+});
+
 test('import: what holds no component is refused, and so are more imports than may wait', async () => {
   const empty = await hw.api('POST', '/registry/import', { files: { 'a/b.mjs': 'export default {}' } });
   expect([empty.status, empty.text]).toEqual([400, expect.stringContaining('No component')]);
@@ -109,31 +127,32 @@ test('import: what holds no component is refused, and so are more imports than m
   expect(started.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(4);
 });
 
-test('import: components are found by folder and text, helpers are not', () => {
-  const { tree } = readTree(TREE);
-  expect(findTreeComponents(tree)).toEqual([
+test('import: components are found by folder and text, helpers are not', async () => {
+  const { files } = await readTree(TREE);
+  expect(files.flatMap(({ path: name, isComponent }) => (isComponent ? name : [])).toSorted()).toEqual([
     'components/acme/actions/broken/broken.mjs',
     'components/acme/actions/do-it/do-it.ts',
     'components/acme/sources/new-thing/new-thing.mjs',
   ]);
 });
 
-test('import: packages get the versions of the nearest package.json that names them', () => {
-  const { tree } = readTree({
-    'package.json': '{"dependencies":{"lodash":"4.17.21","axios":"1.0.0","tagged":"next"}}',
-    'acme/package.json': '{"dependencies":{"axios":"^1.2.0","@scope/part":"~2.0.0"}}',
-    'acme/sources/a/a.mjs': [
-      `import axios from 'axios';`,
-      `import part from "@scope/part/inner";`,
-      `import { get } from 'lodash/get';`,
-      `import 'tagged';`,
-      `import fixed from 'axios@1.5.0';`,
-      `import fs from 'fs';`,
-      `import app from '../../acme.app.mjs';`,
-      `const later = await import('lodash');`,
-    ].join('\n'),
-  });
-  expect(pinPackages(tree, 'acme/sources/a/a.mjs').split('\n')).toEqual([
+test('import: packages get the versions of the nearest package.json that names them', async () => {
+  const versions = await askedVersions([
+    '{"dependencies":{"axios":"^1.2.0","@scope/part":"~2.0.0"}}',
+    'no JSON',
+    '{"dependencies":{"lodash":"4.17.21","axios":"1.0.0","tagged":"next"}}',
+  ]);
+  const text = [
+    `import axios from 'axios';`,
+    `import part from "@scope/part/inner";`,
+    `import { get } from 'lodash/get';`,
+    `import 'tagged';`,
+    `import fixed from 'axios@1.5.0';`,
+    `import fs from 'fs';`,
+    `import app from '../../acme.app.mjs';`,
+    `const later = await import ( 'lodash');`,
+  ].join('\n');
+  expect((await pinPackages(text, versions)).split('\n')).toEqual([
     `import axios from 'axios@^1.2.0';`,
     `import part from "@scope/part@~2.0.0/inner";`,
     `import { get } from 'lodash@4.17.21/get';`,
@@ -141,7 +160,7 @@ test('import: packages get the versions of the nearest package.json that names t
     `import fixed from 'axios@1.5.0';`,
     `import fs from 'fs';`,
     `import app from '../../acme.app.mjs';`,
-    `const later = await import('lodash@4.17.21');`,
+    `const later = await import ( 'lodash@4.17.21');`,
   ]);
 });
 

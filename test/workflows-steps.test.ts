@@ -46,7 +46,17 @@ test('namespaces are those of JavaScript names, and each is there once', async (
 test('a workflow has at most 100 steps', async () => {
   const steps = Array.from({ length: 101 }, (_, i) => echo(`s${i}`));
   expect((await refuse(steps)).problems).toEqual({ steps: 'must be at most 100' });
+  expect(JSON.parse((await hw.api('POST', '/workflows', { steps })).text)).toMatchObject({
+    limit: { name: 'maxWorkflowSteps', value: 100, used: 101 },
+  });
   expect((await makeWorkflow(hw, { steps: steps.slice(1) })).steps).toHaveLength(100);
+});
+
+test('a prop of a step that is too large is refused with the limit', async () => {
+  const text = 'x'.repeat(65_537);
+  const refused = await hw.api('POST', '/workflows', { steps: [echo('a', { text }), echo('b', { count: 0 })] });
+  expect(Object.keys(problemsOf(refused))).toEqual(['steps.0.props.text', 'steps.1.props.count']);
+  expect(JSON.parse(refused.text)).toMatchObject({ limit: { name: 'maxPropValueBytes', value: 65_536, used: 65_537 } });
 });
 
 test('a component is named by id, by key and version, or by code, and must be an action', async () => {

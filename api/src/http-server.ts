@@ -7,6 +7,7 @@ import type { App } from './app-options.ts';
 import { trackConnections } from './client-connections.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
+import { bodyTooLarge } from './parameters/read-body.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
@@ -203,8 +204,9 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse): vo
 function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): boolean {
   const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
   const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : LIMITS.maxApiBodyBytes;
-  if (Number(request.headers['content-length'] ?? 0) <= maxBytes) return false;
-  refuse(response, new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`));
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced <= maxBytes) return false;
+  refuse(response, bodyTooLarge(maxBytes, announced));
   return true;
 }
 

@@ -5,6 +5,7 @@ import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import { createDoors, ENDPOINT_PACE } from '../door.ts';
 import type { Log } from '../log.ts';
 import type { HttpMetrics } from '../metrics.ts';
+import { bodyTooLarge } from '../parameters/read-body.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
@@ -119,7 +120,7 @@ async function readEvent(
   try {
     const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
     if (body.kind === 'aborted') return undefined;
-    if (body.kind === 'too-large') throw bodyTooLarge();
+    if (body.kind === 'too-large') throw bodyTooLarge(LIMITS.maxHttpBodyBytes, announced);
     if (announced === undefined) turns.count(accountId, body.bytes.length);
     const client = sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
     const toJson = () => httpEventJson(request, address, body.bytes, client);
@@ -142,9 +143,4 @@ async function whileOpen<T>(response: ServerResponse, work: (gone: AbortSignal) 
   } finally {
     response.off('close', abort);
   }
-}
-
-function bodyTooLarge(): HeadwaterError {
-  const message = `The request body is larger than ${LIMITS.maxHttpBodyBytes} bytes`;
-  return new HeadwaterError('PAYLOAD_TOO_LARGE', message);
 }

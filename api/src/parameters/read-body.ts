@@ -10,14 +10,15 @@ export async function readBodyText(
   maxBytes: number = LIMITS.maxApiBodyBytes,
   onBytes?: (count: number) => number,
 ): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes, announced);
   if (request.body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   for await (const chunk of chunksOf(request.body)) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes, bytes);
     const restMs = onBytes?.(chunk.byteLength) ?? 0;
     if (restMs > 0) await sleep(restMs, undefined, { ref: false });
     text += decoder.decode(chunk, { stream: true });
@@ -48,6 +49,10 @@ function throwCutShort(cause: unknown): never {
   throw new HeadwaterError('INVALID_REQUEST', 'The request body ended before it was complete', { cause });
 }
 
-export function bodyTooLarge(maxBytes: number): HeadwaterError {
-  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`);
+/** `bytes`: what was announced, or has arrived. */
+export function bodyTooLarge(maxBytes: number, bytes: number = maxBytes + 1): HeadwaterError {
+  const name = maxBytes === LIMITS.maxHttpBodyBytes ? 'maxHttpBodyBytes' : 'maxApiBodyBytes';
+  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`, {
+    limit: { name, value: maxBytes, used: bytes },
+  });
 }

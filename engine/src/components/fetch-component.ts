@@ -1,5 +1,5 @@
 import type { ComponentFiles, FetchOutcome, FetchRequest, MissingFile } from '@headwater/sandbox-runtime';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
 
 export type FetchCode = (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
 
@@ -27,8 +27,7 @@ export async function fetchComponent(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const missing = await listMissingFiles({ entry, files });
     if (missing.length === 0) return shorten({ entry, files });
-    if (Object.keys(files).length + missing.length > LIMITS.maxComponentFiles)
-      throw refuse(`The component has more than ${LIMITS.maxComponentFiles} files`);
+    checkLimit('maxComponentFiles', Object.keys(files).length + missing.length, 'The component has', 'files');
     for (const { path, importer, candidates } of missing) {
       const found = await fetchFirst(fetchCode, main.url.origin, candidates, signal);
       if (found === undefined) throw refuse(`Cannot resolve "${path}", imported by ${importer}: there is no such file`);
@@ -84,8 +83,12 @@ async function fetchText(
 
 function checkSize(files: Readonly<Record<string, string>>): void {
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes > LIMITS.maxComponentCodeBytes)
-    throw refuse(`The files have more than ${LIMITS.maxComponentCodeBytes} bytes together`);
+  checkLimit('maxComponentCodeBytes', bytes, 'The files have', 'bytes together');
+}
+
+function checkLimit(name: 'maxComponentFiles' | 'maxComponentCodeBytes', used: number, who: string, what: string) {
+  const value = LIMITS[name];
+  if (used > value) throw refuse(`${who} more than ${value} ${what}`, { name, value, used });
 }
 
 function pathOf(url: URL): string {
@@ -106,8 +109,9 @@ function shorten({ entry, files }: ComponentFiles): ComponentFiles {
   return { entry: short(entry), files: Object.fromEntries(names.map((name) => [short(name), files[name] ?? ''])) };
 }
 
-function refuse(message: string): HeadwaterError {
+function refuse(message: string, limit?: ExceededLimit): HeadwaterError {
   return new HeadwaterError('INVALID_REQUEST', `component_url: ${message}`, {
     fields: [{ path: 'component_url', message }],
+    ...(limit === undefined ? {} : { limit }),
   });
 }

@@ -153,13 +153,15 @@ function hashOf({ entry, files }: ComponentFiles): string {
 
 function checkCode({ files }: ComponentFiles): void {
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const message =
-    bytes > LIMITS.maxComponentCodeBytes
-      ? `The code has ${bytes} bytes; at most ${LIMITS.maxComponentCodeBytes} are allowed`
-      : Object.values(files).some((text) => text.includes('\0'))
-        ? 'The code contains a NUL character'
-        : undefined;
-  if (message !== undefined) throw invalid([{ path: 'component_code', message }]);
+  const value = LIMITS.maxComponentCodeBytes;
+  const refuse = (message: string, limit?: ExceededLimit) => invalid([{ path: 'component_code', message }], limit);
+  if (bytes > value)
+    throw refuse(`The code has ${bytes} bytes; at most ${value} are allowed`, {
+      name: 'maxComponentCodeBytes',
+      value,
+      used: bytes,
+    });
+  if (Object.values(files).some((text) => text.includes('\0'))) throw refuse('The code contains a NUL character');
 }
 
 function checkBundle(bundle: ComponentBundle, maxBundleBytes: number): void {

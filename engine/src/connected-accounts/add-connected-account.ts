@@ -5,5 +5,8 @@ import { insertConnectedAccount, type NewConnectedAccount } from '../store/put-c
 /** Throws CONFLICT where an account has as many connected accounts as it may have. */
 export async function addConnectedAccount(sql: Sql, account: NewConnectedAccount): Promise<void> {
   if (await insertConnectedAccount(sql, account, LIMITS.maxConnectedAccounts)) return;
-  throw new HeadwaterError('CONFLICT', `There are ${LIMITS.maxConnectedAccounts} connected accounts; delete one first`);
+  const value = LIMITS.maxConnectedAccounts;
+  throw new HeadwaterError('CONFLICT', `There are ${value} connected accounts; delete one first`, {
+    limit: { name: 'maxConnectedAccounts', value, used: value + 1 },
+  });
 }

@@ -46,7 +46,11 @@ export function createDataStoreCalls(sql: Sql): CallDataStore {
     if (problem !== undefined) return refuse(`${problem.field} ${problem.message}`, problem.limit);
     const bytes = call.valueJson?.length ?? 0;
     const waiting = (waitingBytes.get(tenant.id) ?? 0) + bytes;
-    if (waiting > LIMITS.maxDataStoreBytesPerTenant) return refuse('Too many values of this account wait to be stored');
+    const value = LIMITS.maxDataStoreBytesPerTenant;
+    if (waiting > value) {
+      const limit = { name: 'maxDataStoreBytesPerTenant', value, used: waiting } as const;
+      return refuse('Too many values of this account wait to be stored', limit);
+    }
     waitingBytes.set(tenant.id, waiting);
     try {
       return await inTurn(tenant, call, signal);

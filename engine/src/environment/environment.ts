@@ -1,4 +1,4 @@
-import { type FieldError, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { Environment, EnvironmentVariable } from '../contract-workflows.ts';
@@ -81,16 +81,15 @@ function checkVariable(name: string, value: string): void {
     errors.push({ path: 'name', message });
   }
   const bytes = Buffer.byteLength(value);
-  if (bytes > LIMITS.maxEnvironmentValueBytes) {
-    const message = `has ${bytes} bytes; at most ${LIMITS.maxEnvironmentValueBytes} are allowed`;
-    errors.push({ path: 'value', message });
-  }
-  if (errors.length > 0) throw invalid(errors);
+  const max = LIMITS.maxEnvironmentValueBytes;
+  const limit = bytes > max ? ({ name: 'maxEnvironmentValueBytes', value: max, used: bytes } as const) : undefined;
+  if (limit !== undefined) errors.push({ path: 'value', message: `has ${bytes} bytes; at most ${max} are allowed` });
+  if (errors.length > 0) throw invalid(errors, limit);
 }
 
-function invalid(fields: readonly FieldError[]): HeadwaterError {
+function invalid(fields: readonly FieldError[], limit?: ExceededLimit): HeadwaterError {
   const message = fields.map(({ path, message: what }) => `${path} ${what}`).join('; ');
-  return new HeadwaterError('INVALID_REQUEST', message, { fields });
+  return new HeadwaterError('INVALID_REQUEST', message, { fields, ...(limit === undefined ? {} : { limit }) });
 }
 
 function recordOf(row: EnvironmentRow): EnvironmentVariable {

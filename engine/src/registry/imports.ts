@@ -5,6 +5,7 @@ import type { ComponentRecord, Components, ImportedComponent, Imports, Registry 
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
+import { beginComponent, giveBackAttempt } from '../store/registry-import-files.ts';
 import {
   claimImport,
   type ClaimedImport,
@@ -12,10 +13,12 @@ import {
   readImport,
   recordImported,
   releaseImport,
+  type TurnEnd,
 } from '../store/registry-imports.ts';
 import { collectFiles } from './collect-files.ts';
-import { findTreeComponents, readTree } from './component-tree.ts';
+import { readTree } from './component-tree.ts';
 import { readArchive } from './read-archive.ts';
+import { createStoredFiles } from './stored-files.ts';
 
 export interface ImportOptions {
   sql: Sql;
@@ -40,15 +43,13 @@ export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
   }
   return {
     async start(who, { scope, files, archive }) {
-      const { tree, faults } = readTree(archive === undefined ? (files ?? {}) : await readArchive(archive));
-      const total = findTreeComponents(tree).length;
-      if (total === 0 && faults.length === 0)
-        faults.push({ path: 'files', message: 'No component is in a folder `sources` or `actions` of an app' });
-      if (total > LIMITS.maxImportComponents) {
-        const message = `There are ${total} components; at most ${LIMITS.maxImportComponents} are imported at once`;
-        faults.push({ path: 'files', message });
+      const given = archive === undefined ? (files ?? {}) : await readArchive(archive);
+      const { files: tree, faults, limit: exceeded } = await readTree(given);
+      if (faults.length > 0) {
+        const details = { fields: faults, ...(exceeded === undefined ? {} : { limit: exceeded }) };
+        throw new HeadwaterError('INVALID_REQUEST', faults[0]?.message ?? '', details);
       }
-      if (faults.length > 0) throw new HeadwaterError('INVALID_REQUEST', faults[0]?.message ?? '', { fields: faults });
+      const total = tree.filter(({ isComponent }) => isComponent).length;
       const row = { id: newId('registryImport'), ...who, scope, files: tree, total };
       const room = { maxWaiting: LIMITS.maxWaitingImports, kept: LIMITS.maxKeptImports };
       const id = await insertImport(sql, row, room);
@@ -87,38 +88,52 @@ export function startImports(options: ImportOptions): () => Promise<void> {
   };
 }
 
-/** False where the builder has no room: the turn ends, and a pause is due. */
+/**
+ * Each component is begun at most LIMITS.maxImportAttempts times: one that ends its node whenever it is begun fails, and those after it
+ * have their turn. An account whose builds find no room rests, and others go on. False where the node has none for anybody.
+ */
 async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStopping: () => boolean): Promise<boolean> {
   const { sql, log } = options;
-  const { tree } = readTree(claimed.files);
-  const left = findTreeComponents(tree).filter((path) => !claimed.done.has(path));
   const untilMs = performance.now() + LIMITS.importTurnMs;
-  let isDone = false;
+  let end: TurnEnd = { kind: 'waits', restSeconds: 0 };
   try {
-    for (const path of left) {
-      if (isStopping() || performance.now() > untilMs) return true;
-      const result = await importOne(options, claimed, path, tree);
-      if (result === undefined) return false;
-      await recordImported(sql, claimed.id, result);
+    while (!isStopping() && performance.now() <= untilMs) {
+      const begun = await beginComponent(sql, claimed.id);
+      if (begun === undefined) {
+        end = { kind: 'ended' };
+        return true;
+      }
+      const { path, attempts } = begun;
+      const result = attempts > LIMITS.maxImportAttempts ? abandoned(path) : await importOne(options, claimed, path);
+      if (typeof result === 'object') {
+        await recordImported(sql, claimed.id, result);
+        continue;
+      }
+      await giveBackAttempt(sql, claimed.id, path);
+      if (result === 'UNAVAILABLE') return false;
+      end = { kind: 'waits', restSeconds: LIMITS.importRestMs / 1_000 };
+      return true;
     }
-    isDone = true;
     return true;
   } finally {
-    await releaseImport(sql, claimed.id, isDone).catch((err: unknown) =>
-      log.error({ err }, 'an import was not released'),
-    );
+    await releaseImport(sql, claimed.id, end).catch((err: unknown) => log.error({ err }, 'an import was not released'));
   }
 }
 
-/** Undefined where it has to be tried again. */
+function abandoned(path: string): ImportedComponent {
+  const message = `Importing it was begun ${LIMITS.maxImportAttempts} times and never ended; it is not begun again`;
+  return { path, error: { code: 'RUN_ABANDONED', message, errors: [] } };
+}
+
+/** A code where it has to be tried again. */
 async function importOne(
-  { components, saveFiles, registry, builder, log }: ImportOptions,
+  { sql, components, saveFiles, registry, builder, log }: ImportOptions,
   { id, scope, ...who }: ClaimedImport,
   path: string,
-  tree: Readonly<Record<string, string>>,
-): Promise<ImportedComponent | undefined> {
+): Promise<ImportedComponent | 'RATE_LIMITED' | 'UNAVAILABLE'> {
   try {
-    const files = await collectFiles(tree, path, (component) => builder.listMissingFiles(who.accountId, component));
+    const list = (component: ComponentFiles) => builder.listMissingFiles(who.accountId, component);
+    const files = await collectFiles(createStoredFiles(sql, id), path, list);
     const saved = await saveFiles(who, files);
     const made =
       scope === 'draft'
@@ -132,7 +147,7 @@ async function importOne(
       log.error({ err: error, import: id, path }, 'a component could not be imported');
       return { path, error: { code: 'INTERNAL', message: 'Something went wrong on our side', errors: [] } };
     }
-    if (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE') return undefined;
+    if (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE') return error.code;
     const short = (text: string) => text.slice(0, MAX_ERROR_CHARS).replaceAll('\0', '').toWellFormed();
     const errors = error.fields.slice(0, MAX_ERRORS).map((field) => ({ ...field, message: short(field.message) }));
     return { path, error: { code: error.code, message: short(error.message), errors } };

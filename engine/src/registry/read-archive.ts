@@ -1,30 +1,64 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { readTar, TarError } from '@headwater/sandbox-runtime';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { createGiveWay, type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
 
-const unzip = promisify(gunzip);
 /** Beside their text files have headers, and there are files that are no code. */
 const MAX_UNPACKED_BYTES = 2 * LIMITS.maxImportBytes;
 const MAX_ENTRIES = 4 * LIMITS.maxImportFiles;
+const CHUNK_BYTES = 128 * 1024;
 
 /** The files of a gzipped tar archive in base64. Throws INVALID_REQUEST for what is none, or has too much in it. */
 export async function readArchive(base64: string): Promise<Record<string, string>> {
   try {
-    const tar = await unzip(Buffer.from(base64, 'base64'), { maxOutputLength: MAX_UNPACKED_BYTES });
+    const tar = await unpack(Buffer.from(base64, 'base64'));
     const files = Object.create(null) as Record<string, string>;
-    for (const { path, bytes } of readTar(tar, MAX_ENTRIES, { keepsFirstFolder: true }))
-      files[path] = bytes.toString('utf8').replaceAll('\0', '');
+    const giveWay = createGiveWay();
+    for (const { path, bytes } of readTar(tar, MAX_ENTRIES, { keepsFirstFolder: true })) {
+      await giveWay();
+      files[path] = textOf(bytes);
+    }
     return files;
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? '';
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw refuse(`unpacks to more than ${MAX_UNPACKED_BYTES} bytes`, cause);
-    if (cause instanceof TarError) throw refuse(`cannot be unpacked: ${cause.message}`, cause);
-    if (/^Z_|^ERR_/.test(code)) throw refuse('is not a gzipped tar archive in base64', cause);
+    if (cause instanceof TarError) throw refuse(`cannot be unpacked: ${cause.message}`, { cause });
+    if (/^Z_|^ERR_/.test(code)) throw refuse('is not a gzipped tar archive in base64', { cause });
     throw cause;
   }
 }
 
-function refuse(message: string, cause: unknown): HeadwaterError {
-  return new HeadwaterError('INVALID_REQUEST', `archive ${message}`, { fields: [{ path: 'archive', message }], cause });
+/** Put together chunk by chunk: fifty megabytes at once hold the thread for 30 ms. */
+async function unpack(gzipped: Buffer): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of createGunzip({ chunkSize: CHUNK_BYTES }).end(gzipped) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_UNPACKED_BYTES) throw tooLarge(bytes);
+    chunks.push(chunk);
+  }
+  const giveWay = createGiveWay();
+  const whole = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    await giveWay();
+    at += chunk.copy(whole, at);
+  }
+  return whole;
+}
+
+/** Of what is larger than code may be just so much that this shows: nothing of it is kept. A character a byte, so that none is missing. */
+function textOf(bytes: Buffer): string {
+  const max = LIMITS.maxComponentCodeBytes;
+  if (bytes.length > max) return bytes.toString('latin1', 0, max + 1);
+  return bytes.toString('utf8').replaceAll('\0', '');
+}
+
+function tooLarge(bytes: number): HeadwaterError {
+  // More than twice as much as its files of code may have: of what, nobody has looked.
+  const limit: ExceededLimit = { name: 'maxImportBytes', value: LIMITS.maxImportBytes, used: bytes };
+  return refuse(`unpacks to more than ${MAX_UNPACKED_BYTES} bytes`, { limit });
+}
+
+function refuse(message: string, more: { cause?: unknown; limit?: ExceededLimit }): HeadwaterError {
+  const details = { fields: [{ path: 'archive', message }], ...more };
+  return new HeadwaterError('INVALID_REQUEST', `archive ${message}`, details);
 }

@@ -68,7 +68,8 @@ function sealSecrets(
   });
   if (secretBytes > LIMITS.maxSecretPropsBytes) {
     const message = `Secret props have ${secretBytes} bytes together; at most ${LIMITS.maxSecretPropsBytes} are allowed`;
-    throw invalidProps([{ path: 'configured_props', message }]);
+    const limit = { name: 'maxSecretPropsBytes', value: LIMITS.maxSecretPropsBytes, used: secretBytes } as const;
+    throw invalidProps([{ path: 'configured_props', message }], { limit });
   }
   return Object.fromEntries(stored);
 }
@@ -91,6 +92,6 @@ function openStored(sealer: PropSealer, accountId: string, name: string, value: 
   } catch (cause) {
     if (!isUnopened(cause)) throw cause;
     const message = 'The stored secret cannot be opened; give it again';
-    throw invalidProps([{ path: `configured_props.${name}`, message }], cause);
+    throw invalidProps([{ path: `configured_props.${name}`, message }], { cause });
   }
 }

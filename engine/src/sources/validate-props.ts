@@ -1,4 +1,11 @@
-import { type FieldError, hasExpression, HeadwaterError, LIMITS, type PropDefinition } from '@headwater/shared';
+import {
+  type ExceededLimit,
+  type FieldError,
+  hasExpression,
+  HeadwaterError,
+  LIMITS,
+  type PropDefinition,
+} from '@headwater/shared';
 import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { isSealed } from './run-props.ts';
@@ -22,7 +29,7 @@ export interface ValidateOptions {
  * that are not defined are ignored, and static `options` are suggestions: other values of the type are taken. Answers the
  * values to store.
  *
- * Throws INVALID_PROPS.
+ * Throws INVALID_PROPS, with the first limit that a value goes over.
  */
 export function validateProps(
   definitions: readonly PropDefinition[],
@@ -32,19 +39,23 @@ export function validateProps(
 ): Record<string, unknown> {
   const errors: FieldError[] = [];
   const values: Record<string, unknown> = {};
+  let limit: ExceededLimit | undefined;
   for (const definition of definitions) {
     if (!isConfigured(definition)) continue;
     const own = Object.hasOwn(given, definition.name) ? given[definition.name] : undefined;
     const value = withoutLabels(definition, own ?? defaultOf(definition));
     const isMissing = value === undefined || value === null;
-    const message = isMissing
+    const problem = isMissing
       ? findMissing(definition, references, completeness)
       : findProblem(definition, value, references, expressions);
-    if (message !== undefined) errors.push({ path: `configured_props.${definition.name}`, message });
-    else if (!isMissing)
+    if (problem !== undefined) {
+      const { message, limit: exceeded } = typeof problem === 'string' ? { message: problem } : problem;
+      limit ??= exceeded;
+      errors.push({ path: `configured_props.${definition.name}`, message });
+    } else if (!isMissing)
       Object.defineProperty(values, definition.name, { value: storedForm(definition, value), enumerable: true });
   }
-  if (errors.length > 0) throw invalidProps(errors);
+  if (errors.length > 0) throw invalidProps(errors, limit === undefined ? {} : { limit });
   return values;
 }
 
@@ -53,10 +64,16 @@ function defaultOf(definition: PropDefinition): unknown {
   return definition.default ?? (definition.type === '$.interface.timer' ? definition['static'] : undefined);
 }
 
-export function invalidProps(errors: readonly FieldError[], cause?: unknown): HeadwaterError {
+export function invalidProps(
+  errors: readonly FieldError[],
+  details: { limit?: ExceededLimit; cause?: unknown } = {},
+): HeadwaterError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new HeadwaterError('INVALID_PROPS', `${first?.path}: ${first?.message}${more}`, { fields: errors, cause });
+  return new HeadwaterError('INVALID_PROPS', `${first?.path}: ${first?.message}${more}`, {
+    ...details,
+    fields: errors,
+  });
 }
 
 /** Whether there is anything to give: an endpoint is made, a text is only shown, and `dir` is a folder that every run has. */
@@ -81,12 +98,17 @@ function findMissing(
   return `A connected account of ${app.name} is required: { "authProvisionId": "apn_…" }`;
 }
 
+interface Excess {
+  message: string;
+  limit: ExceededLimit;
+}
+
 function findProblem(
   definition: PropDefinition,
   value: unknown,
   references: PropReferences,
   expressions: ExpressionCheck | undefined,
-): string | undefined {
+): string | Excess | undefined {
   if (isUnavailable(definition)) return unavailable(definition);
   // Only we may store this form: it is opened with the account's key when the component runs.
   if (isSealed(value)) return 'The key $sealed is reserved';
@@ -94,8 +116,11 @@ function findProblem(
   if (definition.type === 'data_store') return findStoreProblem(value, references);
   // A text has the size it was written with: quotes and escapes are not its own.
   const bytes = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-  if (bytes > LIMITS.maxPropValueBytes)
-    return `The value has ${bytes} bytes; at most ${LIMITS.maxPropValueBytes} are allowed`;
+  const max = LIMITS.maxPropValueBytes;
+  if (bytes > max) {
+    const message = `The value has ${bytes} bytes; at most ${max} are allowed`;
+    return { message, limit: { name: 'maxPropValueBytes', value: max, used: bytes } };
+  }
   return expressions !== undefined && hasExpression(value)
     ? expressions(value, definition.name)
     : findTypeProblem(definition, value);

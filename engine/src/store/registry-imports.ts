@@ -1,12 +1,13 @@
 import type { ImportedComponent, ImportRecord, ImportScope } from '../contract-components.ts';
 import type { Sql } from './database.ts';
+import { type ImportFile, insertImportFiles } from './registry-import-files.ts';
 
 export interface NewImport {
   id: string;
   accountId: string;
   userId: string;
   scope: ImportScope;
-  files: Readonly<Record<string, string>>;
+  files: readonly ImportFile[];
   total: number;
 }
 
@@ -26,8 +27,9 @@ export async function insertImport(
         select id from registry_imports where account_id = ${accountId} and ended_at is not null
         order by created_at desc offset ${kept})`;
     await tx`
-      insert into registry_imports (id, account_id, user_id, scope, files, total)
-      values (${id}, ${accountId}, ${userId}, ${scope}, ${JSON.stringify(files)}, ${total})`;
+      insert into registry_imports (id, account_id, user_id, scope, total)
+      values (${id}, ${accountId}, ${userId}, ${scope}, ${total})`;
+    await insertImportFiles(tx, id, files);
     return id;
   });
 }
@@ -80,14 +82,14 @@ export interface ClaimedImport {
   accountId: string;
   userId: string;
   scope: ImportScope;
-  files: Record<string, string>;
-  /** Paths of components that are through. */
-  done: Set<string>;
 }
 
-/** An import of the account whose last turn is longest ago, one of each account at a time; undefined where none waits. */
+/**
+ * An import of the account whose last turn is longest ago, one of each account at a time, and none of an account that is to rest;
+ * undefined where none waits.
+ */
 export async function claimImport(sql: Sql, leaseSeconds: number): Promise<ClaimedImport | undefined> {
-  const [row] = await sql<{ id: string; account_id: string; user_id: string; scope: ImportScope; files: string }[]>`
+  const [row] = await sql<{ id: string; account_id: string; user_id: string; scope: ImportScope }[]>`
     update registry_imports set leased_until = now() + make_interval(secs => ${leaseSeconds}), turn_at = clock_timestamp()
     where id = (
       select i.id from registry_imports i
@@ -99,17 +101,9 @@ export async function claimImport(sql: Sql, leaseSeconds: number): Promise<Claim
         (select max(o.turn_at) from registry_imports o where o.account_id = i.account_id) nulls first,
         i.turn_at nulls first, i.created_at
       limit 1 for update skip locked)
-    returning id, account_id, user_id, scope, files`;
+    returning id, account_id, user_id, scope`;
   if (row === undefined) return undefined;
-  const done = await sql<{ path: string }[]>`select path from registry_import_results where import_id = ${row.id}`;
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    userId: row.user_id,
-    scope: row.scope,
-    files: JSON.parse(row.files) as Record<string, string>,
-    done: new Set(done.map(({ path }) => path)),
-  };
+  return { id: row.id, accountId: row.account_id, userId: row.user_id, scope: row.scope };
 }
 
 export async function recordImported(sql: Sql, importId: string, result: ImportedComponent): Promise<void> {
@@ -121,10 +115,19 @@ export async function recordImported(sql: Sql, importId: string, result: Importe
     on conflict (import_id, path) do nothing`;
 }
 
-/** Gives the turn back; with `isDone` the import has ended. */
-export async function releaseImport(sql: Sql, id: string, isDone: boolean): Promise<void> {
+/** `ended`: all of its components are through; `restSeconds`: no import of the account is claimed for so long. */
+export type TurnEnd = { kind: 'ended' } | { kind: 'waits'; restSeconds: number };
+
+/** Gives the turn back. */
+export async function releaseImport(sql: Sql, id: string, end: TurnEnd): Promise<void> {
+  if (end.kind === 'waits') {
+    await sql`
+      update registry_imports set leased_until = now() + make_interval(secs => ${end.restSeconds})
+      where id = ${id} and ended_at is null`;
+    return;
+  }
   await sql`
-    update registry_imports set leased_until = null, ended_at = case when ${isDone} then now() end,
-      files = case when ${isDone} then null else files end
-    where id = ${id} and ended_at is null`;
+    with ended as (
+      update registry_imports set leased_until = null, ended_at = now() where id = ${id} and ended_at is null returning id)
+    delete from registry_import_files where import_id in (select id from ended)`;
 }

@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import type { StepInputRecord } from '../contract-workflows.ts';
 import type { Step } from './deployment.ts';
 
@@ -6,10 +6,12 @@ const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
 /** Of every object, so that `steps.<namespace>` would be something else; and the event's own. */
 const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
 
-/** What is wrong with the list of steps as such, before anything is asked about their components. */
+/**
+ * What is wrong with the list of steps as such, before anything is asked about their components. Throws INVALID_REQUEST with the limit
+ * where there are too many of them.
+ */
 export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
-  if (inputs.length > LIMITS.maxWorkflowSteps)
-    return [{ path: 'steps', message: `must be at most ${LIMITS.maxWorkflowSteps}` }];
+  requireFewSteps(inputs.length);
   const namespaces = new Set<string>();
   const ids = new Set<string>();
   return inputs.flatMap(({ namespace, id, retries }, i) => {
@@ -26,6 +28,16 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
     if (ids.has(id)) errors.push({ path: `steps.${i}.id`, message: `${id} is there twice` });
     ids.add(id);
     return errors;
+  });
+}
+
+function requireFewSteps(used: number): void {
+  const value = LIMITS.maxWorkflowSteps;
+  if (used <= value) return;
+  const message = `must be at most ${value}`;
+  throw new HeadwaterError('INVALID_REQUEST', `steps ${message}`, {
+    fields: [{ path: 'steps', message }],
+    limit: { name: 'maxWorkflowSteps', value, used },
   });
 }
 

@@ -27,6 +27,15 @@ it('is refused before anything of it is stored', async () => {
     ];
     expect(refusals.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400, 413]);
     expect(refusals[0]?.text).toContain('unpacks to more than');
+    expect(refusals.map(({ body }) => body.limit?.name)).toEqual([
+      'maxImportBytes',
+      undefined,
+      undefined,
+      undefined,
+      'maxImportComponents',
+      undefined, // more names than an object of a request may have
+      'maxApiBodyBytes',
+    ]);
   });
   const kept = await world.sql`select from registry_imports where account_id = ${world.attacker.id}`;
   expect(kept.length).toBe(0);

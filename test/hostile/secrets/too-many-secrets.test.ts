@@ -14,7 +14,11 @@ it('they are refused when they are set, with what is allowed', async () => {
       { props: Object.fromEntries(names.map((name) => [name, name.repeat(6_000)])) },
     ),
   );
-  expect(ran.refused).toMatchObject({ status: 400, code: 'invalid-props' });
+  expect(ran.refused).toMatchObject({
+    status: 400,
+    code: 'invalid-props',
+    limit: { name: 'maxSecretPropsBytes', value: 65_536, used: expect.any(Number) },
+  });
   expect(ran.refused?.detail).toMatch(
     /^configured_props: Secret props have \d{7} bytes together; at most 65536 are allowed$/,
   );

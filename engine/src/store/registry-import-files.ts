@@ -1,0 +1,91 @@
+import { createGiveWay } from '@headwater/shared';
+import type { Sql, Transaction } from './database.ts';
+
+export interface ImportFile {
+  path: string;
+  /** Null where it is larger than the code of a component may be. */
+  text: string | null;
+  bytes: number;
+  isComponent: boolean;
+}
+
+/** Sent at once; what is more waits for the answer, and the thread is others' meanwhile. */
+const BATCH_FILES = 32;
+const BATCH_BYTES = 256 * 1024;
+
+export async function insertImportFiles(
+  tx: Transaction,
+  importId: string,
+  files: readonly ImportFile[],
+): Promise<void> {
+  const giveWay = createGiveWay();
+  const insert = ({ path, text, bytes, isComponent }: ImportFile) => tx`
+    insert into registry_import_files (import_id, path, text, bytes, is_component)
+    values (${importId}, ${path}, ${text}, ${bytes}, ${isComponent})`;
+  for (let at = 0; at < files.length; ) {
+    const from = at;
+    let bytes = 0;
+    while (at < files.length && at - from < BATCH_FILES && bytes < BATCH_BYTES) bytes += files[at++]?.bytes ?? 0;
+    await Promise.all(files.slice(from, at).map((file) => insert(file)));
+    await giveWay();
+  }
+}
+
+/** Counts an attempt at the first component that is not through; undefined where all are. For the node that has claimed the import. */
+export async function beginComponent(
+  sql: Sql,
+  importId: string,
+): Promise<{ path: string; attempts: number } | undefined> {
+  const [row] = await sql<{ path: string; attempts: number }[]>`
+    update registry_import_files set attempts = attempts + 1
+    where import_id = ${importId} and path = (
+      select f.path from registry_import_files f
+      where f.import_id = ${importId} and f.is_component and not exists (
+        select from registry_import_results r where r.import_id = f.import_id and r.path = f.path)
+      order by f.path limit 1)
+    returning path, attempts`;
+  return row;
+}
+
+/** For an attempt that found no room: it does not count. */
+export async function giveBackAttempt(sql: Sql, importId: string, path: string): Promise<void> {
+  await sql`
+    update registry_import_files set attempts = attempts - 1 where import_id = ${importId} and path = ${path}`;
+}
+
+/** Bytes, by path, of those files that are there. */
+export async function readImportSizes(
+  sql: Sql,
+  importId: string,
+  paths: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ path: string; bytes: number }[]>`
+    select path, bytes from registry_import_files
+    where import_id = ${importId} and path = any(${[...paths]}::text[])`;
+  return new Map(rows.map(({ path, bytes }) => [path, bytes]));
+}
+
+export async function readImportTexts(
+  sql: Sql,
+  importId: string,
+  paths: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ path: string; text: string }[]>`
+    select path, text from registry_import_files
+    where import_id = ${importId} and path = any(${[...paths]}::text[]) and text is not null`;
+  return new Map(rows.map(({ path, text }) => [path, text]));
+}
+
+/** The longest paths first, of those of at most `maxBytes`, and no more than `maxFiles` of them. */
+export async function readNearestTexts(
+  sql: Sql,
+  importId: string,
+  paths: readonly string[],
+  { maxBytes, maxFiles }: { maxBytes: number; maxFiles: number },
+): Promise<string[]> {
+  const rows = await sql<{ text: string }[]>`
+    select text from registry_import_files
+    where import_id = ${importId} and path = any(${[...paths]}::text[]) and text is not null and bytes <= ${maxBytes}
+    order by length(path) desc limit ${maxFiles}`;
+  return rows.map(({ text }) => text);
+}
