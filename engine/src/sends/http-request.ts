@@ -6,6 +6,8 @@ import { isObject, type Read, readPayload } from './read-payload.ts';
 const FORM = 'application/x-www-form-urlencoded';
 /** Of the JSON of what becomes a form. */
 const MAX_FORM_CHARS = 256 * 1024;
+/** Of names in a form: that of a list stands before each of its entries, thousands of times. */
+const MAX_FORM_NAME_CHARS = 1024 * 1024;
 
 /**
  * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or POST with data), `params`,
@@ -23,6 +25,8 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
   if (isForm(contentType) && data !== undefined && data.length > MAX_FORM_CHARS && !data.startsWith('"'))
     return { ok: false, message: `data is longer than ${MAX_FORM_CHARS} characters as JSON, too long for a form` };
   const body = bodyOf(data, contentType);
+  if (body === 'too long')
+    return { ok: false, message: `The names in the form have more than ${MAX_FORM_NAME_CHARS} characters together` };
   const sent = [...given, ...basicAuth(auth)];
   if (body !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
   return {
@@ -56,15 +60,24 @@ function findProblem({ url, method, params, headers, auth }: Partial<Record<stri
   if (method !== undefined && typeof method !== 'string') return 'method must be a string';
   if (params !== undefined && !isObject(params)) return 'params must be an object';
   if (headers !== undefined && !isObject(headers)) return 'headers must be an object';
-  if (Object.values(headers ?? {}).reduce<number>(countLines, 0) > LIMITS.maxFetchHeaders)
+  if (Object.values(headers ?? {}).reduce<number>((sum, value) => sum + linesOf(value), 0) > LIMITS.maxFetchHeaders)
     return `There are more than ${LIMITS.maxFetchHeaders} headers`;
+  if (nameCharsOf(headers ?? {}) > LIMITS.maxFetchHeaderBytes)
+    return `The headers are larger than ${LIMITS.maxFetchHeaderBytes} bytes`;
+  if (nameCharsOf(params ?? {}) > LIMITS.maxFetchUrlChars)
+    return `The URL is longer than ${LIMITS.maxFetchUrlChars} characters with its params`;
   const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
   if (wrong !== undefined) return `The header ${JSON.stringify(wrong[0])} must be a string`;
   if (auth !== undefined && !isObject(auth)) return 'auth must be { username, password }';
   return undefined;
 }
 
-const countLines = (count: number, value: unknown) => count + (Array.isArray(value) ? value.length : 1);
+const linesOf = (value: unknown) => (Array.isArray(value) ? value.length : 1);
+
+/** Before any line is made: the product of a long name and a long list is as much text as V8 has room for. */
+function nameCharsOf(given: Record<string, unknown>): number {
+  return Object.entries(given).reduce((sum, [name, value]) => sum + name.length * linesOf(value), 0);
+}
 
 function pairsOf(headers: unknown): [string, string][] {
   if (!isObject(headers)) return [];
@@ -83,10 +96,14 @@ function basicAuth(auth: unknown): [string, string][] {
 const isForm = (contentType: string | undefined) => contentType?.toLowerCase().startsWith(FORM) === true;
 
 /** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
-function bodyOf(data: string | undefined, contentType: string | undefined): { text: string; type: string } | undefined {
+function bodyOf(
+  data: string | undefined,
+  contentType: string | undefined,
+): { text: string; type: string } | 'too long' | undefined {
   if (data === undefined || data === 'null') return undefined;
   if (data.startsWith('"')) return { text: JSON.parse(data) as string, type: FORM };
   const form: unknown = isForm(contentType) ? JSON.parse(data) : undefined;
+  if (isObject(form) && nameCharsOf(form) > MAX_FORM_NAME_CHARS) return 'too long';
   if (isObject(form)) return { text: new URLSearchParams(queryOf(form)).toString(), type: FORM };
   return { text: data, type: 'application/json' };
 }

@@ -1,4 +1,12 @@
-import { createGiveWay, type FieldError, HeadwaterError, LIMITS, newId, type PropDefinition } from '@headwater/shared';
+import {
+  createGiveWay,
+  type ExceededLimit,
+  type FieldError,
+  HeadwaterError,
+  LIMITS,
+  newId,
+  type PropDefinition,
+} from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
@@ -14,6 +22,7 @@ import {
   findExpressionProblem,
   findProblemInTurns,
   type ValueScope,
+  MAX_SHOWN_KEY_CHARS,
 } from './expressions/check-value.ts';
 
 export interface StepContext extends DecideContext {
@@ -26,20 +35,25 @@ interface Planning {
   inputs: readonly StepInputRecord[];
   before: readonly Step[];
   budget: ExpressionBudget;
-  /** Each once, by name and path. */
-  variables: Map<string, VariableUse>;
+  variables: VariableUse[];
   /** The same code in several steps is saved once. */
   saved: Map<string, Promise<ComponentRecord>>;
   giveWay: () => Promise<void>;
 }
 
-/** Where an environment variable is named. */
+/**
+ * Where an environment variable is named: `keys` lead there from the step, such as `['props', 'headers', 'authorization']`. They are joined where
+ * they are shown: one key may have 50 000 characters, and an expression under it a thousand variables.
+ */
 interface VariableUse {
   name: string;
   namespace: string;
-  /** Such as `steps.1.props.headers.authorization`. */
-  path: string;
+  step: number;
+  keys: readonly string[];
 }
+
+/** Errors that are shown of variables that are missing. */
+const MAX_SHOWN_USES = 100;
 
 interface ChosenStep {
   input: StepInputRecord;
@@ -64,7 +78,7 @@ export async function planSteps(
     inputs,
     before,
     budget: expressionBudget(),
-    variables: new Map(),
+    variables: [],
     saved: new Map(),
     giveWay: createGiveWay(),
   };
@@ -75,17 +89,19 @@ export async function planSteps(
   }
   const steps: Step[] = [];
   const errors: FieldError[] = [];
+  let limit: ExceededLimit | undefined;
   for (const [i, step] of chosen.entries()) {
     await planning.giveWay();
     try {
       steps.push(await inStep(step.input, i, () => planStep(planning, step, i)));
     } catch (error) {
       if (!(error instanceof HeadwaterError) || error.code !== 'INVALID_PROPS') throw error;
+      limit ??= error.limit;
       errors.push(...error.fields);
     }
   }
-  if (errors.length > 0) throw invalidProps(errors);
-  await requireVariables(context, who, [...planning.variables.values()]);
+  if (errors.length > 0) throw invalidProps(errors, limit === undefined ? {} : { limit });
+  await requireVariables(context, who, planning.variables);
   return steps;
 }
 
@@ -125,8 +141,7 @@ async function planStep(planning: Planning, { input, old, component }: ChosenSte
   const env = new Set<string>();
   const note = ({ name, keys }: NamedVariable, prop: string) => {
     env.add(name);
-    const path = ['steps', i, 'props', prop, ...keys].join('.');
-    variables.set(`${name} ${path}`, { name, namespace, path });
+    variables.push({ name, namespace, step: i, keys: ['props', prop, ...keys] });
   };
   const scope = { before: namespacesBefore, budget };
   const found = await checkAhead(input, scope, planning.giveWay);
@@ -230,11 +245,13 @@ async function requireVariables(
   uses: readonly VariableUse[],
 ): Promise<void> {
   const there = await lockEnvironmentVariables(db.sql, accountId, [...new Set(uses.map(({ name }) => name))]);
-  const errors = uses
-    .filter(({ name }) => !there.has(name))
-    .map(({ name, namespace, path }) => ({
-      path,
-      message: `Step ${namespace}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`,
-    }));
-  if (errors.length > 0) throw invalidProps(errors);
+  const errors = new Map<string, FieldError>();
+  for (const { name, namespace, step, keys } of uses) {
+    if (there.has(name)) continue;
+    if (errors.size === MAX_SHOWN_USES) break;
+    const path = ['steps', step, ...keys.map((key) => key.slice(0, MAX_SHOWN_KEY_CHARS))].join('.');
+    const message = `Step ${namespace}: The account has no environment variable ${name}; make it with PUT /v1/environment_variables/${name}`;
+    errors.set(`${name} ${path}`, { path, message });
+  }
+  if (errors.size > 0) throw invalidProps([...errors.values()]);
 }

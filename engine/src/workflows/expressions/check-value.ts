@@ -62,9 +62,13 @@ function* lookThrough(
   return undefined;
 }
 
+/** Of a key on the way to an expression, which may be as long as the value. */
+export const MAX_SHOWN_KEY_CHARS = 200;
+
 /** As JavaScript writes it: `list[1].to`. */
 function placeOf(keys: readonly string[]): string {
-  return keys.map((key, i) => (/^\d+$/.test(key) ? `[${key}]` : i === 0 ? key : `.${key}`)).join('');
+  const cut = keys.map((key) => key.slice(0, MAX_SHOWN_KEY_CHARS));
+  return cut.map((key, i) => (/^\d+$/.test(key) ? `[${key}]` : i === 0 ? key : `.${key}`)).join('');
 }
 
 function* lookThroughTemplate(
