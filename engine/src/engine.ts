@@ -82,7 +82,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     imports: code.imports,
     componentProps: code.componentProps,
     sources: code.sources,
-    workflows: createWorkflows({ ...code.sourceParts, sources: code.sources }),
+    workflows: createWorkflows({ ...code.sourceParts, sources: code.sources, queueInTurn: base.inTurn.queue }),
     workflowTests: assembleTests(options.publicUrl, code, base),
     environment: createEnvironment({ sql: db.sql, sealer, limits, forget: base.environment.forget }),
     dataStores: createDataStores({ db, limits }),
@@ -194,9 +194,9 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const { sends, sendRunner } = assembleSends(ground, options);
   const waiting = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
-  const acceptInTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
+  const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
   const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs });
-  const ingest = createIngest({ sql, limits, acceptInTurn, backlogs, intake });
+  const ingest = createIngest({ sql, limits, acceptInTurn: inTurn.accept, backlogs, intake });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
@@ -218,7 +218,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     ground.stopCounts,
     node.stop,
   ];
-  return { ...ground, sends, sendRunner, runs, intake, ingest, changes, stops };
+  return { ...ground, sends, sendRunner, runs, intake, inTurn, ingest, changes, stops };
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>;

@@ -24,10 +24,9 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
         ...cursor('before', before),
         ...(status === undefined ? {} : { status }),
       };
-      const [ids, total] = await Promise.all([
-        listExecutionIds(sql, accountId, workflowId, slice),
-        countExecutions(sql, accountId, workflowId, status, LIMITS.maxCountedEvents),
-      ]);
+      // One after the other: a list takes one of the node's few connections.
+      const ids = await listExecutionIds(sql, accountId, workflowId, slice);
+      const total = await countExecutions(sql, accountId, workflowId, status, LIMITS.maxCountedEvents);
       const records = await readExecutions(sql, accountId, ids, { maxEventBytes: LIMITS.summaryEventBytes });
       const bounds = { maxBytes: LIMITS.summaryEventBytes, maxLogBytes: LIMITS.summaryEventBytes };
       const steps = await readExecutionSteps(sql, accountId, ids, bounds);

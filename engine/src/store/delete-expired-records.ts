@@ -1,12 +1,18 @@
 import { LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
 
-/** The caller holds the store's row. Answers how many were deleted. */
-export async function deleteExpiredOfStore(tx: Transaction, accountId: string, storeId: string): Promise<number> {
+/** The caller holds the store's row. Answers how many were deleted. `keys`: of these records; default: of all. */
+export async function deleteExpiredOfStore(
+  tx: Transaction,
+  accountId: string,
+  storeId: string,
+  keys?: readonly string[],
+): Promise<number> {
   const [row] = await tx<{ records: number }[]>`
     with gone as (
       delete from data_store_records
       where account_id = ${accountId} and store_id = ${storeId} and expires_at <= now()
+        ${keys === undefined ? tx`` : tx`and key = any(${keys}::text[])`}
       returning octet_length(key) + octet_length(value) + ${LIMITS.dbEntryOverheadBytes}::int as bytes
     ),
     sums as (select count(*) as records, coalesce(sum(bytes), 0)::int8 as bytes from gone),
@@ -18,19 +24,43 @@ export async function deleteExpiredOfStore(tx: Transaction, accountId: string, s
   return row?.records ?? 0;
 }
 
-/** So many stores at once at most: whoever calls this calls it again. */
-const STORES_AT_ONCE = 20;
+/** What one turn deletes at most: whoever calls this has other work to do, and calls it again. */
+const TURN_RECORDS = 4_000;
+/** Of the turn's records, unless a single one has more. */
+const TURN_BYTES = 32 * 1024 * 1024;
+const TURN_STORES = 20;
+/** Of one store, whose writers wait meanwhile. */
+const STORE_RECORDS = 1_000;
 
-/** Deletes records whose time is over, of all accounts, a few stores at a time. */
+interface ExpiredOfStore {
+  account_id: string;
+  store_id: string;
+  keys: string[];
+}
+
+/** Deletes some of the records whose time is over, of all accounts; those of stores that are being written are left for later. */
 export async function deleteExpiredRecords(sql: Sql): Promise<void> {
-  const stores = await sql<{ account_id: string; store_id: string }[]>`
-    select distinct account_id, store_id from (
-      select account_id, store_id from data_store_records where expires_at <= now() order by expires_at limit 1000
-    ) r limit ${STORES_AT_ONCE}`;
-  for (const { account_id: accountId, store_id: storeId } of stores) {
+  for (const { account_id: accountId, store_id: storeId, keys } of await readExpired(sql)) {
     await sql.begin(async (tx) => {
-      await tx`select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
-      await deleteExpiredOfStore(tx, accountId, storeId);
+      const [store] = await tx`
+        select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update skip locked`;
+      if (store !== undefined) await deleteExpiredOfStore(tx, accountId, storeId, keys);
     });
   }
+}
+
+/** From both ends, and some of these: the oldest may all be of a store that is written without a pause. */
+async function readExpired(sql: Sql): Promise<ExpiredOfStore[]> {
+  const expired = (direction: 'asc' | 'desc') => sql`
+    (select account_id, store_id, key, octet_length(value)::int8 as bytes from data_store_records
+      where expires_at <= now() order by expires_at ${direction === 'asc' ? sql`asc` : sql`desc`} limit ${TURN_RECORDS / 2})`;
+  const rows = await sql<ExpiredOfStore[]>`
+    select account_id, store_id, array_agg(key) as keys from (
+      select *, row_number() over (partition by store_id order by place) as of_store,
+        sum(bytes) over (order by place rows between unbounded preceding and 1 preceding) as bytes_before
+      from (select *, random() as place from (${expired('asc')} union ${expired('desc')}) as ends) as placed
+    ) as counted
+    where of_store <= ${STORE_RECORDS} and coalesce(bytes_before, 0) < ${TURN_BYTES}
+    group by account_id, store_id order by min(place) limit ${TURN_STORES}`;
+  return [...rows];
 }

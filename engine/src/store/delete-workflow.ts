@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from './database.ts';
 import { deleteStepComponents } from './delete-step-components.ts';
 import { notifySourceChanged } from './notify-changed.ts';
-import { wakeJobKey } from './park-executions.ts';
+import { PARKED, wakeJobKey } from './park-executions.ts';
 import { dropTimers } from './put-timers.ts';
 
 /**
@@ -42,23 +42,71 @@ async function deleteVersions(tx: Transaction, accountId: string, workflowId: st
   );
 }
 
-/** Executions after invocations, as whoever parks, wakes or ends some of them locks both. */
-async function cancelExecutions(tx: Transaction, accountId: string, workflowId: string): Promise<void> {
+/** Executions that are cancelled in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+const CANCEL_BATCH = 1_000;
+
+/**
+ * Cancels what waits for a workflow that is about to be deleted, in short transactions: together with the deletion, hundreds of
+ * thousands would keep its row locked for minutes. What comes meanwhile the deletion finds. Where this ends early, the workflow is there
+ * to be deleted again.
+ */
+export async function cancelWaitingExecutions(sql: Sql, accountId: string, workflowId: string): Promise<void> {
+  for (const lease of [null, PARKED]) while (await cancelSome(sql, { accountId, workflowId, lease }));
+}
+
+/** Answers whether there may be more. */
+async function cancelSome(
+  sql: Sql,
+  { accountId, workflowId, lease }: { accountId: string; workflowId: string; lease: string | null },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    // Before its invocations, as whoever claims some of them does.
+    await tx`select from workflow_turns where workflow_id = ${workflowId} for update`;
+    // In the order in which whoever wakes some of them locks them.
+    const rows = await tx<{ id: string }[]>`
+      select id from invocations
+      where account_id = ${accountId} and source_id = ${workflowId}
+        and ${lease === null ? tx`leased_by is null` : tx`leased_by = ${lease}`}
+      order by leased_by, source_id, id limit ${CANCEL_BATCH} for update`;
+    if (rows.length > 0)
+      await cancelExecutions(
+        tx,
+        accountId,
+        workflowId,
+        rows.map(({ id }) => id),
+      );
+    return rows.length === CANCEL_BATCH;
+  });
+}
+
+/** Executions after invocations, as whoever parks, wakes or ends some of them locks both. `ids`: these; default: all. */
+async function cancelExecutions(
+  tx: Transaction,
+  accountId: string,
+  workflowId: string,
+  ids?: readonly string[],
+): Promise<void> {
+  const wanted = (column: 'id' | 'execution_id') =>
+    ids === undefined ? tx`` : tx`and ${tx(column)} = any(${ids}::text[])`;
   // Steps of one that has not ended are in no list: only its record would lead to them.
   await tx`
-    with gone as (delete from invocations where account_id = ${accountId} and source_id = ${workflowId} returning id)
+    with gone as (delete from invocations where account_id = ${accountId} and source_id = ${workflowId}
+      ${wanted('id')} returning id)
     delete from execution_steps s using gone
     where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
   await tx`
     with ended as (
       update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id()
-      where account_id = ${accountId} and workflow_id = ${workflowId} and ended_at is null returning id
+      where account_id = ${accountId} and workflow_id = ${workflowId} and ended_at is null
+        -- those that have not ended have one of these, and an index that leads to them past millions that have
+        and status in ('waiting', 'queued') and status <> 'succeeded' ${wanted('id')} returning id
     )
     update execution_steps s set status = 'cancelled' from ended
     where s.execution_id = ended.id and s.status in ('waiting', 'rerun')`;
   await tx`
     with gone as (
-      delete from execution_waits where account_id = ${accountId} and workflow_id = ${workflowId} returning execution_id
+      delete from execution_waits where account_id = ${accountId} and workflow_id = ${workflowId}
+        ${wanted('execution_id')} returning execution_id
     )
     -- keys of jobs have another collation than ids: in that of ids each would be looked for in all jobs
     select count(graphile_worker.remove_job((${wakeJobKey('')}::text || execution_id) collate "default")) from gone`;

@@ -1,4 +1,4 @@
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, inTurn, LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
@@ -7,8 +7,8 @@ import { newInvocationId } from '../run/invocation.ts';
 import { slugOf } from '../sources/name-slug.ts';
 import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts';
 import { createWorkflow } from '../store/create-workflow.ts';
-import { deleteWorkflow } from '../store/delete-workflow.ts';
-import { insertInTurn } from '../store/insert-in-turn.ts';
+import { cancelWaitingExecutions, deleteWorkflow } from '../store/delete-workflow.ts';
+import type { NewTurn } from '../store/insert-in-turn.ts';
 import { readPage } from '../store/paging.ts';
 import { checkRoom } from '../store/require-room.ts';
 import {
@@ -22,7 +22,6 @@ import {
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { Intake } from '../run/intake.ts';
 import type { PropSealer } from '../sources/seal-props.ts';
-import { queueIsFull } from './controls/queue-is-full.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
 import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
@@ -32,15 +31,20 @@ export interface WorkflowContext extends PlanContext, SourceContext {
   sealer: PropSealer;
   backlogs: Pick<AccountBacklogs, 'queue'>;
   intake: Pick<Intake, 'add'>;
+  /** As InTurnIntake.queue. */
+  queueInTurn: (turn: NewTurn) => Promise<void>;
   /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
   forget: (workflowId: string) => void;
 }
 
 const DEFAULT_NAME = 'Workflow';
+/** What is asked for is done, also where whoever asked has gone. */
+const NEVER = new AbortController().signal;
 
 /** Workflows as the API sees them. */
 export function createWorkflows(context: WorkflowContext): Workflows {
   const { sql } = context.db;
+  const remove = createRemoval(context);
   return {
     async create(who, input) {
       checkName(input.name);
@@ -76,7 +80,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
       context.forget(id);
       return show(context, who, await find(context, who, id));
     },
-    delete: (who, id) => remove(context, who, id),
+    delete: (who, id) => remove(who, id),
     run: (who, id, event) => run(context, who, id, event),
     deployments: (who, id, request) => listDeployments(context, who, id, request),
   };
@@ -157,18 +161,30 @@ async function findBase(context: WorkflowContext, who: Principal, current: Workf
   return latest.settings.autoDeploy ? current : latest;
 }
 
-async function remove(context: WorkflowContext, who: Principal, id: string): Promise<void> {
-  const { db, sources } = context;
-  await find(context, who, id);
-  // Sources first: where one cannot be deleted, the workflow is there to be deleted again.
+/** Deletions of an account follow each other: those of one workflow would wait for its row, each with one of the node's few connections. */
+function createRemoval(context: WorkflowContext): (who: Principal, id: string) => Promise<void> {
+  const { db, forget } = context;
+  const turns = createTenantTurns(1);
+  return async (who, id) => {
+    const { accountId } = who;
+    await find(context, who, id);
+    await removeSources(context, who, id);
+    await inTurn(turns, accountId, NEVER, async () => {
+      await cancelWaitingExecutions(db.sql, accountId, id);
+      if (!(await deleteWorkflow(db.sql, accountId, id))) throw notFound('workflow', id);
+    });
+    forget(id);
+  };
+}
+
+/** Before the workflow: where one cannot be deleted, it is there to be deleted again. */
+async function removeSources({ db, sources }: WorkflowContext, who: Principal, id: string): Promise<void> {
   for (const sourceId of await readOwnSources(db.sql, who.accountId, id)) {
     await sources.delete(who, sourceId).catch((error: unknown) => {
       // Deleted by somebody else meanwhile.
       if (!(error instanceof HeadwaterError) || error.code !== 'NOT_FOUND') throw error;
     });
   }
-  if (!(await deleteWorkflow(db.sql, who.accountId, id))) throw notFound('workflow', id);
-  context.forget(id);
 }
 
 async function run(
@@ -190,10 +206,7 @@ async function run(
     return { executionId };
   }
   const { queueLimit } = row.settings;
-  await context.backlogs.queue(who.accountId, text.length, async () => {
-    const [hasRoom] = await insertInTurn(context.db.sql, [{ ...invocation, queueLimit }]);
-    if (hasRoom !== true) throw queueIsFull(id, queueLimit ?? 0);
-  });
+  await context.backlogs.queue(who.accountId, text.length, () => context.queueInTurn({ ...invocation, queueLimit }));
   return { executionId };
 }
 

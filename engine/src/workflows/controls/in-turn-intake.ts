@@ -18,19 +18,23 @@ export interface InTurnIntakeOptions {
   clients: WaitingClients;
 }
 
-export interface Accepted {
+interface Accepted {
   invocationId: string;
   response?: Promise<RunResponse>;
+}
+
+export interface InTurnIntake {
+  accept(route: EndpointRoute, event: string): Promise<Accepted>;
+  /** Resolves once it is durable; rejects where the workflow's queue is full. */
+  queue(turn: NewTurn): Promise<void>;
 }
 
 const MAX_BATCH = 256;
 /** A client waits for its answer meanwhile. */
 const MIN_INTERVAL_MS = 4;
 
-/** Queues requests to workflows whose settings say when their executions start. Resolves once the request is durable. */
-export function createInTurnIntake(
-  options: InTurnIntakeOptions,
-): (route: EndpointRoute, event: string) => Promise<Accepted> {
+/** Queues what comes for workflows whose settings say when their executions start. Resolves once it is durable. */
+export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
   const { clients } = options;
   // One for each tenant: to count a long queue takes time, and only its owner waits for that.
   const tenants = new Map<string, { batcher: Batcher<NewTurn, boolean>; pending: number }>();
@@ -52,7 +56,10 @@ export function createInTurnIntake(
     options.turns.next({ accountId: turn.accountId, workflowId: turn.sourceId });
   }
 
-  return async ({ accountId, sourceId, propName: httpProp, customResponse, inTurn }, event) => {
+  async function accept(
+    { accountId, sourceId, propName: httpProp, customResponse, inTurn }: EndpointRoute,
+    event: string,
+  ): Promise<Accepted> {
     const id = newInvocationId(sourceId);
     const turn = { id, accountId, sourceId, kind: 'http' as const, httpProp, event, queueLimit: inTurn?.queueLimit };
     if (!customResponse) {
@@ -69,7 +76,9 @@ export function createInTurnIntake(
       throw error;
     }
     return { invocationId: id, response };
-  };
+  }
+
+  return { accept, queue };
 }
 
 function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {
