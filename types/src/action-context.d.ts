@@ -10,8 +10,8 @@ export interface ActionRun {
 export interface ActionContext {
   /** Makes `steps.<step>.<name>`, also where the step fails later; `$summary` is shown where it has succeeded. JSON only. */
   export(name: string, value: unknown): void;
-  /** Answers the request that started the workflow: at its end, with `immediate` at once. */
-  respond(answer: HttpAnswer & { immediate?: boolean }): Promise<void>;
+  /** Answers the request that started the workflow: at its end, with `immediate` at once. `status`: 200 where it is absent. */
+  respond(answer: Partial<HttpAnswer> & { immediate?: boolean }): Promise<void>;
   flow: Flow;
   send: Send;
   context: RunContext;

@@ -22,7 +22,7 @@ const triggerParameter = z
       .openapi({ description: 'May be left out where the other fields tell.' }),
     custom_response: z.boolean().optional().openapi({
       description:
-        'Of `http`: the workflow answers with `$.respond`. Default: true where the code of a step that is given here calls it; else false, and the answer is 200 once the request is stored.',
+        'Of `http`: the workflow answers with `$.respond`. Default: as it was said before; else true where the code of a step calls it, or did; else false, and the answer is 200 once the request is stored.',
     }),
     customResponse: z.boolean().optional().openapi({ description: '`custom_response`, as components write it.' }),
     interval_seconds: z.number().optional(),

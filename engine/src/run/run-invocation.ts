@@ -123,9 +123,9 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     fetch: (request, signal) => context.fetch(tenant, request, signal),
     dataStore: (call, signal) => context.callDataStore(tenant, call, signal),
     respond: (response) => task.respond?.(response),
-    // `last` decides on all events of a run together; a hook has no invocation that could go on.
+    // `last` and `greatest` decide on all events of a run together; a hook has no invocation that could go on.
     commitPart:
-      task.runtime.dedupe === 'last' || task.invocation === undefined
+      task.runtime.dedupe === 'last' || task.runtime.dedupe === 'greatest' || task.invocation === undefined
         ? undefined
         : async (part) => {
             progress.parts++;

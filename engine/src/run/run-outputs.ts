@@ -28,7 +28,8 @@ export interface RunOutputs {
 
 /**
  * Collects what a run emits, stores and logs until its commit. Reads of `$.service.db` see the run's own writes first.
- * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order.
+ * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order. Not from the
+ * first event with a `ts` on: an older one may follow, and what is committed has its place.
  */
 export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
   const collected = createPartBuffer(options.nowMs);
@@ -80,9 +81,11 @@ function createPartBuffer(nowMs: () => number): PartBuffer {
   let part: OutputPart = { emits: [], dbWrites: new Map() };
   let bytes = 0;
   let sinceMs = 0;
+  let hasTs = false;
   return {
     emit(event) {
       if (part.emits.length === 0) sinceMs = nowMs();
+      hasTs ||= event.ts !== undefined;
       part.emits.push(event);
       bytes += event.data.length;
     },
@@ -91,9 +94,10 @@ function createPartBuffer(nowMs: () => number): PartBuffer {
       bytes += key.length + valueJson.length + LIMITS.dbEntryOverheadBytes;
     },
     isFull: () =>
-      part.emits.length >= LIMITS.partialCommitEmits ||
-      bytes >= LIMITS.partialCommitBytes ||
-      (part.emits.length > 0 && nowMs() - sinceMs >= LIMITS.partialCommitMs),
+      !hasTs &&
+      (part.emits.length >= LIMITS.partialCommitEmits ||
+        bytes >= LIMITS.partialCommitBytes ||
+        (part.emits.length > 0 && nowMs() - sinceMs >= LIMITS.partialCommitMs)),
     take() {
       const taken = part;
       part = { emits: [], dbWrites: new Map() };

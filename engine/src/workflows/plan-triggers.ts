@@ -3,7 +3,9 @@ import type { SourceCreate } from '../contract-components.ts';
 import type { TriggerInput } from '../contract-workflows.ts';
 import { findTextFault } from '../delivery/validate-webhook.ts';
 import { checkTimer, timerOf } from '../schedule/check-timer.ts';
-import type { Trigger } from './deployment.ts';
+import { callsRespond } from '../store/calls-respond.ts';
+import type { Sql } from '../store/database.ts';
+import type { Step, Trigger } from './deployment.ts';
 
 /** A source that is not deployed yet stands where its trigger will. */
 export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; eventName: string; path: string };
@@ -25,6 +27,23 @@ export function planTriggers(inputs: readonly TriggerInput[], before: readonly T
   return { triggers: inputs.map((input, i) => planTrigger(input, kept.get(input), before, `triggers.${i}`)), errors };
 }
 
+/**
+ * Has the workflow answer its clients where the code of a step calls `$.respond`, but for HTTP triggers whose owner has said what
+ * they do. One that answers goes on, whatever the code is now.
+ */
+export async function switchAnswersOn(
+  sql: Sql,
+  accountId: string,
+  triggers: PlannedTrigger[],
+  steps: readonly Step[],
+): Promise<PlannedTrigger[]> {
+  const isOpen = (one: PlannedTrigger) => one.type === 'http' && !one.customResponse && one.given !== true;
+  if (!triggers.some(isOpen)) return triggers;
+  const componentIds = steps.map(({ componentId }) => componentId);
+  if (!(await callsRespond(sql, accountId, componentIds))) return triggers;
+  return triggers.map((one) => (one.type === 'http' && isOpen(one) ? { ...one, customResponse: true } : one));
+}
+
 function planTrigger(
   input: TriggerInput,
   keptId: string | undefined,
@@ -32,8 +51,14 @@ function planTrigger(
   path: string,
 ): PlannedTrigger {
   switch (input.type) {
-    case 'http':
-      return { id: keptId ?? newId('httpTrigger'), type: 'http', customResponse: input.customResponse ?? false };
+    case 'http': {
+      const { customResponse } = input;
+      const kept = before.find((one) => one.type === 'http' && one.id === keptId);
+      if (customResponse === undefined && kept !== undefined) return kept;
+      const answer =
+        customResponse === undefined ? { customResponse: false } : { customResponse, given: true as const };
+      return { id: keptId ?? newId('httpTrigger'), type: 'http', ...answer };
+    }
     case 'timer':
       return { id: keptId ?? newId('timerTrigger'), type: 'timer', schedule: timerOf(input.schedule) };
     case 'source': {

@@ -8,7 +8,7 @@ import { findStepProblems } from './check-namespaces.ts';
 import { decideSettings } from './check-settings.ts';
 import type { Deployment, Step } from './deployment.ts';
 import { planSteps, type StepContext } from './plan-steps.ts';
-import { type PlannedTrigger, planTriggers } from './plan-triggers.ts';
+import { type PlannedTrigger, planTriggers, switchAnswersOn } from './plan-triggers.ts';
 
 export interface PlanContext extends StepContext {
   limits: Pick<LimitsCache, 'get'>;
@@ -42,7 +42,10 @@ export async function planVersion(
   throwFields([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors]);
   if (input.triggers !== undefined) await requireSources(db.sql, who, triggers);
   const steps = input.steps === undefined ? stepsBefore : await planSteps(context, who, input.steps, stepsBefore);
-  return { id: newId('deployment'), triggers, steps, settings };
+  const version = { id: newId('deployment'), steps, settings };
+  // Other settings are no reason to answer clients in another way.
+  if ((input.triggers ?? input.steps) === undefined) return { ...version, triggers };
+  return { ...version, triggers: await switchAnswersOn(db.sql, who.accountId, triggers, steps) };
 }
 
 export function checkName(name: string | undefined): void {

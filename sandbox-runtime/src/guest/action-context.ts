@@ -40,7 +40,8 @@ export function makeActionContext(
       const isImmediate = isObject(response) && response['immediate'] === true;
       const post = (head: string, body: string | Uint8Array): void =>
         bridge.post(POST.stepRespond, context.run, head, body, isImmediate ? 'now' : '');
-      return sendResponse({ runs, warn: (message) => warn(context, message), post }, context, response);
+      const out = { runs, warn: (message: string) => warn(context, message), post, defaultStatus: 200 };
+      return sendResponse(out, context, response);
     },
     flow: makeFlow(runs, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
     send: makeSend(bridge, runs, context),

@@ -31,17 +31,21 @@ export function makeHttpProp(
   };
 }
 
+interface ResponseWay {
+  runs: RunTracker;
+  warn(message: string): void;
+  post(head: string, body: string | Uint8Array): void;
+  /** Of an answer that names no status; absent: it must. */
+  defaultStatus?: number;
+}
+
 /**
  * Checks an answer and posts it; of several in one run the first. Throws before it returns a promise: a caller that does not
  * await must see its mistake too.
  */
-export function sendResponse(
-  out: { runs: RunTracker; warn(message: string): void; post(head: string, body: string | Uint8Array): void },
-  context: RunContext,
-  response: unknown,
-): Promise<void> {
+export function sendResponse(out: ResponseWay, context: RunContext, response: unknown): Promise<void> {
   refuseInForm(context, 'respond');
-  const { head, body } = readResponse(response);
+  const { head, body } = readResponse(response, out.defaultStatus);
   const headJson = checkedHead(head);
   if (context.over) return Promise.resolve();
   if (context.responded) {
@@ -62,11 +66,14 @@ interface ResponseHead {
   headers: [string, string][];
 }
 
-function readResponse(response: unknown): { head: ResponseHead; body: string | Uint8Array } {
+function readResponse(
+  response: unknown,
+  defaultStatus: number | undefined,
+): { head: ResponseHead; body: string | Uint8Array } {
   if (typeof response !== 'object' || response === null) {
     throw new TypeError('respond takes an object such as { status: 200, headers: {}, body }');
   }
-  const { status, headers, body } = response as Record<string, unknown>;
+  const { status = defaultStatus, headers, body } = response as Record<string, unknown>;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) {
     throw new TypeError(`respond: status must be an integer from 100 to 599, not ${shown(status)}`);
   }
