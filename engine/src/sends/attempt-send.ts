@@ -1,3 +1,4 @@
+import { createGiveWay } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AttemptRecord } from '../contract.ts';
 import type { RetryPolicy } from '../delivery/retry-policy.ts';
@@ -46,9 +47,24 @@ async function make(context: SendContext, send: DueSend, signal: AbortSignal): P
       return sendEmail(context, account, send.unitId, open(send.content));
     case 's3': {
       const { bucket, objectKey } = send;
-      return sendUpload(context, account, { bucket, objectKey, payloads: send.contents.map(open) }, signal);
+      const payloads = await openInTurns(send.contents, open);
+      return sendUpload(context, account, { bucket, objectKey, payloads }, signal);
     }
   }
+}
+
+/** Thousands of lines, megabytes together: to open them takes the node's thread tens of milliseconds. */
+async function openInTurns(
+  contents: readonly SendContent[],
+  open: (content: SendContent) => string,
+): Promise<string[]> {
+  const giveWay = createGiveWay();
+  const payloads: string[] = [];
+  for (const content of contents) {
+    payloads.push(open(content));
+    await giveWay();
+  }
+  return payloads;
 }
 
 /**

@@ -53,6 +53,11 @@ function dueOf(accountId: string, row: ClaimedRow): DueSend {
     : { ...base, kind: row.kind, host: hostOf(row.payload) ?? '' };
 }
 
+interface ClaimedLineRow extends ClaimedRow {
+  bucket: string;
+  object_key: string;
+}
+
 interface FirstRow {
   unit_id: string | null;
   bucket: string;
@@ -73,18 +78,25 @@ export async function claimUpload(
   nowMs: number,
 ): Promise<DueSend | undefined> {
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
+    // Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it would read and sort all of them,
+    // which sends_uploads and sends_lines have in order.
+    await tx`
+      select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true),
+        pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
     const [first] = await tx<FirstRow[]>`
       select unit_id, bucket, prefix from sends
       where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
         and kind = 's3'
       order by leased_by, next_attempt_at, id limit 1`;
     if (first === undefined) return undefined;
-    const unitId = first.unit_id ?? (await formUpload(tx, accountId, first, nowMs));
-    const rows = await tx<(ClaimedRow & { bucket: string; object_key: string })[]>`
-      update sends set leased_by = ${nodeId}
-      where unit_id = ${unitId} and status = 'pending' and leased_by is null
-      returning id, payload, sealed, attempt_count, bucket, object_key`;
+    const unitId = first.unit_id ?? newId('send', nowMs);
+    const rows =
+      first.unit_id === null
+        ? await formUpload(tx, nodeId, accountId, { ...first, unitId }, nowMs)
+        : await tx<ClaimedLineRow[]>`
+            update sends set leased_by = ${nodeId}
+            where unit_id = ${unitId} and status = 'pending' and leased_by is null
+            returning id, payload, sealed, attempt_count, bucket, object_key`;
     const [one] = rows;
     if (one === undefined) return undefined;
     const contents = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(contentOf);
@@ -93,24 +105,30 @@ export async function claimUpload(
   });
 }
 
+/**
+ * Puts together what goes into one object, and leases it in the same write, which is one of thousands of rows. The index sends_lines
+ * gives no more of them than an object holds, in the order of their ids, and their sizes are summed up afterwards: an upload costs the
+ * same however many rows wait.
+ */
 async function formUpload(
   tx: Transaction,
+  nodeId: string,
   accountId: string,
-  { bucket, prefix }: FirstRow,
+  { bucket, prefix, unitId }: { bucket: string; prefix: string; unitId: string },
   nowMs: number,
-): Promise<string> {
-  const unitId = newId('send', nowMs);
-  await tx`
-    with waiting as (
-      select id, row_number() over w as place, sum(octet_length(payload) + coalesce(octet_length(sealed), 0)) over w as bytes
-      from sends
+): Promise<ClaimedLineRow[]> {
+  return tx<ClaimedLineRow[]>`
+    with found as materialized (
+      select id, octet_length(payload) + coalesce(octet_length(sealed), 0) as bytes from sends
       where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
         and kind = 's3' and unit_id is null and bucket = ${bucket} and prefix = ${prefix}
-      window w as (order by id) order by id limit ${LIMITS.maxS3LinesPerObject}
+      order by id limit ${LIMITS.maxS3LinesPerObject}
+    ), waiting as (
+      select id, row_number() over w as place, sum(bytes) over w as bytes from found window w as (order by id)
     )
-    update sends s set unit_id = ${unitId}, object_key = ${objectKeyOf(prefix, unitId, nowMs)}
-    from waiting where s.id = waiting.id and s.unit_id is null and (waiting.bytes <= ${LIMITS.maxS3ObjectBytes} or waiting.place = 1)`;
-  return unitId;
+    update sends s set leased_by = ${nodeId}, unit_id = ${unitId}, object_key = ${objectKeyOf(prefix, unitId, nowMs)}
+    from waiting where s.id = waiting.id and s.unit_id is null and (waiting.bytes <= ${LIMITS.maxS3ObjectBytes} or waiting.place = 1)
+    returning s.id, s.payload, s.sealed, s.attempt_count, s.bucket, s.object_key`;
 }
 
 function contentOf({ payload, sealed }: Pick<ClaimedRow, 'payload' | 'sealed'>) {

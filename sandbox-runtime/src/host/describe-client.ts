@@ -3,9 +3,8 @@ import { describeLimit } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
-import type { ComponentBundle, DescribeOutcome, RunFault } from '../sandbox.ts';
+import type { DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
-import { placeOf } from './map-stack.ts';
 import type { ProcessClient } from './run-client.ts';
 
 /** The limits of the platform for a component that is only loaded, which stand in for the account's. */
@@ -15,19 +14,19 @@ const DESCRIBE_NAMES: Partial<Record<ExceededLimit['name'], ExceededLimit['name'
   memoryMb: 'describeMemoryMb',
 };
 
+export interface LoadOutcome {
+  outcome: DescribeOutcome;
+  /** Of what failed, as the guest says it: the place of its error is still to be found. */
+  stack?: string | undefined;
+}
+
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
-  readonly #bundle: ComponentBundle;
   readonly #stepName: string | undefined;
-  readonly #resolve: (outcome: DescribeOutcome | undefined) => void;
+  readonly #resolve: (loaded: LoadOutcome | undefined) => void;
   settled = false;
 
-  constructor(
-    bundle: ComponentBundle,
-    stepName: string | undefined,
-    resolve: (outcome: DescribeOutcome | undefined) => void,
-  ) {
-    this.#bundle = bundle;
+  constructor(stepName: string | undefined, resolve: (loaded: LoadOutcome | undefined) => void) {
     this.#stepName = stepName;
     this.#resolve = resolve;
   }
@@ -41,7 +40,7 @@ export class DescribeClient implements ProcessClient {
   #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
     switch (message.kind) {
       case 'described':
-        return this.#settle(judgeOutline(message.outline, this.#stepName));
+        return this.#settle({ outcome: judgeOutline(message.outline, this.#stepName) });
       case 'outcome':
         return this.#settle(this.#failure(message.outcome));
       case 'fetch': {
@@ -72,29 +71,25 @@ export class DescribeClient implements ProcessClient {
     if (this.settled) return;
     if (innocent) return this.#settle(undefined);
     const errors = [{ path: 'component_code', message: `${fault.message} while it was loaded` }];
-    this.#settle({ ok: false, errors, ...limitOf(fault) });
+    this.#settle({ outcome: { ok: false, errors, ...limitOf(fault) } });
   }
 
-  #settle(outcome: DescribeOutcome | undefined): void {
+  #settle(loaded: LoadOutcome | undefined): void {
     this.settled = true;
-    this.#resolve(outcome);
+    this.#resolve(loaded);
   }
 
-  #failure(outcome: ReportedOutcome): DescribeOutcome | undefined {
+  #failure(outcome: ReportedOutcome): LoadOutcome | undefined {
     if (!outcome.ok && outcome.innocent) return undefined;
     const fault: RunFault = outcome.ok
       ? { code: 'INTERNAL', message: 'The component could not be read' }
       : outcome.fault;
-    const place = fault.stack === undefined ? undefined : placeOf(this.#bundle.sourceMap, fault.stack);
     // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
     const { limit } = fault;
     const said = limit === undefined ? fault.message : describeLimit(limit, DESCRIBE_NAMES[limit.name]);
     const message = said.replace(/ ?\[hw:component:\d+:\d+\]/, '');
-    return {
-      ok: false,
-      errors: [{ path: 'component_code', message: `The component failed to load: ${message}`, ...place }],
-      ...limitOf(fault),
-    };
+    const errors = [{ path: 'component_code', message: `The component failed to load: ${message}` }];
+    return { outcome: { ok: false, errors, ...limitOf(fault) }, stack: fault.stack };
   }
 }
 

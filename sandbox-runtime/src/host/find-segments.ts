@@ -33,7 +33,7 @@ export function findSegments(mappings: string, places: readonly GeneratedPlace[]
   }
 }
 
-/** The same, in turns with others. */
+/** The same, in turns with others: on the node's thread. */
 export async function findSegmentsInTurns(
   mappings: string,
   places: readonly GeneratedPlace[],

@@ -1,12 +1,12 @@
 import { createTenantTurns } from '@headwater/shared';
-import { findSegments, findSegmentsInTurns, type GeneratedPlace, type Segment } from './find-segments.ts';
+import { findSegmentsInTurns, type GeneratedPlace, type Segment } from './find-segments.ts';
 
 const MAX_LINES = 30;
 const MAX_LINE_CHARS = 1_000;
 /** `    at run (hw:component:12:9)`, `    at async hw:component:3:1`. */
 const FRAME = /^ {4}at (.{0,500}?) ?\(?hw:component:(\d{1,9}):(\d{1,9})\)?$/;
 
-export interface SourcePlace {
+interface SourcePlace {
   file: string;
   line: number;
   /** 0-based. */
@@ -23,38 +23,38 @@ interface Mapping {
   mappings: string;
 }
 
-/** Where the topmost frame of the author is; undefined where no frame is the author's. */
-export function placeOf(sourceMap: string, stack: string): SourcePlace | undefined {
-  const calls = callsIn(stack);
-  const map = calls.length === 0 ? undefined : readMap(sourceMap);
-  if (map === undefined) return undefined;
-  return framesOf(map, calls, findSegments(map.mappings, calls.map(placeInBundle)))[0]?.place;
+/** The author's frames of a stack, each led back to the file as it was saved. */
+export interface MappedStack {
+  text: string;
+  /** Of the topmost frame. */
+  place: SourcePlace;
 }
 
-/**
- * The author's frames of a stack, each led back to the file as it was saved, as text; undefined where there is none. Frames of anything
- * else are left out.
- */
-export type MapStack = (tenantId: string, bundle: { sourceMap: string }, stack: string) => Promise<string | undefined>;
+/** Undefined where no frame of the stack is the author's. Frames of anything else are left out. */
+export type MapStack = (
+  tenantId: string,
+  bundle: { sourceMap: string },
+  stack: string,
+) => Promise<MappedStack | undefined>;
 
 /**
  * Maps stacks of bundles, and keeps the last of each: what fails again and again fails in one place. To look that up in a megabyte of
  * code takes the node's thread tens of milliseconds: it is done in turns with others, one at a time for each tenant.
  */
 export function createStackMaps(): MapStack {
-  const last = new WeakMap<object, { stack: string; mapped: string | undefined }>();
+  const last = new WeakMap<object, { stack: string; mapped: MappedStack | undefined }>();
   const turns = createTenantTurns(1);
   return async (tenantId, bundle, stack) => {
     const calls = callsIn(stack);
     if (calls.length === 0) return undefined;
-    // Every run has an end: nothing calls it off.
+    // Every run and every load has an end: nothing calls it off.
     const end = await turns.take(tenantId, new AbortController().signal);
     try {
       const known = last.get(bundle);
       if (known?.stack === stack) return known.mapped;
       const map = readMap(bundle.sourceMap);
       const segments = map && (await findSegmentsInTurns(map.mappings, calls.map(placeInBundle)));
-      const mapped = segments && textOf(framesOf(map, calls, segments));
+      const mapped = segments && mappedOf(framesOf(map, calls, segments));
       last.set(bundle, { stack, mapped });
       return mapped;
     } finally {
@@ -88,12 +88,14 @@ function framesOf(map: Mapping, calls: readonly Call[], segments: readonly (Segm
   });
 }
 
-function textOf(frames: readonly Frame[]): string | undefined {
+function mappedOf(frames: readonly Frame[]): MappedStack | undefined {
+  const [top] = frames;
+  if (top === undefined) return undefined;
   const lines = frames.map(({ name, place }) => {
     const at = `${place.file}:${place.line}:${place.column + 1}`;
     return name === '' ? `    at ${at}` : `    at ${name} (${at})`;
   });
-  return lines.length === 0 ? undefined : lines.join('\n');
+  return { text: lines.join('\n'), place: top.place };
 }
 
 /** A map that cannot be read maps nothing: the message of an error is worth more than its place. */

@@ -12,7 +12,7 @@ import type {
   RunRequest,
   Sandbox,
 } from '../sandbox.ts';
-import { DescribeClient } from './describe-client.ts';
+import { DescribeClient, type LoadOutcome } from './describe-client.ts';
 import { findConfinement } from './layers/confinement.ts';
 import { summarizeLayers } from './layers/describe-layers.ts';
 import { ProcessPool } from './process-pool.ts';
@@ -112,7 +112,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   const mapStack = createStackMaps();
   return {
-    describe: (tenantId, bundle, stepName) => describe(pool, { tenantId, bundle, stepName }),
+    describe: (tenantId, bundle, stepName) => describe(pool, mapStack, { tenantId, bundle, stepName }),
     run: (request, host) => run(pool, mapStack, request, host),
     stats: () => pool.stats(),
     layers: () => confinement.layers,
@@ -124,7 +124,7 @@ async function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, h
   const outcome = await runInProcess(pool, request, host);
   if (outcome.ok || outcome.fault.stack === undefined) return outcome;
   const { stack: raw, ...fault } = outcome.fault;
-  const stack = await mapStack(request.tenantId, request.bundle, raw);
+  const stack = (await mapStack(request.tenantId, request.bundle, raw))?.text;
   return { ...outcome, fault: { ...fault, ...(stack === undefined ? {} : { stack: `${fault.message}\n${stack}` }) } };
 }
 
@@ -181,22 +181,25 @@ interface DescribeTask {
 /**
  * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops.
  */
-async function describe(pool: ProcessPool, task: DescribeTask): Promise<DescribeOutcome> {
+async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTask): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
   const first = await describeOnce(pool, task, pool.isBusy(task.tenantId));
-  const outcome = first ?? (await describeOnce(pool, task, true));
-  if (outcome === undefined)
+  const loaded = first ?? (await describeOnce(pool, task, true));
+  if (loaded === undefined)
     throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
-  return outcome;
+  const { outcome, stack } = loaded;
+  if (outcome.ok || stack === undefined) return outcome;
+  const mapped = await mapStack(task.tenantId, task.bundle, stack);
+  return { ...outcome, errors: outcome.errors.map((error) => ({ ...error, ...mapped?.place })) };
 }
 
 function describeOnce(
   pool: ProcessPool,
   { tenantId, bundle, stepName }: DescribeTask,
   alone: boolean,
-): Promise<DescribeOutcome | undefined> {
+): Promise<LoadOutcome | undefined> {
   return new Promise((resolve) => {
-    const client = new DescribeClient(bundle, stepName, resolve);
+    const client = new DescribeClient(stepName, resolve);
     const order: TaskOrder = { kind: 'describe', limits: DESCRIBE_LIMITS };
     const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
     pool.place({ tenantId, alone, client, start });
