@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findTooMany } from '../api/src/parameters/json-size.ts';
+import { findTooMany } from '../shared/src/json/json-size.ts';
 import { readParameters } from '../api/src/parameters/read-parameters.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';

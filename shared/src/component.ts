@@ -90,6 +90,11 @@ export interface EmittedEvent {
   emittedAtMs: number;
 }
 
+/** What an event counts for: ten thousand empty ones with long ids and summaries are no small run. */
+export function eventChars({ data, id, name, summary }: EmittedEvent): number {
+  return data.length + String(id ?? '').length + (name?.length ?? 0) + (summary?.length ?? 0);
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Limits that no run fails for: its log is cut to them. */

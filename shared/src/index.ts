@@ -15,10 +15,12 @@ export {
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { createGiveWay, createRests } from './give-way.ts';
+export { findTooMany } from './json/json-size.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';
 export { createReadPace, type ReadPace } from './read-pace.ts';
+export { eventChars } from './component.ts';
 export type {
   ComponentDescription,
   DedupeStrategy,

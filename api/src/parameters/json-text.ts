@@ -1,5 +1,4 @@
-import { HeadwaterError } from '@headwater/shared';
-import { findTooMany } from './json-size.ts';
+import { findTooMany, HeadwaterError } from '@headwater/shared';
 
 /**
  * Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in characters) and `path`, and so is one

@@ -1,8 +1,7 @@
 import type { z } from '@hono/zod-openapi';
-import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type FieldError, findTooMany, HeadwaterError, LIMITS } from '@headwater/shared';
 import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
-import { findTooMany } from './json-size.ts';
 import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 import { readBodyText } from './read-body.ts';
@@ -130,8 +129,20 @@ function takeJson(into: Record<string, unknown>, body: object, kinds: ParameterK
   for (const [name, kind] of kinds) {
     if (!Object.hasOwn(body, name)) continue;
     const value = (body as Record<string, unknown>)[name];
-    if (kind === 'object') checkSize(value, name);
+    if (kind === 'object') checkSizes(value, name);
     into[name] = checkDepth(value, name);
+  }
+}
+
+/** Of the steps and triggers of a workflow each, and of their props. */
+function checkSizes(value: unknown, name: string): void {
+  checkSize(value, name);
+  if (!Array.isArray(value)) return;
+  for (const [i, one] of (value as unknown[]).entries()) {
+    checkSize(one, `${name}.${i}`);
+    if (typeof one !== 'object' || one === null) continue;
+    for (const member of ['props', 'configured_props'])
+      checkSize((one as Record<string, unknown>)[member], `${name}.${i}.${member}`);
   }
 }
 
@@ -195,7 +206,12 @@ function explainType({ input, expected }: Issue): string {
   return `must be of type ${String(expected)}, not ${got}`;
 }
 
-function invalid(fields: readonly FieldError[]): HeadwaterError {
+/** Problems that are shown of one request, and characters of the path to each: names in it are as long as the client made them. */
+const MAX_SHOWN = 100;
+const MAX_SHOWN_PATH_CHARS = 500;
+
+function invalid(all: readonly FieldError[]): HeadwaterError {
+  const fields = all.slice(0, MAX_SHOWN).map((one) => ({ ...one, path: one.path.slice(0, MAX_SHOWN_PATH_CHARS) }));
   const list = fields.map((field) => `${field.path} ${field.message}`).join('; ');
   return new HeadwaterError('INVALID_REQUEST', `Invalid parameters: ${list}`, { fields });
 }

@@ -5,11 +5,14 @@ import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
 /** Building blocks of every endpoint's parameters. They are strict: what comes in the query string is converted before. */
 
 export function textParameter(maxChars: number, minChars = 0) {
-  return z
-    .string()
-    .min(minChars, minChars === 1 ? 'must not be empty' : undefined)
-    .max(maxChars, `is longer than ${maxChars} characters`)
-    .refine(isStorableText, UNSTORABLE);
+  return (
+    z
+      .string()
+      .min(minChars, minChars === 1 ? 'must not be empty' : undefined)
+      // Nothing looks at a longer one: as a URL, a megabyte of Chinese letters takes the thread half a minute.
+      .max(maxChars, { error: `is longer than ${maxChars} characters`, abort: true })
+      .refine(isStorableText, UNSTORABLE)
+  );
 }
 
 /** Text that may be left out; null, as answers show what is empty, is the empty text. */
@@ -29,8 +32,8 @@ export function jsonObjectParameter() {
   return z.record(z.string(), z.unknown()).superRefine((value, context) => {
     const defect = findJsonDefect(value, '', true);
     if (defect === undefined) return;
-    const path = defect.path.split('.').slice(1);
-    context.addIssue({ code: 'custom', message: defect.message, path });
+    // As one: it is joined to what leads here, and may have millions of dots.
+    context.addIssue({ code: 'custom', message: defect.message, path: [defect.path.slice(1)] });
   });
 }
 

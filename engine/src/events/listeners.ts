@@ -52,29 +52,31 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
  * that would be a ring that nobody asked for.
  */
 export function indexListeners(listeners: readonly Listener[]): HeardBy {
-  const byEmitter = Map.groupBy(listeners, (listener) => `${listener.accountId} ${listener.emitterId}`);
+  const byChannel = Map.groupBy(
+    listeners,
+    ({ accountId, emitterId, channel }) => `${accountId} ${emitterId} ${channel}`,
+  );
   // A thousand events of a run are heard by the same, who may be a thousand.
   const known = new Map<string, Heard>();
   return (event) => {
     const { accountId, emitterId, channel } = event;
     const key = `${accountId} ${emitterId} ${channel}`;
-    const heard = known.get(key) ?? hearersOf(byEmitter, event);
+    const heard = known.get(key) ?? hearersOf(byChannel, event);
     known.set(key, heard);
     return heard;
   };
 }
 
 function hearersOf(
-  byEmitter: ReadonlyMap<string, readonly Listener[]>,
+  byChannel: ReadonlyMap<string, readonly Listener[]>,
   { accountId, emitterId, channel }: Parameters<HeardBy>[0],
 ): Heard {
-  const own = byEmitter.get(`${accountId} ${emitterId}`) ?? [];
-  const all = byEmitter.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'}`) ?? [];
+  const own = byChannel.get(`${accountId} ${emitterId} ${channel}`) ?? [];
+  const all = byChannel.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'} ${channel}`) ?? [];
   const [webhooks, full] = [new Map<string, WebhookListener>(), new Map<string, WebhookListener>()];
   const sources = new Map<string, SourceListener>();
   const paused = new Map<string, PausedListener>();
   for (const listener of [...own, ...all]) {
-    if (listener.channel !== channel) continue;
     if (listener.kind === 'webhook') {
       (listener.isFull === true ? full : webhooks).set(listener.webhookId, listener);
       continue;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Presence } from '@headwater/shared';
+import { eventChars, type Presence } from '@headwater/shared';
 import type { DeliveriesOf } from '../delivery/deliverer.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
 import type { RunCommit } from '../events/commit-plan.ts';
@@ -133,7 +133,7 @@ function weightWith(run: RunCommit, listeners: number): number {
 /** `copies`: of each event. */
 function charsOf({ emits, dbWrites, record }: RunCommit, copies = 1): number {
   let chars = record?.logs.length ?? 0;
-  for (const { data } of emits) chars += copies * data.length;
+  for (const event of emits) chars += copies * eventChars(event);
   for (const value of dbWrites.values()) chars += value.length;
   return chars;
 }

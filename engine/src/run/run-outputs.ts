@@ -1,4 +1,4 @@
-import { type EmittedEvent, type HttpResponse, LIMITS, type LogLine } from '@headwater/shared';
+import { type EmittedEvent, eventChars, type HttpResponse, LIMITS, type LogLine } from '@headwater/shared';
 import { storableText } from '../events/storable-text.ts';
 import type { FetchOutcome, FetchRequest, RunHost } from '@headwater/sandbox-runtime';
 
@@ -87,7 +87,7 @@ function createPartBuffer(nowMs: () => number): PartBuffer {
       if (part.emits.length === 0) sinceMs = nowMs();
       hasTs ||= event.ts !== undefined;
       part.emits.push(event);
-      bytes += event.data.length;
+      bytes += eventChars(event);
     },
     dbSet(key, valueJson) {
       part.dbWrites.set(key, valueJson);

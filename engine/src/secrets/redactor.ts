@@ -126,7 +126,9 @@ interface NamedText {
   text: string;
 }
 
-function namedTexts(name: string, value: unknown): NamedText[] {
+/** The name is as long as the component made it, and goes with each of thousands of texts: no more of it is kept than is shown. */
+function namedTexts(fullName: string, value: unknown): NamedText[] {
+  const name = fullName.slice(0, MAX_NAME_CHARS + 1);
   if (typeof value === 'string') return textsOf(value).map((text) => ({ name, text }));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => namedTexts(`${name}.${key}`, item));

@@ -6,6 +6,8 @@ const MIN_LINE_CHARS = 16;
 /** Every way to write it in text leaves it as it is. */
 const PLAIN = /^[\w.~-]*$/;
 const HOST_NAME = /^[A-Za-z0-9_.-]{1,253}$/;
+/** Of longer texts the escapes of URLs are looked for as most write them, and base64 as it is: the rest takes the thread a tenth of a second for the longest. */
+const MAX_REWRITTEN_CHARS = 16 * 1024;
 /** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
 const MAX_ODD_CHARS = 2_048;
 
@@ -53,7 +55,8 @@ function plainForms(text: string): string[] {
   const spacedHex = hex.replaceAll(/(..)(?=.)/g, '$1 ');
   const quoted = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   const base64 = [...base64Forms(bytes), ...base64Forms(Buffer.from(inJson(text), 'utf8')), ...latinBase64Forms(text)];
-  const encoded = [...urlForms(text), ...base64.map(encodeURIComponent)];
+  const isLong = text.length > MAX_REWRITTEN_CHARS;
+  const encoded = [...urlForms(text), ...(isLong ? [] : base64.map(encodeURIComponent))];
   return [
     text,
     // In a host's name, where no letter is large.
@@ -61,7 +64,7 @@ function plainForms(text: string): string[] {
     quoted,
     quoted.replaceAll("'", "\\'"),
     ...encoded,
-    ...encoded.map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())),
+    ...(isLong ? [] : encoded.map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()))),
     ...base64,
     ...(PLAIN.test(text) || text.length > MAX_ODD_CHARS ? [] : [...jsonOfOthers(text), ...htmlForms(text)]),
     hex,

@@ -34,8 +34,9 @@ export function emitEvent(
   context.emits += 1;
   if (context.emits > maxEmitsPerRun)
     runs.exceed(context, { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: context.emits });
-  runs.takeBytes(context, bytes);
-  bridge.post(POST.emit, context.run, data, stringifyOwn(meta));
+  const head = stringifyOwn(meta);
+  runs.takeBytes(context, bytes + head.length);
+  bridge.post(POST.emit, context.run, data, head);
 }
 
 function eventJson(event: unknown): string {

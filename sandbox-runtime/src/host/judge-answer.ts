@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { type FieldError, findTooMany, LIMITS } from '@headwater/shared';
 import type { RunEntry } from '../sandbox.ts';
 import { depthOf } from './depth-of.ts';
 import { judgeProps } from './judge-props.ts';
@@ -7,6 +7,9 @@ import { judgeProps } from './judge-props.ts';
 const MAX_DEPTH = 32;
 /** Names of props are in it, and as long as the component makes them. */
 const MAX_MESSAGE_CHARS = 4_096;
+
+/** Before it is parsed: a megabyte of `[],` takes the node's thread a quarter of a second, one of options with labels some milliseconds. */
+const BOUNDS = { values: 150_000, lists: 40_000, names: 5_000 };
 
 export type JudgedAnswer = { ok: true; result: string } | { ok: false; message: string };
 
@@ -55,7 +58,7 @@ function judgeDefinitions(answer: Record<string, unknown> | undefined): JudgedAn
 }
 
 function readObject(text: string | undefined, maxChars: number): Record<string, unknown> | undefined {
-  if (text === undefined || text.length > maxChars) return undefined;
+  if (text === undefined || text.length > maxChars || findTooMany(text, BOUNDS) !== undefined) return undefined;
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;

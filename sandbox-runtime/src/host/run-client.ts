@@ -1,4 +1,4 @@
-import { type AccountLimits, type ExceededLimit, LIMITS, type LogLine } from '@headwater/shared';
+import { type AccountLimits, eventChars, type ExceededLimit, LIMITS, type LogLine } from '@headwater/shared';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
@@ -139,7 +139,7 @@ export class RunClient implements ProcessClient {
     this.#require(
       (event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars,
     );
-    this.#requireWithin(this.#budget.takeEmit(event.data.length));
+    this.#requireWithin(this.#budget.takeEmit(event.data.length, eventChars(event) - event.data.length));
     this.#host.emit(event);
   }
 

@@ -63,7 +63,7 @@ function routeOutput(
   switch (kind) {
     case POST.emit:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeEmit(a.length);
+      exceeded = run.budget.takeEmit(a.length, b.length);
       if (exceeded === undefined) reporter.emit(run.run, a, b);
       break;
     case POST.log:

@@ -21,12 +21,13 @@ export class RunBudget {
     this.#limits = limits;
   }
 
-  takeEmit(bytes: number): ExceededLimit | undefined {
+  /** `headBytes`: of its id, channel and summary. */
+  takeEmit(bytes: number, headBytes: number): ExceededLimit | undefined {
     this.#emits += 1;
     const { maxEventBytes, maxEmitsPerRun } = this.#limits;
     if (bytes > maxEventBytes) return { name: 'maxEventBytes', value: maxEventBytes, used: bytes };
     if (this.#emits > maxEmitsPerRun) return { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: this.#emits };
-    return this.takeBytes(bytes);
+    return this.takeBytes(bytes + headBytes);
   }
 
   get logLines(): number {

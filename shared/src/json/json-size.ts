@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { LIMITS } from '@headwater/shared';
+import { LIMITS } from '../limits.ts';
 
 /** Whatever is in a smaller text, it is parsed before anybody notices. */
 const SMALL_CHARS = 128 * 1024;
@@ -11,11 +11,25 @@ const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
+export interface JsonBounds {
+  values: number;
+  /** And objects. */
+  lists: number;
+  /** Of members, that differ. */
+  names: number;
+}
+
+const OF_REQUESTS: JsonBounds = {
+  values: LIMITS.maxApiJsonValues,
+  lists: LIMITS.maxApiJsonLists,
+  names: LIMITS.maxApiJsonNames,
+};
+
 /**
  * What a JSON text has too much of; undefined for one that may be parsed. Six megabytes of `[],` are two million lists, which take the
  * node's thread a second, half a million different names of members nearly as long, while six megabytes of code take it some milliseconds. Of text that is no JSON it says nothing useful.
  */
-export function findTooMany(text: string): string | undefined {
+export function findTooMany(text: string, max = OF_REQUESTS): string | undefined {
   if (text.length <= SMALL_CHARS) return undefined;
   const names = countNames(text);
   let values = 1;
@@ -34,10 +48,9 @@ export function findTooMany(text: string): string | undefined {
       lists += 1;
       values += 1;
     }
-    if (lists > LIMITS.maxApiJsonLists) return `has more than ${LIMITS.maxApiJsonLists} lists and objects`;
-    if (values > LIMITS.maxApiJsonValues) return `has more than ${LIMITS.maxApiJsonValues} values`;
-    if (names.count() > LIMITS.maxApiJsonNames)
-      return `has more than ${LIMITS.maxApiJsonNames} different names of members`;
+    if (lists > max.lists) return `has more than ${max.lists} lists and objects`;
+    if (values > max.values) return `has more than ${max.values} values`;
+    if (names.count() > max.names) return `has more than ${max.names} different names of members`;
   }
   return undefined;
 }
