@@ -36,6 +36,12 @@ test('every cookie that the run sets reaches the client in a line of its own', a
   expect(answer.headers['set-cookie']).toEqual(['a=1; Path=/e/known1', 'b=2, 3; Path=/e/known1']);
 });
 
+test('a cookie of more attributes than there are loses the rest of them', async () => {
+  respondWith(200, { 'set-cookie': [`a=1; Secure${';'.repeat(10_000)}; Path=/; HttpOnly`] }, '');
+  const { headers } = await rawRequest(server.port, { path: '/e/known1' });
+  expect(headers['set-cookie']).toEqual([expect.stringMatching(/^a=1; Secure[; ]{1,200}; Path=\/e\/known1$/)]);
+});
+
 test('headers of the connection, of the whole host, and such as HTTP cannot carry are not passed on', async () => {
   const hostile = {
     'transfer-encoding': 'chunked',

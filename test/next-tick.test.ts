@@ -1,7 +1,8 @@
 import { fc } from './support/properties.ts';
 import { expect, it, vi } from 'vitest';
-import { checkTimer, timerOf } from '../engine/src/schedule/check-timer.ts';
+import { checkTimer, timerCheck, timerOf } from '../engine/src/schedule/check-timer.ts';
 import { nextTickMs } from '../engine/src/schedule/next-tick.ts';
+import { slowness } from './support/longest-turn.ts';
 
 it('an interval ticks on its anchor plus whole intervals, whatever time the last tick really ran at', () => {
   fc.assert(
@@ -48,6 +49,9 @@ it.each([
   ['0 12 * * *', 'Asia/Kolkata', '2026-03-28T00:00Z', ['2026-03-28T06:30', '2026-03-29T06:30']],
   ['0 12 * * *', 'Pacific/Chatham', '2026-04-03T00:00Z', ['2026-04-03T22:15', '2026-04-04T23:15']],
   ['0 0 29 2 *', 'UTC', '2026-01-01T00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
+  ['0 0 29 2 +7', 'UTC', '2026-11-25T00:00Z', ['2032-02-29T00:00', '2060-02-29T00:00', '2088-02-29T00:00']],
+  ['0 0 29 2 +7', 'UTC', '2088-03-01T00:00Z', ['2128-02-29T00:00']],
+  ['0 0 1 1 +5', 'UTC', '2026-11-25T00:00Z', ['2027-01-01T00:00', '2038-01-01T00:00', '2044-01-01T00:00']],
 ])('"%s" in %s after %s ticks at %j', (cron, timezone, from, expected) => {
   expect(ticks(cron, timezone, from, expected.length)).toEqual(expected);
 });
@@ -144,6 +148,8 @@ it.each([
   [{ cron: 5 }, /must be a string/],
   [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }, /at most 512 characters/],
   [{ cron: '0 0 30 2 *' }, /never matches|not valid/],
+  [{ cron: '0 0 1W,2w,3W,4W,5W,6W * *' }, /more than 5 nearest weekdays/],
+  [{ cron: '0 0 1W,2W,3W,4W,5W * +6' }, /never matches/],
   [{ cron: '* * * * *', timezone: 'Mars/Olympus' }, /time zone "Mars\/Olympus"/],
   [{ cron: '* * * * *', timezone: '+02:00' }, /time zone/],
   [{ cron: '* * * * *', timezone: 2 }, /timezone must be a string/],
@@ -172,4 +178,45 @@ it('a time zone in another spelling is the same one, and takes no memory of its 
   expect(checkTimer({ cron, timezone: 'pAcIfIc/aUcKlAnD' })).toBeUndefined();
   expect(formats).not.toHaveBeenCalled();
   formats.mockRestore();
+});
+
+/** On the machine that bounds of tests are set on; without what other work of this process there is by chance. */
+function threadMs(work: () => unknown): number {
+  const once = () => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  return Math.min(once(), once(), once(), once(), once()) / slowness();
+}
+
+const NEVER = [
+  '0 0 1W,2W,3W,4W,5W * +6',
+  '0 0 1-20 * +0L,1L,2L,3L,4L,5L,6L',
+  '0 0 1-28 * +0#5,1#5,2#5,3#5,4#5,5#5,6#5',
+  '* * 2 25-31 3 +7',
+];
+
+it.each(NEVER)('that "%s" never matches takes a moment, for one timer and for 500', (cron) => {
+  const timer = { cron, timezone: 'Europe/Paris' };
+  expect(threadMs(() => checkTimer(timer))).toBeLessThan(20);
+  let problems: unknown[] = [];
+  const manyMs = threadMs(() => {
+    const check = timerCheck();
+    problems = Array.from({ length: 500 }, () => check(timer));
+  });
+  expect(manyMs).toBeLessThan(20);
+  expect(problems.filter((problem) => problem !== undefined)).toEqual([expect.stringMatching(/never matches/)]);
+});
+
+it('timers of one request: 50 may have an expression, however rarely they match, and the faults of its form are all told', () => {
+  const rare = (i: number) => ({ cron: `${i % 60} 0 29 2 +6` });
+  const check = timerCheck();
+  const problems = Array.from({ length: 60 }, (_, i) => check(rare(i)));
+  expect(problems.flatMap((problem, i) => (problem === undefined ? [] : [[i, problem]]))).toEqual([
+    [50, 'At most 50 timers may have a cron expression'],
+  ]);
+  expect([check({ intervalSeconds: 60 }), check({ intervalSeconds: 0 })]).toEqual([undefined, expect.any(String)]);
+  expect(check({ cron: 'every day' })).toMatch(/five fields/);
 });

@@ -83,6 +83,26 @@ test('headers that would break the answer apart are refused', async () => {
   );
 });
 
+test('headers beyond what an answer can have are an error at the call, what is within goes out', async () => {
+  const lines = (count: number) => `Object.fromEntries(Array.from({ length: ${count} }, (_, at) => ['x-' + at, '']))`;
+  const tooMany = 'RangeError: respond: the answer has 1001 header lines; the limit is 1000';
+  const tooLong = 'RangeError: respond: the header names and values have 65537 characters together; the limit is 65536';
+  for (const [headers, message] of [
+    [lines(1_001), tooMany],
+    [`{ 'set-cookie': Array(1_001).fill('a=1') }`, tooMany],
+    [`{ 'x-a': 'x'.repeat(65_534) }`, tooLong],
+    [
+      `{ 'set-cookie': ['a=1', ';'.repeat(65_536 - 20)] }`,
+      'RangeError: respond: the header names and values have 65539',
+    ],
+  ] as const) {
+    expect(await respond(`this.http.respond({ status: 200, headers: ${headers} })`)).toContain(message);
+  }
+  for (const headers of [lines(1_000), `{ 'x-a': 'x'.repeat(65_533) }`, `{ 'set-cookie': Array(1_000).fill('a=1') }`]) {
+    expect(await respond(`this.http.respond({ status: 200, headers: ${headers} })`)).toMatchObject({ status: 200 });
+  }
+});
+
 test('a second answer in a run is an error in the log, not a crash', async () => {
   const { outcome, host } = await sandbox.run(
     withRun(`this.http.respond({ status: 200, body: 'first' }); this.http.respond({ status: 500 })`),

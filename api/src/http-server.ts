@@ -7,6 +7,7 @@ import type { App } from './app-options.ts';
 import { trackConnections } from './client-connections.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
+import { LONG_HOST, namesLongHost } from './long-host.ts';
 import { bodyTooLarge } from './parameters/read-body.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
@@ -123,11 +124,12 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     if (state.stopping) response.shouldKeepAlive = false;
     if (expected === 'something')
       return writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
+    const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
+    if (address === undefined && namesLongHost(request)) return writePlainProblem(response, 400, LONG_HOST);
     if (expected === 'continue') {
       if (refuseUnsentBody(request, response, options)) return;
       response.writeContinue();
     }
-    const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
     if (address === undefined) {
       boundUnreadBody(request, response);
       void answer(request, response);

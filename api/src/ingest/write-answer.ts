@@ -87,6 +87,9 @@ export function writeRunResponse(
   response.end(hasBody ? answer.body : undefined);
 }
 
+/** More than browsers know attributes: there is room for 64 K empty ones, and each is looked at. What follows is left out. */
+const MAX_COOKIE_PARTS = 64;
+
 /**
  * Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to other hosts of the operator. `key`: of an
  * endpoint that shares its host.
@@ -94,7 +97,7 @@ export function writeRunResponse(
 function confineCookies(value: string | string[], key: string | undefined): string[] {
   const taken = key === undefined ? /^domain\s*(=|$)/i : /^(path|domain)\s*(=|$)/i;
   return [value].flat().map((cookie) => {
-    const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+    const [pair = '', ...attributes] = cookie.split(';', MAX_COOKIE_PARTS).map((part) => part.trim());
     const kept = attributes.filter((attribute) => !taken.test(attribute));
     return [pair, ...kept, ...(key === undefined ? [] : [`Path=${ENDPOINT_PREFIX}${key}`])].join('; ');
   });

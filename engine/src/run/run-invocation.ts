@@ -123,9 +123,11 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     fetch: (request, signal) => context.fetch(tenant, request, signal),
     dataStore: (call, signal) => context.callDataStore(tenant, call, signal),
     respond: (response) => task.respond?.(response),
-    // `last` and `greatest` decide on all events of a run together; a hook has no invocation that could go on.
+    // The order of events decides which of them are greater than all before.
+    holdsParts: task.runtime.dedupe === 'greatest',
+    // `last` decides on all events of a run together; a hook has no invocation that could go on.
     commitPart:
-      task.runtime.dedupe === 'last' || task.runtime.dedupe === 'greatest' || task.invocation === undefined
+      task.runtime.dedupe === 'last' || task.invocation === undefined
         ? undefined
         : async (part) => {
             progress.parts++;

@@ -1,4 +1,5 @@
 import { type EmittedEvent, eventChars, type HttpResponse, LIMITS, type LogLine } from '@headwater/shared';
+import { orderEvents } from '../events/order-events.ts';
 import { storableText } from '../events/storable-text.ts';
 import type { FetchOutcome, FetchRequest, RunHost } from '@headwater/sandbox-runtime';
 
@@ -14,13 +15,15 @@ export interface RunOutputsOptions {
   respond: (response: HttpResponse) => void;
   /** A long run's part is full: commit it. Resolves when it is durable. Absent: the run commits once, at its end. */
   commitPart: ((part: OutputPart) => Promise<void>) | undefined;
+  /** Parts are committed at the end of the run, when the order of all events is known. Default: from the first event with a `ts` on. */
+  holdsParts?: boolean;
   nowMs: () => number;
 }
 
 export interface RunOutputs {
   host: RunHost;
   logs: LogLine[];
-  /** Waits for parts on their way and hands over what is left for the final commit. */
+  /** Waits for parts on their way, commits what is more than one part, oldest first, and hands over what is left for the final commit. */
   finish(): Promise<OutputPart>;
   /** Rejects as soon as a part could not be committed. */
   failed(): unknown;
@@ -28,11 +31,11 @@ export interface RunOutputs {
 
 /**
  * Collects what a run emits, stores and logs until its commit. Reads of `$.service.db` see the run's own writes first.
- * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order. Not from the
- * first event with a `ts` on: an older one may follow, and what is committed has its place.
+ * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order. From the
+ * first event with a `ts` on they wait for the end of the run: an older one may follow, and what is committed has its place.
  */
 export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
-  const collected = createPartBuffer(options.nowMs);
+  const collected = createPartBuffer(options);
   const written = new Map<string, string>();
   const logs: LogLine[] = [];
   const parts = createPartCommits(options.commitPart, collected);
@@ -64,7 +67,7 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
     logs,
     async finish() {
       await parts.settled();
-      return collected.take();
+      return parts.commitAllButLast(collected.take());
     },
     failed: parts.failure,
   };
@@ -77,15 +80,15 @@ interface PartBuffer {
   take(): OutputPart;
 }
 
-function createPartBuffer(nowMs: () => number): PartBuffer {
+function createPartBuffer({ nowMs, holdsParts = false }: Pick<RunOutputsOptions, 'nowMs' | 'holdsParts'>): PartBuffer {
   let part: OutputPart = { emits: [], dbWrites: new Map() };
   let bytes = 0;
   let sinceMs = 0;
-  let hasTs = false;
+  let isHeld = holdsParts;
   return {
     emit(event) {
       if (part.emits.length === 0) sinceMs = nowMs();
-      hasTs ||= event.ts !== undefined;
+      isHeld ||= event.ts !== undefined;
       part.emits.push(event);
       bytes += eventChars(event);
     },
@@ -94,7 +97,7 @@ function createPartBuffer(nowMs: () => number): PartBuffer {
       bytes += key.length + valueJson.length + LIMITS.dbEntryOverheadBytes;
     },
     isFull: () =>
-      !hasTs &&
+      !isHeld &&
       (part.emits.length >= LIMITS.partialCommitEmits ||
         bytes >= LIMITS.partialCommitBytes ||
         (part.emits.length > 0 && nowMs() - sinceMs >= LIMITS.partialCommitMs)),
@@ -128,6 +131,27 @@ function createPartCommits(commitPart: RunOutputsOptions['commitPart'], collecte
       if (commitPart !== undefined && !isBusy && collected.isFull()) committing = commit(collected.take());
     },
     settled: () => committing,
+    async commitAllButLast({ emits, dbWrites }: OutputPart): Promise<OutputPart> {
+      if (commitPart === undefined) return { emits, dbWrites };
+      const parts = inParts(orderEvents(emits));
+      const last = parts.pop() ?? [];
+      for (const part of parts) if (failure === undefined) await commit({ emits: part, dbWrites: new Map() });
+      return { emits: last, dbWrites };
+    },
     failure: () => failure,
   };
+}
+
+function inParts(events: readonly EmittedEvent[]): EmittedEvent[][] {
+  const parts: EmittedEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    if (bytes >= LIMITS.partialCommitBytes || (parts.at(-1)?.length ?? 0) >= LIMITS.partialCommitEmits) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(event);
+    bytes += eventChars(event);
+  }
+  return parts;
 }

@@ -6,6 +6,7 @@ import {
   LIMITS,
   type PropDefinition,
 } from '@headwater/shared';
+import { timerCheck } from '../schedule/check-timer.ts';
 import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { isSealed } from './run-props.ts';
@@ -40,6 +41,7 @@ export function validateProps(
   const errors: FieldError[] = [];
   const values: Record<string, unknown> = {};
   let limit: ExceededLimit | undefined;
+  const checkTimer = timerCheck();
   for (const definition of definitions) {
     if (!isConfigured(definition)) continue;
     const own = Object.hasOwn(given, definition.name) ? given[definition.name] : undefined;
@@ -47,7 +49,7 @@ export function validateProps(
     const isMissing = value === undefined || value === null;
     const problem = isMissing
       ? findMissing(definition, references, completeness)
-      : findProblem(definition, value, references, expressions);
+      : findProblem(definition, value, references, expressions, checkTimer);
     if (problem !== undefined) {
       const { message, limit: exceeded } = typeof problem === 'string' ? { message: problem } : problem;
       limit ??= exceeded;
@@ -108,6 +110,7 @@ function findProblem(
   value: unknown,
   references: PropReferences,
   expressions: ExpressionCheck | undefined,
+  checkTimer: ReturnType<typeof timerCheck>,
 ): string | Excess | undefined {
   if (isUnavailable(definition)) return unavailable(definition);
   // Only we may store this form: it is opened with the account's key when the component runs.
@@ -121,9 +124,8 @@ function findProblem(
     const message = `The value has ${bytes} bytes; at most ${max} are allowed`;
     return { message, limit: { name: 'maxPropValueBytes', value: max, used: bytes } };
   }
-  return expressions !== undefined && hasExpression(value)
-    ? expressions(value, definition.name)
-    : findTypeProblem(definition, value);
+  if (expressions !== undefined && hasExpression(value)) return expressions(value, definition.name);
+  return definition.type === '$.interface.timer' ? checkTimer(value) : findTypeProblem(definition, value);
 }
 
 /** Interfaces that belong to one app, such as `$.interface.apphook`. */

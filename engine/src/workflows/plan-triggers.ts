@@ -2,7 +2,7 @@ import { type FieldError, LIMITS, newId } from '@headwater/shared';
 import type { SourceCreate } from '../contract-components.ts';
 import type { TriggerInput } from '../contract-workflows.ts';
 import { findTextFault } from '../delivery/validate-webhook.ts';
-import { checkTimer, timerOf } from '../schedule/check-timer.ts';
+import { timerCheck, timerOf } from '../schedule/check-timer.ts';
 import { callsRespond } from '../store/calls-respond.ts';
 import type { Sql } from '../store/database.ts';
 import type { Step, Trigger } from './deployment.ts';
@@ -106,9 +106,10 @@ function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly T
   if (inputs.length > LIMITS.maxWorkflowTriggers)
     return [{ path: 'triggers', message: `must be at most ${LIMITS.maxWorkflowTriggers}` }];
   const seen = new Set<string>();
+  const checkTimer = timerCheck();
   return inputs.flatMap((input, i) => {
     const path = `triggers.${i}`;
-    const problem = findTriggerProblem(input, before);
+    const problem = findTriggerProblem(input, before, checkTimer);
     if (problem !== undefined) return [{ path: `${path}.${problem.path}`, message: problem.message }];
     const identity = identityOf(input);
     if (identity !== undefined && seen.has(identity)) return [{ path, message: 'is there twice' }];
@@ -123,7 +124,11 @@ function identityOf(input: TriggerInput): string | undefined {
   return 'id' in input ? input.id : undefined;
 }
 
-function findTriggerProblem(input: TriggerInput, before: readonly Trigger[]): FieldError | undefined {
+function findTriggerProblem(
+  input: TriggerInput,
+  before: readonly Trigger[],
+  checkTimer: ReturnType<typeof timerCheck>,
+): FieldError | undefined {
   switch (input.type) {
     case 'http':
     case 'timer': {

@@ -46,6 +46,7 @@ interface ResponseWay {
 export function sendResponse(out: ResponseWay, context: RunContext, response: unknown): Promise<void> {
   refuseInForm(context, 'respond');
   const { head, body } = readResponse(response, out.defaultStatus);
+  refuseTooLarge(head, context);
   const headJson = checkedHead(head);
   if (context.over) return Promise.resolve();
   if (context.responded) {
@@ -59,6 +60,22 @@ export function sendResponse(out: ResponseWay, context: RunContext, response: un
   context.responded = true;
   out.post(headJson, body);
   return Promise.resolve();
+}
+
+/** Refused on the other side, it would end the whole process. */
+function refuseTooLarge({ headers }: ResponseHead, { limits }: RunContext): void {
+  const { maxFetchHeaders, maxFetchHeaderBytes } = limits;
+  if (headers.length > maxFetchHeaders)
+    throw new RangeError(`respond: the answer has ${headers.length} header lines; the limit is ${maxFetchHeaders}`);
+  let chars = 0;
+  for (let index = 0; index < headers.length; index += 1) {
+    const pair = headers[index];
+    chars += (pair?.[0].length ?? 0) + (pair?.[1].length ?? 0);
+  }
+  if (chars > maxFetchHeaderBytes)
+    throw new RangeError(
+      `respond: the header names and values have ${chars} characters together; the limit is ${maxFetchHeaderBytes}`,
+    );
 }
 
 interface ResponseHead {

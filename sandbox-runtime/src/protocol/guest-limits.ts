@@ -33,6 +33,8 @@ const OF_PLATFORM = [
   'maxStepReruns',
   'dbEntryOverheadBytes',
   'maxFetchUrlChars',
+  'maxFetchHeaders',
+  'maxFetchHeaderBytes',
   'maxDataStoreKeyBytes',
   'maxDataStoreTtlSeconds',
   'maxPropOptionsBytes',

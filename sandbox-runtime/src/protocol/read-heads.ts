@@ -1,4 +1,4 @@
-import type { EmittedEvent, ExceededLimit, HttpResponse } from '@headwater/shared';
+import { type EmittedEvent, type ExceededLimit, type HttpResponse, LIMITS } from '@headwater/shared';
 import type { DataStoreCall, FetchRequest } from '../sandbox.ts';
 import { FrameError } from './frames.ts';
 import { MAX_HEAD_CHARS } from './head-bounds.ts';
@@ -36,7 +36,7 @@ export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
   }
   const checked: HttpResponse['headers'] = {};
   const cookies: string[] = [];
-  for (const [name, value] of readHeaders(headers)) {
+  for (const [name, value] of readResponseHeaders(headers)) {
     if (name.toLowerCase() === 'set-cookie') cookies.push(value);
     else checked[name] = value;
   }
@@ -97,6 +97,16 @@ function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
   if (name === undefined || name === null) return undefined;
   if (!isRunLimit(name)) throw new FrameError('A limit that is none');
   return { name, value: finite(value, 'limit'), used: finite(used, 'use') };
+}
+
+/** Whoever writes the answer looks at each line and each character: the bounds of the headers of a request hold for it as well. */
+function readResponseHeaders(value: unknown): [string, string][] {
+  if (Array.isArray(value) && value.length > LIMITS.maxFetchHeaders)
+    throw new FrameError('An answer of too many headers');
+  const headers = readHeaders(value);
+  const chars = headers.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  if (chars > LIMITS.maxFetchHeaderBytes) throw new FrameError('An answer whose headers are too large');
+  return headers;
 }
 
 function readHeaders(value: unknown): [string, string][] {
