@@ -1,5 +1,6 @@
-import { LIMITS, notFound } from '@headwater/shared';
+import { createTenantTurns, LIMITS, notFound } from '@headwater/shared';
 import type { TraceRecord, Traces } from '../contract-traces.ts';
+import { restAfterMs } from '../rest-after.ts';
 import type { Sql } from '../store/database.ts';
 import { readExecutions } from '../store/read-executions.ts';
 import {
@@ -20,33 +21,48 @@ const ID = /^\w+(-\d+-\d+)?$/;
 /** One more than is shown tells that there are more. */
 const LIMIT = LIMITS.maxTraceRows + 1;
 
+/** Of the time that it took: others have two thirds of it. */
+const REST = 2;
+/** A trace that is asked for is put together, also where whoever asked has gone. */
+const NEVER = new AbortController().signal;
+
+/** One at a time of an account, each followed by a rest: some are hundreds of events with thousands of listeners. */
 export function createTraces(sql: Sql): Traces {
+  const turns = createTenantTurns(1);
   return {
     async get({ accountId }, id) {
-      const traceId = ID.test(id) ? ((await findTraceId(sql, accountId, id)) ?? id) : undefined;
-      const trace = traceId === undefined ? undefined : await readTrace(sql, accountId, traceId);
-      if (trace === undefined) throw notFound('trace', id);
-      return trace;
+      const endTurn = await turns.take(accountId, NEVER);
+      const startedAtMs = performance.now();
+      try {
+        return await find(accountId, id);
+      } finally {
+        setTimeout(() => endTurn?.(), REST * restAfterMs(performance.now() - startedAtMs));
+      }
     },
   };
+
+  async function find(accountId: string, id: string): Promise<TraceRecord> {
+    const traceId = ID.test(id) ? ((await findTraceId(sql, accountId, id)) ?? id) : undefined;
+    const trace = traceId === undefined ? undefined : await readTrace(sql, accountId, traceId);
+    if (trace === undefined) throw notFound('trace', id);
+    return trace;
+  }
 }
 
 async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<TraceRecord | undefined> {
   const events = await readTraceEvents(sql, accountId, traceId, LIMIT);
   const shown = events.slice(0, LIMITS.maxTraceRows);
   const emitting = [...new Set([traceId, ...shown.flatMap((event) => event.invocation_id ?? [])])];
-  const [runs, executionIds, deliveries, missed, subscriptions, sends] = await Promise.all([
-    readTraceRuns(sql, accountId, emitting, shown, LIMIT),
-    readTraceExecutionIds(sql, accountId, traceId, shown, LIMIT),
-    readTraceDeliveries(sql, accountId, shown, LIMIT),
-    readTraceMissed(sql, accountId, traceId, shown, LIMIT),
-    readTraceSubscriptions(sql, accountId, shown),
-    readTraceSends(sql, accountId, traceId, LIMIT),
-  ]);
-  const [executions, steps] = await Promise.all([
-    readExecutions(sql, accountId, executionIds.slice(0, LIMITS.maxTraceRows), { maxEventBytes: 0 }),
-    readTraceSteps(sql, accountId, executionIds, LIMIT),
-  ]);
+  // One after the other: the node has few connections.
+  const runs = await readTraceRuns(sql, accountId, emitting, shown, LIMIT);
+  const executionIds = await readTraceExecutionIds(sql, accountId, traceId, shown, LIMIT);
+  const deliveries = await readTraceDeliveries(sql, accountId, shown, LIMIT);
+  const missed = await readTraceMissed(sql, accountId, traceId, shown, LIMIT);
+  const subscriptions = await readTraceSubscriptions(sql, accountId, shown);
+  const sends = await readTraceSends(sql, accountId, traceId, LIMIT);
+  const shownIds = executionIds.slice(0, LIMITS.maxTraceRows);
+  const executions = await readExecutions(sql, accountId, shownIds, { maxEventBytes: 0 });
+  const steps = await readTraceSteps(sql, accountId, executionIds, LIMIT);
   const rows = { events, runs, executionIds, deliveries, missed, sends, steps };
   if (shown.length + runs.length + executions.length + missed.length === 0) return undefined;
   const isCut =

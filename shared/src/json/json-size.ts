@@ -11,7 +11,7 @@ const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-export interface JsonBounds {
+interface JsonBounds {
   values: number;
   /** And objects. */
   lists: number;
