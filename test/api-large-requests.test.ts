@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { httpUrlParameter } from '../api/src/parameters/schemas.ts';
+import { formsOf } from '../engine/src/secrets/secret-forms.ts';
 import { findTooMany } from '../shared/src/json/json-size.ts';
 import { readParameters } from '../api/src/parameters/read-parameters.ts';
 import { LIMITS } from '../shared/src/index.ts';
@@ -45,4 +47,23 @@ test('a form of millions of spaces is read at once', async () => {
   });
   expect(longest / slowness()).toBeLessThan(150);
   expect(await form('name=a+%2B+%C3%BC+ü')).toEqual({ name: 'a + ü ü' });
+});
+
+/** Milliseconds of this thread. */
+function cpuMs(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  return process.threadCpuUsage(before).user / 1_000;
+}
+
+test('a URL that is too long is not read, and a long secret has few forms', () => {
+  const url = `https://${Array.from({ length: 5_400 }, (_, n) => String.fromCharCode(0x4e00 + n)).join('')}/`;
+  const read = () => httpUrlParameter().safeParse(url);
+  read();
+  // 40 each, where its letters are made those of a host's name.
+  expect(cpuMs(() => Array.from({ length: 10 }, read))).toBeLessThan(100 * slowness());
+  // Four times as long with the escapes of all forms in small letters.
+  const secret = '>'.repeat(65_000);
+  formsOf(secret);
+  expect(cpuMs(() => formsOf(secret))).toBeLessThan(40 * slowness());
 });

@@ -1,10 +1,8 @@
 import type { PropDefinition } from '@headwater/shared';
-import { checkTimer } from '../schedule/check-timer.ts';
 
-/** What is wrong with a value that is there, by the type of its prop; undefined where nothing is. */
+/** What is wrong with a value that is there, by the type of its prop; undefined where nothing is. Of timers the caller asks timerCheck. */
 export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
   const { type } = definition;
-  if (type === '$.interface.timer') return checkTimer(value);
   const plain = definition['withLabel'] === true ? plainOf(value) : value;
   return type.endsWith('[]') ? arrayProblem(definition, type.slice(0, -2), plain) : oneProblem(definition, type, plain);
 }
