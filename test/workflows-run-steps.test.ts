@@ -158,6 +158,26 @@ it('an execution that takes longer than its workflow may ends as failed, and say
   await slow.stop();
 });
 
+it('an execution may take as long as what started it allows, unless its workflow says otherwise', async () => {
+  const steps = [
+    { namespace: 'late', code: action('await new Promise((done) => setTimeout(done, 2_500)); return 1;') },
+  ];
+  const unsaid = await workflow({ steps });
+  const said = await workflow({ settings: { timeoutSeconds: 20 }, steps });
+  await headwater.limit({ httpRunWallMs: 1_000, timerRunWallMs: 1_500 });
+  try {
+    for (const { endpoint } of [unsaid, said]) await post(endpoint, {});
+    const [byHttp] = await untilExecutions(headwater.sql, unsaid.id, 1);
+    expect(byHttp?.error).toMatchObject({ code: 'WALL_LIMIT', limit: { name: 'httpRunWallMs', value: 1_000 } });
+    await headwater.api('POST', `/workflows/${unsaid.id}/run`, { event: {} });
+    const byHand = (await untilExecutions(headwater.sql, unsaid.id, 2)).find(({ id }) => id !== byHttp?.id);
+    expect(byHand?.error).toMatchObject({ code: 'WALL_LIMIT', limit: { name: 'timerRunWallMs', value: 1_500 } });
+    expect((await untilExecutions(headwater.sql, said.id, 1))[0]?.status).toBe('succeeded');
+  } finally {
+    await headwater.limit({ httpRunWallMs: null, timerRunWallMs: null });
+  }
+});
+
 it('what an account may have less of since then holds for versions that were saved before', async () => {
   const settings = { timeoutSeconds: 20, memoryMb: 512 };
   const late = await workflow({

@@ -5,8 +5,11 @@ import type { TimerSchedule } from './schedule/next-tick.ts';
 
 /** How a workflow's executions are started and ended. Part of a deployment. */
 export interface WorkflowSettings {
-  /** From the start of an execution, or of its part after a wait, to its end. */
-  timeoutSeconds: number;
+  /**
+   * From the start of an execution, or of its part after a wait, to its end. Absent: the account's httpRunWallMs where HTTP
+   * has started it, and otherwise timerRunWallMs.
+   */
+  timeoutSeconds?: number;
   memoryMb: number;
   /** Executions at the same time, on all nodes together; 1: one after the other, in the order of their events. Absent: no bound. */
   concurrency?: number;

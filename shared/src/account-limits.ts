@@ -25,14 +25,14 @@ export const ACCOUNT_LIMITS = {
     min: 1_000,
     max: 750_000,
     unit: 'ms',
-    of: 'the wall time of a run started by HTTP',
+    of: 'the wall time of a run started by HTTP, also of an execution whose workflow has no `timeout_seconds`',
   },
   timerRunWallMs: {
     default: 60_000,
     min: 1_000,
     max: 750_000,
     unit: 'ms',
-    of: 'the wall time of a run started by a timer, by hand or by an event of another source',
+    of: 'the wall time of a run started by a timer, by hand or by an event of another source, also of such an execution',
   },
   hookWallMs: { default: 60_000, min: 1_000, max: 750_000, unit: 'ms', of: 'the wall time of a lifecycle hook' },
   executionWallMs: {

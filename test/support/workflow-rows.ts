@@ -28,7 +28,7 @@ export interface InsertedWorkflow {
   endpointKey: string;
 }
 
-const DEFAULT_SETTINGS: WorkflowSettings = { timeoutSeconds: 30, memoryMb: 128, retries: 0, autoDeploy: true };
+const DEFAULT_SETTINGS: WorkflowSettings = { memoryMb: 128, retries: 0, autoDeploy: true };
 
 /** A workflow with one HTTP trigger, written into the tables as a deployment of it would be. */
 export async function insertWorkflow(sql: Sql, parts: WorkflowParts): Promise<InsertedWorkflow> {

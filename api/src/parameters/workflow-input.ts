@@ -70,10 +70,9 @@ const stepParameter = z
   .refine(choiceIsClear, unclearChoice);
 
 const settingsParameter = z.object({
-  timeout_seconds: z
-    .number()
-    .nullish()
-    .openapi({ description: 'Of an execution, or of its part after a wait. Default: 60.' }),
+  timeout_seconds: z.number().nullish().openapi({
+    description: 'Of an execution, or of its part after a wait. Default: 30 where HTTP starts it, else 60.',
+  }),
   memory_mb: z.number().nullish().openapi({ description: "Of each step. Default and most: the account's `memoryMb`." }),
   concurrency: z.number().nullish().openapi({
     description:

@@ -50,7 +50,9 @@ const stepSchema = z
 const settingsSchema = z
   .object({
     auto_deploy: z.boolean(),
-    timeout_seconds: z.int(),
+    timeout_seconds: z.int().nullable().openapi({
+      description: 'null: 30 where HTTP starts an execution, else 60, or what the limits of the account say.',
+    }),
     memory_mb: z.int(),
     concurrency: z.int().nullable(),
     throttle: z.object({ limit: z.int(), interval_seconds: z.int() }).nullable(),
@@ -152,7 +154,7 @@ function presentSettings(settings: WorkflowSettings): z.output<typeof settingsSc
   const { throttle } = settings;
   return {
     auto_deploy: settings.autoDeploy,
-    timeout_seconds: settings.timeoutSeconds,
+    timeout_seconds: settings.timeoutSeconds ?? null,
     memory_mb: settings.memoryMb,
     concurrency: settings.concurrency ?? null,
     throttle: throttle === undefined ? null : { limit: throttle.limit, interval_seconds: throttle.intervalSeconds },

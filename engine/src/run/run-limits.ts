@@ -10,8 +10,13 @@ const WALL_LIMIT = {
   hook: 'hookWallMs',
 } as const satisfies Record<InvocationKind | 'hook', RunLimits['wallLimit']>;
 
+/** The limit on the wall time of what is started so. */
+export function wallLimitOf<K extends InvocationKind | 'hook'>(kind: K): (typeof WALL_LIMIT)[K] {
+  return WALL_LIMIT[kind];
+}
+
 /** What an account's limits mean for one run of a kind. A run keeps those that it was started with. */
 export function runLimits(kind: InvocationKind | 'hook', account: AccountLimits): RunLimits {
-  const wallLimit = WALL_LIMIT[kind];
+  const wallLimit = wallLimitOf(kind);
   return { cpuMs: account.runCpuMs, wallMs: account[wallLimit], wallLimit, memoryMb: account.memoryMb, account };
 }

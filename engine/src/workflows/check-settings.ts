@@ -1,7 +1,6 @@
 import { type AccountLimits, type FieldError, LIMITS } from '@headwater/shared';
 import type { SettingsInput, WorkflowSettings } from '../contract-workflows.ts';
 
-const DEFAULT_TIMEOUT_SECONDS = 60;
 const MIN_MEMORY_MB = 32;
 
 export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[] };
@@ -18,12 +17,13 @@ export function decideSettings(
   const pick = <K extends keyof WorkflowSettings>(name: K) =>
     given[name] === null ? undefined : (given[name] ?? before?.[name]);
   const [concurrency, throttle, queueLimit] = [pick('concurrency'), pick('throttle'), pick('queueLimit')];
+  const timeoutSeconds = pick('timeoutSeconds');
   const most = { memoryMb: account.memoryMb, timeoutSeconds: Math.floor(account.executionWallMs / 1_000) };
   const settings: WorkflowSettings = {
-    timeoutSeconds: pick('timeoutSeconds') ?? Math.min(DEFAULT_TIMEOUT_SECONDS, most.timeoutSeconds),
     memoryMb: pick('memoryMb') ?? most.memoryMb,
     retries: pick('retries') ?? 0,
     autoDeploy: pick('autoDeploy') ?? true,
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(throttle === undefined ? {} : { throttle }),
     ...(queueLimit === undefined ? {} : { queueLimit }),
@@ -32,10 +32,7 @@ export function decideSettings(
 }
 
 /** Only of what is given: what was set before under other bounds is no reason to refuse another change. */
-function findSettingProblems(
-  given: SettingsInput,
-  most: Pick<WorkflowSettings, 'memoryMb' | 'timeoutSeconds'>,
-): FieldError[] {
+function findSettingProblems(given: SettingsInput, most: { memoryMb: number; timeoutSeconds: number }): FieldError[] {
   const errors: FieldError[] = [];
   const check = (path: string, value: number | null | undefined, min: number, max: number) => {
     if (value === undefined || value === null || (Number.isInteger(value) && value >= min && value <= max)) return;

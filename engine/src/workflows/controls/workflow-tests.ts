@@ -9,7 +9,8 @@ import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
 import { triggerContext, visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
-import { partWallMs, type StepsTask } from '../run/run-steps.ts';
+import { partWall } from '../run/part-wall.ts';
+import type { StepsTask } from '../run/run-steps.ts';
 import { playSteps } from './play-steps.ts';
 import { makeUnsavedVersion, type UnsavedVersionOptions } from './unsaved-version.ts';
 
@@ -126,6 +127,7 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
   const context = contextOf(workflow, deployment, past, executionId, nowMs());
   const before = new Set(deployment.steps.slice(0, from).map(({ namespace }) => namespace));
   const account = await options.limits.get(workflow.accountId);
+  const wall = partWall(deployment, account, 'manual');
   const task: StepsTask = {
     // Live executions keep the isolates that they have warmed.
     deployment: {
@@ -140,7 +142,8 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     to,
     account,
     usedBytes: 0,
-    deadlineMs: nowMs() + partWallMs(deployment, account),
+    wall,
+    deadlineMs: nowMs() + wall.ms,
     jit: true,
   };
   const played = await playSteps(options.steps, task, options.waitUrls(executionId, 'test'));

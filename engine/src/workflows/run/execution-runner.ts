@@ -66,7 +66,7 @@ async function readProgress(
 async function endWithoutVersion(options: ExecutionRunnerOptions, parts: FoundParts): Promise<void> {
   const { deploymentId: id, workflow, invocation } = parts;
   const { workflowId, accountId } = workflow;
-  const settings = { timeoutSeconds: 0, memoryMb: 0, retries: 0, autoDeploy: true };
+  const settings = { memoryMb: 0, retries: 0, autoDeploy: true };
   const deployment = { id, workflowId, accountId, version: 0, triggers: [], steps: [], settings };
   const execution = createExecution({ ...parts, deployment });
   const fault = { code: 'INTERNAL' as const, message: `Version ${id} of the workflow is not there any more` };

@@ -7,7 +7,8 @@ import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';
-import { partWallMs, retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
+import { partWall } from './part-wall.ts';
+import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
 import { sealContext } from './sealed-context.ts';
 import { stepErrorJson } from './step-error.ts';
 
@@ -61,7 +62,8 @@ function abandon(part: Part): StepsEnd {
 }
 
 function taskOf({ options, execution }: Part) {
-  const { deployment, start, key, from, done, again, account, usedBytes } = execution;
+  const { deployment, invocation, start, key, from, done, again, account, usedBytes } = execution;
+  const wall = partWall(deployment, account, invocation.kind);
   return {
     deployment,
     executionId: key.id,
@@ -74,7 +76,8 @@ function taskOf({ options, execution }: Part) {
     account,
     usedBytes,
     // A part after a wait, or after a node has failed, has the whole of the time again.
-    deadlineMs: options.nowMs() + partWallMs(deployment, account),
+    wall,
+    deadlineMs: options.nowMs() + wall.ms,
     jit: false,
   };
 }

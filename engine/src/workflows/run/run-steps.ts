@@ -4,6 +4,7 @@ import type { Redactor } from '../../secrets/redactor.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
 import type { StepRow, StoredSend } from './execution-rows.ts';
+import type { PartWall } from './part-wall.ts';
 import { runStep, type StepContext, type StepResult } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
 
@@ -24,6 +25,7 @@ export interface StepsTask {
   account: AccountLimits;
   /** What the execution has put out before, for the limit on all of it. */
   usedBytes: number;
+  wall: PartWall;
   deadlineMs: number;
   jit: boolean;
 }
@@ -203,14 +205,6 @@ function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
   }
 }
 
-/** How long an execution, or its part after a wait, may take: as its workflow says, and no longer than its account may have. */
-export function partWallMs(
-  { settings }: Pick<DeploymentRuntime, 'settings'>,
-  { executionWallMs }: Pick<AccountLimits, 'executionWallMs'>,
-): number {
-  return Math.min(settings.timeoutSeconds * 1_000, executionWallMs);
-}
-
 function limitsOf({ deployment, account }: StepsTask, wallMs: number): RunLimits {
   // The account may have had more when the version was saved.
   const memoryMb = Math.min(deployment.settings.memoryMb, account.memoryMb);
@@ -230,15 +224,13 @@ function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): S
   return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, sends: [], fault };
 }
 
-function lateFault({ deployment, account }: StepsTask, overMs: number): RunFault {
-  const { timeoutSeconds } = deployment.settings;
-  const wallMs = partWallMs(deployment, account);
-  const usedMs = Math.ceil(wallMs + overMs);
-  if (wallMs < timeoutSeconds * 1_000) return limitFault({ name: 'executionWallMs', value: wallMs, used: usedMs });
+function lateFault({ wall: { name, ms } }: StepsTask, overMs: number): RunFault {
+  const usedMs = Math.ceil(ms + overMs);
+  if (name !== 'timeout_seconds') return limitFault({ name, value: ms, used: usedMs });
   return {
     code: 'WALL_LIMIT',
-    message: `The execution took longer than its workflow's timeout_seconds of ${timeoutSeconds}`,
-    limit: { name: 'timeout_seconds', value: timeoutSeconds, used: usedMs / 1_000 },
+    message: `The execution took longer than its workflow's timeout_seconds of ${ms / 1_000}`,
+    limit: { name, value: ms / 1_000, used: usedMs / 1_000 },
   };
 }
 
