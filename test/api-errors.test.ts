@@ -111,6 +111,16 @@ test('what the engine refuses keeps its code, message and lines', async () => {
   expect(await readProblem(response)).toMatchObject({ detail: 'The code does not load', errors: fields });
 });
 
+test('of thousands of errors and of long texts an answer has the beginning', async () => {
+  const long = 'x'.repeat(LIMITS.maxProblemTextChars + 1);
+  const fields = Array.from({ length: LIMITS.maxProblemErrors + 1 }, (_, n) => ({ path: `p${n}`, message: long }));
+  server.behaviour.fail = new HeadwaterError('INVALID_PROPS', long, { fields });
+  const problem = await readProblem(await server.call('/v1/components', postJson({ component_code: 'x' })));
+  const cut = `${long.slice(1)}…`;
+  const errors = fields.slice(1).map((_, n) => ({ path: `p${n}`, message: cut }));
+  expect(problem).toMatchObject({ detail: cut, errors });
+});
+
 test('a database that is away or full is a 503 that says when to try again, and not where it is', async () => {
   const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' });
   const full = Object.assign(new Error('could not extend file at 10.0.0.1'), { code: '53100' });

@@ -1,6 +1,7 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deleteExpiredRecords } from '../engine/src/store/delete-expired-records.ts';
+import { setDataStoreRecord } from '../engine/src/store/set-data-store-record.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount } from './support/source-rows.ts';
 
@@ -77,3 +78,26 @@ test('a store that is being written is left for later, and the others are not', 
   await deleteExpiredRecords(sql());
   expect(await left(held)).toBe(1);
 });
+
+test('whoever writes into a full store makes room of what ended first, as much as it takes', async () => {
+  const id = await store(5_000);
+  const bytes = await bytesOf(id);
+  const set = (value: string, maxDataStoreRecords: number) =>
+    setDataStoreRecord(sql(), accountId, id, { key: 'new', value }, { maxDataStoreRecords, maxDataStoreBytes: bytes });
+  expect(await set('1', 5_001)).toEqual({ kind: 'set' });
+  expect(await left(id)).toBe(5_002 - STORE_RECORDS);
+  const [{ youngest } = { youngest: 0 }] = await sql()<{ youngest: number }[]>`
+    select count(*) as youngest from data_store_records where store_id = ${id} and key in ('k1', 'k4000')`;
+  expect(youngest).toBe(2);
+  // Larger than all that has expired in one turn.
+  expect(await set(JSON.stringify('x'.repeat(bytes / 2)), 5_001)).toEqual({ kind: 'set' });
+  expect(await left(id)).toBe(5_002 - 3 * STORE_RECORDS);
+  expect(await set(JSON.stringify('x'.repeat(bytes)), 5_001)).toMatchObject({ limit: { name: 'maxDataStoreBytes' } });
+  // What has expired is gone all the same.
+  expect(await left(id)).toBe(2);
+});
+
+async function bytesOf(id: string): Promise<number> {
+  const [row] = await sql()<{ bytes: number }[]>`select bytes from data_stores where id = ${id}`;
+  return row?.bytes ?? 0;
+}

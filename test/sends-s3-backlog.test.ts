@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { claimUpload } from '../engine/src/store/claim-sends.ts';
+import { claimSends, claimUpload } from '../engine/src/store/claim-sends.ts';
 import { type Database, openDatabase } from '../engine/src/store/database.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
 
@@ -53,6 +53,21 @@ test('an upload reads its own lines, in order, however many others are due', asy
     expect(read).toBeGreaterThanOrEqual(LIMITS.maxS3LinesPerObject);
     expect(read).toBeLessThan(MAX_ROWS_READ);
     // Once as the table is right after a burst, once as it is known.
+    await db.sql`analyze sends`;
+  }
+});
+
+test('requests are found without the lines for S3 that were due before', async () => {
+  const { accountId } = await world.account();
+  await addBacklog(accountId);
+  await db.sql`update sends set next_attempt_at = now() - interval '1 hour' where kind = 's3'`;
+  for (const _ of [0, 1]) {
+    const before = await rowsRead();
+    const claimed = await claimSends(db.sql, 'node_a', accountId, 10);
+    const read = (await rowsRead()) - before;
+    expect(claimed).toHaveLength(10);
+    expect(read).toBeGreaterThanOrEqual(10);
+    expect(read).toBeLessThan(1_000);
     await db.sql`analyze sends`;
   }
 });

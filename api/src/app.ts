@@ -45,9 +45,9 @@ export function createApp(options: AppOptions): App {
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
   const endpoints = options.probesOnly === true ? [] : allEndpoints();
   app.use(requestLog(log, options.metrics));
-  app.onError((thrown, c) => answerProblem(c, thrown, log));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
+  app.onError((thrown, c) => answerProblem(c, thrown, log, unread));
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });

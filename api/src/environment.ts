@@ -8,6 +8,8 @@ export interface ApiEnv {
     requestId: string;
     /** `/v1/sources/{id}`: for logs and metrics, which never name a resource. */
     route: string;
+    /** Whose request it is, once that is known. */
+    accountId?: string;
   };
 }
 

@@ -35,6 +35,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
   app.on([endpoint.method.toUpperCase()], routingPaths(endpoint.path), async (c: ApiContext) => {
     c.set('route', endpoint.path);
     const who = await admit(c, endpoint, options);
+    c.set('accountId', who.accountId);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const source = { withBody: endpoint.method !== 'get', anyName: endpoint.takesAnyName ?? false };
     const announced = source.withBody ? announcedBytes({ headers: c.req.header() }) : 0;

@@ -1,5 +1,5 @@
 import { isDatabaseAway } from '@headwater/engine';
-import { ERRORS, type ErrorCode, type ExceededLimit, type FieldError, HeadwaterError } from '@headwater/shared';
+import { ERRORS, type ErrorCode, type ExceededLimit, type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Log } from './log.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
@@ -48,17 +48,28 @@ export function problemOfError(error: HeadwaterError, requestId: string): Proble
 
 type Details = Pick<HeadwaterError, 'fields' | 'limit' | 'retryAfterSeconds'>;
 
-function problem(code: ErrorCode, detail: string, requestId: string, more: Partial<Details> = {}): Problem {
+function problem(code: ErrorCode, message: string, requestId: string, more: Partial<Details> = {}): Problem {
   const { fields = [], limit, retryAfterSeconds } = more;
+  const detail = cut(message);
   return {
     type: problemType(code),
     title: ERRORS[code].title,
     status: ERRORS[code].status,
     detail,
     error: detail,
-    ...(fields.length > 0 ? { errors: fields } : {}),
+    ...(fields.length > 0 ? { errors: fields.slice(0, LIMITS.maxProblemErrors).map(shown) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
     request_id: requestId,
   };
+}
+
+function shown(field: FieldError): FieldError {
+  return { ...field, path: cut(field.path), message: cut(field.message) };
+}
+
+function cut(text: string): string {
+  return text.length <= LIMITS.maxProblemTextChars
+    ? text
+    : `${text.slice(0, LIMITS.maxProblemTextChars).toWellFormed()}…`;
 }

@@ -397,6 +397,9 @@ export const LIMITS = {
   maxUnfinishedBodyBytes: 128 * 1024 * 1024,
   /** Smaller answers do not count. */
   smallAnswerBytes: 16 * 1024,
+  /** What an answer tells of errors: this many of them, each text cut after so many characters. */
+  maxProblemErrors: 100,
+  maxProblemTextChars: 4_000,
   /** A client that takes nothing of its answer for so long is cut off. */
   answerStallMs: 30_000,
   /** From the first byte of a connection to the end of the headers, and to the end of the body. */

@@ -1,15 +1,18 @@
 import { HeadwaterError } from '@headwater/shared';
 import type { ApiContext } from '../environment.ts';
 import type { Log } from '../log.ts';
+import type { UnreadAnswers } from '../unread-answers.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf } from '../problem.ts';
 
 /** Every failure of the REST API ends here: one shape for all of them. */
-export function answerProblem(c: ApiContext, thrown: unknown, log: Log): Response {
+export function answerProblem(c: ApiContext, thrown: unknown, log: Log, unread?: UnreadAnswers): Response {
   const problem = problemOf(thrown, c.get('requestId'), log);
   const headers: Record<string, string> = { 'content-type': PROBLEM_CONTENT_TYPE };
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer';
   if (problem.retry_after_seconds !== undefined) headers['retry-after'] = String(problem.retry_after_seconds);
-  return c.body(JSON.stringify(problem), problem.status as 400, headers);
+  const text = JSON.stringify(problem);
+  if (c.env.outgoing !== undefined) unread?.hold(c.get('accountId') ?? '', c.env.outgoing, text.length);
+  return c.body(text, problem.status as 400, headers);
 }
 
 /** Knows which methods a path has. */

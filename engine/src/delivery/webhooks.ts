@@ -61,7 +61,9 @@ export function createWebhooks(options: { db: Database; sealer: Sealer; room: Ac
       await find(who, id);
       const where = db.sql`and webhook_id = ${id}`;
       const what = { table: 'deliveries', accountId: who.accountId, where } as const;
-      const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents } as const;
+      // Each attempt has what the receiver has answered.
+      const bytes = db.sql`octet_length(attempts::text)`;
+      const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents, bytes } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
     },

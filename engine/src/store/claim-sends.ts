@@ -26,6 +26,7 @@ interface ClaimedSendRow extends ClaimedRow {
  */
 export async function claimSends(sql: Sql, nodeId: string, accountId: string, limit: number): Promise<DueSend[]> {
   return sql.begin(async (tx) => {
+    await readInOrder(tx);
     // leased_by is null in every row and leads the order: it leads the index (as in claimDeliveries).
     const rows = await tx<ClaimedSendRow[]>`
       with found as (
@@ -44,6 +45,14 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
     if (mayLeaveMore(rows, limit)) await addJobs(tx, [sendLane(accountId)]);
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
   });
+}
+
+/**
+ * Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it would read and sort all of them,
+ * which sends_requests, sends_uploads and sends_lines have in order.
+ */
+async function readInOrder(tx: Transaction): Promise<void> {
+  await tx`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`;
 }
 
 function dueOf(accountId: string, row: ClaimedRow): DueSend {
@@ -78,11 +87,8 @@ export async function claimUpload(
   nowMs: number,
 ): Promise<DueSend | undefined> {
   return sql.begin(async (tx) => {
-    // Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it would read and sort all of them,
-    // which sends_uploads and sends_lines have in order.
-    await tx`
-      select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true),
-        pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
+    await readInOrder(tx);
+    await tx`select pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
     const [first] = await tx<FirstRow[]>`
       select unit_id, bucket, prefix from sends
       where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()

@@ -1,7 +1,10 @@
 import { LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
 
-/** The caller holds the store's row. Answers how many were deleted. `keys`: of these records; default: of all. */
+/** Of one store, whose writers wait meanwhile. */
+const STORE_RECORDS = 1_000;
+
+/** The caller holds the store's row. Answers how many were deleted. `keys`: of these records; default: of some that ended first. */
 export async function deleteExpiredOfStore(
   tx: Transaction,
   accountId: string,
@@ -12,7 +15,12 @@ export async function deleteExpiredOfStore(
     with gone as (
       delete from data_store_records
       where account_id = ${accountId} and store_id = ${storeId} and expires_at <= now()
-        ${keys === undefined ? tx`` : tx`and key = any(${keys}::text[])`}
+        and key = any(${
+          keys ??
+          tx`
+          array(select key from data_store_records where account_id = ${accountId} and store_id = ${storeId}
+            and expires_at <= now() order by expires_at limit ${STORE_RECORDS})`
+        }::text[])
       returning octet_length(key) + octet_length(value) + ${LIMITS.dbEntryOverheadBytes}::int as bytes
     ),
     sums as (select count(*) as records, coalesce(sum(bytes), 0)::int8 as bytes from gone),
@@ -29,8 +37,6 @@ const TURN_RECORDS = 4_000;
 /** Of the turn's records, unless a single one has more. */
 const TURN_BYTES = 32 * 1024 * 1024;
 const TURN_STORES = 20;
-/** Of one store, whose writers wait meanwhile. */
-const STORE_RECORDS = 1_000;
 
 interface ExpiredOfStore {
   account_id: string;

@@ -29,11 +29,12 @@ export async function setDataStoreRecord(
     const [store] = await tx`
       select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
     if (store === undefined) return { kind: 'absent' };
-    const limit = await putIfItFits(tx, accountId, storeId, record, limits);
-    if (limit === undefined) return { kind: 'set' };
-    const freed = await deleteExpiredOfStore(tx, accountId, storeId);
-    const still = freed === 0 ? limit : await putIfItFits(tx, accountId, storeId, record, limits);
-    return still === undefined ? { kind: 'set' } : { kind: 'full', limit: still };
+    for (;;) {
+      const limit = await putIfItFits(tx, accountId, storeId, record, limits);
+      if (limit === undefined) return { kind: 'set' };
+      // As many as it takes: a store may have millions of them, and its writers wait.
+      if ((await deleteExpiredOfStore(tx, accountId, storeId)) === 0) return { kind: 'full', limit };
+    }
   });
 }
 
