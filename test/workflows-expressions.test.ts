@@ -60,6 +60,7 @@ describe('an expression', () => {
     ['', 0, 'Unexpected token'],
     ['"', 0, 'Unterminated string'],
     ['0777', 0, 'Invalid number'],
+    ['/(?<a>)|(?<a>)/', 1, 'Invalid regular expression: Duplicate capture group name'],
     ['10_000 + ' + '1 + '.repeat(2_500) + '1', 0, 'more than 10000 characters'],
   ])('%s is refused at %d', (expression, at, message) => {
     const outcome = check(expression);

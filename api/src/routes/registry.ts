@@ -101,6 +101,7 @@ const startImport = itemEndpoint({
   method: 'post',
   path: '/v1/registry/import',
   name: 'startImport',
+  takesTurn: false,
   tag,
   summary: 'Import a folder of apps with their sources and actions',
   description:

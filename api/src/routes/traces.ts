@@ -8,6 +8,8 @@ export function traceEndpoints(): Endpoint[] {
       method: 'get',
       path: '/v1/traces/{id}',
       name: 'getTrace',
+      // They have turns of their own, longer than lists have.
+      takesTurn: false,
       tag: 'Traces',
       summary: 'Everything that followed from one request, tick or run by hand',
       description:

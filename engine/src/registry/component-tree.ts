@@ -30,7 +30,7 @@ export async function readTree(given: Readonly<Record<string, string>>): Promise
     if (!isPlainPath(path)) {
       const message = `${JSON.stringify(path.slice(0, 100))} is not a relative path of plain names`;
       if (faults.length < MAX_FAULTS) faults.push({ path: 'files', message });
-    } else if (NEEDED.test(path)) {
+    } else if (isNeeded(path)) {
       const file = fileOf(path, text);
       files.push(file);
       bytes += file.bytes;
@@ -41,6 +41,11 @@ export async function readTree(given: Readonly<Record<string, string>>): Promise
     findExcess('maxImportFiles', files.length, 'files of code') ?? findExcess('maxImportBytes', bytes, 'bytes of code');
   if (tooMany !== undefined) return { files, ...tooMany };
   return { files, ...(await markComponents(files)) };
+}
+
+/** Whether code may import it, or it says which packages it needs. */
+export function isNeeded(path: string): boolean {
+  return NEEDED.test(path);
 }
 
 /** What may be a path of an import: neither leading out of it, nor anything that a database does not take. */

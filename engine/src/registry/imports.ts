@@ -1,5 +1,6 @@
 import type { Builder, ComponentFiles } from '@headwater/sandbox-runtime';
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createBoundedTurns, tooMany } from '../bounded-turns.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentRecord, Components, ImportedComponent, Imports, Registry } from '../contract-components.ts';
 import { every } from '../every.ts';
@@ -9,6 +10,7 @@ import { beginComponent, giveBackAttempt } from '../store/registry-import-files.
 import {
   claimImport,
   type ClaimedImport,
+  countWaitingImports,
   insertImport,
   readImport,
   recordImported,
@@ -36,32 +38,32 @@ const MAX_ERROR_CHARS = 1_000;
 const MAX_ERRORS = 10;
 
 export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
+  const turns = createBoundedTurns('maxWaitingImports', 'imports');
   async function get(who: Principal, id: string) {
     const found = id.includes('\0') ? undefined : await readImport(sql, who.accountId, id);
     if (found === undefined) throw notFound('import', id);
     return found;
   }
-  return {
-    async start(who, { scope, files, archive }) {
-      const given = archive === undefined ? (files ?? {}) : await readArchive(archive);
-      const { files: tree, faults, limit: exceeded } = await readTree(given);
-      if (faults.length > 0) {
-        const details = { fields: faults, ...(exceeded === undefined ? {} : { limit: exceeded }) };
-        throw new HeadwaterError('INVALID_REQUEST', faults[0]?.message ?? '', details);
-      }
-      const total = tree.filter(({ isComponent }) => isComponent).length;
-      const row = { id: newId('registryImport'), ...who, scope, files: tree, total };
-      const room = { maxWaiting: LIMITS.maxWaitingImports, kept: LIMITS.maxKeptImports };
-      const id = await insertImport(sql, row, room);
-      if (id !== undefined) return get(who, id);
-      const value = LIMITS.maxWaitingImports;
-      const message = `${value} imports of this account are under way; try again when one has ended`;
-      const limit = { name: 'maxWaitingImports', value, used: value + 1 } as const;
-      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 10, limit });
-    },
-    get,
+  const begin: Imports['start'] = async (who, { scope, files, archive }) => {
+    // Fifty megabytes can be in an archive.
+    if ((await countWaitingImports(sql, who.accountId)) >= LIMITS.maxWaitingImports) throw tooManyImports();
+    const given = archive === undefined ? (files ?? {}) : await readArchive(archive);
+    const { files: tree, faults, limit: exceeded } = await readTree(given);
+    if (faults.length > 0) {
+      const details = { fields: faults, ...(exceeded === undefined ? {} : { limit: exceeded }) };
+      throw new HeadwaterError('INVALID_REQUEST', faults[0]?.message ?? '', details);
+    }
+    const total = tree.filter(({ isComponent }) => isComponent).length;
+    const row = { id: newId('registryImport'), ...who, scope, files: tree, total };
+    const room = { maxWaiting: LIMITS.maxWaitingImports, kept: LIMITS.maxKeptImports };
+    const id = await insertImport(sql, row, room);
+    if (id === undefined) throw tooManyImports();
+    return get(who, id);
   };
+  return { start: (who, input) => turns.run(who.accountId, () => begin(who, input)), get };
 }
+
+const tooManyImports = () => tooMany('maxWaitingImports', 'imports');
 
 /**
  * Works on imports in turns of LIMITS.importTurnMs, each time on the one that has waited longest. Components are built in the

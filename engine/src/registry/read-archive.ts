@@ -1,5 +1,6 @@
 import { createGunzip } from 'node:zlib';
 import { readTar, TarError } from '@headwater/sandbox-runtime';
+import { isNeeded } from './component-tree.ts';
 import { createGiveWay, type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
 
 /** Beside their text files have headers, and there are files that are no code. */
@@ -7,15 +8,15 @@ const MAX_UNPACKED_BYTES = 2 * LIMITS.maxImportBytes;
 const MAX_ENTRIES = 4 * LIMITS.maxImportFiles;
 const CHUNK_BYTES = 128 * 1024;
 
-/** The files of a gzipped tar archive in base64. Throws INVALID_REQUEST for what is none, or has too much in it. */
+/** The files of a gzipped tar archive in base64, those that are no code without their texts. Throws INVALID_REQUEST for what is none, or has too much in it. */
 export async function readArchive(base64: string): Promise<Record<string, string>> {
   try {
     const tar = await unpack(Buffer.from(base64, 'base64'));
     const files = Object.create(null) as Record<string, string>;
     const giveWay = createGiveWay();
-    for (const { path, bytes } of readTar(tar, MAX_ENTRIES, { keepsFirstFolder: true })) {
+    for (const file of readTar(tar, MAX_ENTRIES, { keepsFirstFolder: true })) {
       await giveWay();
-      files[path] = textOf(bytes);
+      if (file !== undefined) files[file.path] = isNeeded(file.path) ? textOf(file.bytes) : '';
     }
     return files;
   } catch (cause) {
@@ -49,7 +50,15 @@ async function unpack(gzipped: Buffer): Promise<Buffer> {
 function textOf(bytes: Buffer): string {
   const max = LIMITS.maxComponentCodeBytes;
   if (bytes.length > max) return bytes.toString('latin1', 0, max + 1);
-  return bytes.toString('utf8').replaceAll('\0', '');
+  return (bytes.includes(0) ? withoutNuls(bytes) : bytes).toString('utf8');
+}
+
+/** In the bytes: a text of which half a million are taken out is put together of as many pieces. */
+function withoutNuls(bytes: Buffer): Buffer {
+  const kept = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (const byte of bytes) if (byte !== 0) kept[length++] = byte;
+  return kept.subarray(0, length);
 }
 
 function tooLarge(bytes: number): HeadwaterError {

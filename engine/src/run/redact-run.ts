@@ -33,11 +33,17 @@ function eventWithoutSecrets(event: EmittedEvent, redactor: Redactor): EmittedEv
   return {
     ...event,
     data: redactor.json(event.data),
-    ...(typeof id === 'string' && !isNumeric(id) ? { id: redactor.text(id) } : {}),
+    ...(typeof id === 'string' ? { id: idWithoutSecrets(id, redactor) } : {}),
     ...(name === undefined ? {} : { name: redactor.text(name) }),
     ...(summary === undefined ? {} : { summary: redactor.text(summary) }),
   };
 }
 
-/** Numbers are not looked for, and `greatest` compares them. A key in hexadecimal is none. */
+/** In a number, which `greatest` compares, nothing is looked for; one that is a secret as a whole goes. A key in hexadecimal is no number. */
+function idWithoutSecrets(id: string, redactor: Redactor): string {
+  const clean = redactor.text(id);
+  return isNumeric(id) && !IS_MARK.test(clean) ? id : clean;
+}
+
+const IS_MARK = /^\[secret:[^\]]*\]$/;
 const isNumeric = (id: string) => /^[\d.+-]+$/.test(id) && Number.isFinite(Number(id));

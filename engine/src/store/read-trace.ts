@@ -206,10 +206,13 @@ export function readTraceDeliveries(
     order by d.id limit ${limit}`;
 }
 
-/** One more than is shown tells that there are more. */
+/** One more than is shown tells that there are more. Without what was answered, which can be a kilobyte of each. */
 function newestAttempts(sql: Sql) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
-  return sql`jsonb_path_query_array(attempts, ${path}::jsonpath) as attempts`;
+  return sql`(
+    select coalesce(jsonb_agg(attempt - 'response' order by place), '[]'::jsonb)
+    from jsonb_array_elements(jsonb_path_query_array(attempts, ${path}::jsonpath)) with ordinality as newest(attempt, place)
+  ) as attempts`;
 }
 
 const emittersOf = (events: readonly TraceEventRow[]): string[] => [

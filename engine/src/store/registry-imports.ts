@@ -1,5 +1,5 @@
 import type { ImportedComponent, ImportRecord, ImportScope } from '../contract-components.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 import { type ImportFile, insertImportFiles } from './registry-import-files.ts';
 
 export interface NewImport {
@@ -11,6 +11,12 @@ export interface NewImport {
   total: number;
 }
 
+export async function countWaitingImports(sql: Sql | Transaction, accountId: string): Promise<number> {
+  const [count] = await sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from registry_imports where account_id = ${accountId} and ended_at is null`;
+  return count?.waiting ?? 0;
+}
+
 /** Undefined where `maxWaiting` of the account are under way. Of those that have ended it keeps the newest `kept`. */
 export async function insertImport(
   sql: Sql,
@@ -19,9 +25,7 @@ export async function insertImport(
 ): Promise<string | undefined> {
   return sql.begin(async (tx) => {
     await tx`select id from accounts where id = ${accountId} for no key update`;
-    const [count] = await tx<{ waiting: number }[]>`
-      select count(*)::int as waiting from registry_imports where account_id = ${accountId} and ended_at is null`;
-    if ((count?.waiting ?? 0) >= maxWaiting) return undefined;
+    if ((await countWaitingImports(tx, accountId)) >= maxWaiting) return undefined;
     await tx`
       delete from registry_imports where id in (
         select id from registry_imports where account_id = ${accountId} and ended_at is not null

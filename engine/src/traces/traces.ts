@@ -1,4 +1,5 @@
-import { createTenantTurns, LIMITS, notFound } from '@headwater/shared';
+import { LIMITS, notFound } from '@headwater/shared';
+import { createBoundedTurns } from '../bounded-turns.ts';
 import type { TraceRecord, Traces } from '../contract-traces.ts';
 import { restAfterMs } from '../rest-after.ts';
 import type { Sql } from '../store/database.ts';
@@ -23,22 +24,17 @@ const LIMIT = LIMITS.maxTraceRows + 1;
 
 /** Of the time that it took: others have two thirds of it. */
 const REST = 2;
-/** A trace that is asked for is put together, also where whoever asked has gone. */
-const NEVER = new AbortController().signal;
 
 /** One at a time of an account, each followed by a rest: some are hundreds of events with thousands of listeners. */
 export function createTraces(sql: Sql): Traces {
-  const turns = createTenantTurns(1);
+  const turns = createBoundedTurns('maxTracesPerTenant', 'requests for traces');
   return {
-    async get({ accountId }, id) {
-      const endTurn = await turns.take(accountId, NEVER);
-      const startedAtMs = performance.now();
-      try {
-        return await find(accountId, id);
-      } finally {
-        setTimeout(() => endTurn?.(), REST * restAfterMs(performance.now() - startedAtMs));
-      }
-    },
+    get: ({ accountId }, id) =>
+      turns.run(
+        accountId,
+        () => find(accountId, id),
+        (tookMs) => REST * restAfterMs(tookMs),
+      ),
   };
 
   async function find(accountId: string, id: string): Promise<TraceRecord> {

@@ -12,17 +12,21 @@ export class TarError extends Error {
 const BLOCK = 512;
 /** As on Linux. Long names may be of any length, and finding files by them takes time with their square. */
 const MAX_PATH_CHARS = 4_096;
+/** Of what the next file is called, and the like. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_LENGTH_DIGITS = 6;
 
 /**
  * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
  * each path is taken away. Links and devices are passed over, as npm does; a path that leads out is refused, and so are more
- * than `maxFiles` entries of any kind. `keepsFirstFolder`: paths are as they stand there.
+ * than `maxFiles` entries of any kind. `keepsFirstFolder`: paths are as they stand there. Undefined for each entry that is no file: whoever
+ * reads them with others may give way.
  */
 export function* readTar(
   archive: Buffer,
   maxFiles: number,
   { keepsFirstFolder = false }: { keepsFirstFolder?: boolean } = {},
-): Generator<TarFile> {
+): Generator<TarFile | undefined> {
   const folders = keepsFirstFolder ? 0 : 1;
   let at = 0;
   let pax: PaxRecords = {};
@@ -35,13 +39,19 @@ export function* readTar(
     const bytes = archive.subarray(at + BLOCK, at + BLOCK + size);
     if (bytes.length < size) throw new TarError('the archive ends in the middle of a file');
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+    if ((type === 'L' || type === 'x') && size > MAX_HEADER_BYTES)
+      throw new TarError(`a header of the archive has more than ${MAX_HEADER_BYTES} bytes`);
     if (type === 'L') pax = { path: readText(bytes, 0, bytes.length) };
     else if (type === 'x') pax = readPax(bytes);
     else if (type !== 'g') {
       const path = pax.path ?? headerPath(header);
       pax = {};
-      if (isFile(type)) yield { path: checkPath(path, folders), bytes };
+      if (isFile(type)) {
+        yield { path: checkPath(path, folders), bytes };
+        continue;
+      }
     }
+    yield undefined;
   }
 }
 
@@ -73,10 +83,10 @@ function headerPath(header: Buffer): string {
 function readPax(bytes: Buffer): PaxRecords {
   const records: PaxRecords = {};
   for (let at = 0; at < bytes.length; ) {
-    const space = bytes.indexOf(32, at);
-    const length = space < 0 ? 0 : Number(bytes.toString('latin1', at, space));
-    if (!Number.isInteger(length) || length <= 0) throw new TarError('a header of the archive is broken');
-    const record = bytes.toString('utf8', space + 1, at + length - 1);
+    const digits = /^[1-9]\d*(?= )/.exec(bytes.toString('latin1', at, at + MAX_LENGTH_DIGITS))?.[0];
+    if (digits === undefined) throw new TarError('a header of the archive is broken');
+    const length = Number(digits);
+    const record = bytes.toString('utf8', at + digits.length + 1, at + length - 1);
     if (record.startsWith('path=')) records.path = record.slice(5);
     if (/^size=\d+$/.test(record)) records.size = Number(record.slice(5));
     at += length;

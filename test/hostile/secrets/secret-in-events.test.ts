@@ -9,6 +9,7 @@ const props = {
   keys: ['first-key-of-two', 'second-key-of-two'],
   // A number, in another notation.
   wallet: `0x${'1f'.repeat(20)}`,
+  pin: '4815162342',
 };
 
 it('what is stored and delivered has the names of the props in their place', async () => {
@@ -16,12 +17,15 @@ it('what is stored and delivered has the names of the props in their place', asy
     world.attack(
       `export default { name: 'Emits', version: '1', dedupe: 'unique',
         props: { token: { type: 'string', secret: true }, keys: { type: 'string[]', secret: true },
-          wallet: { type: 'string', secret: true } },
+          wallet: { type: 'string', secret: true }, pin: { type: 'string', secret: true } },
         run() {
           const { token, keys } = this;
           this.$emit({ token, [token]: [keys], text: JSON.stringify({ token }), n: 1 }, { id: token, summary: 'of ' + token });
           for (const key of keys) this.$emit({ key }, { id: 'for ' + key, name: key });
           this.$emit({}, { id: this.wallet });
+          this.$emit({}, { id: this.pin });
+          // A number that only holds it is compared with others.
+          this.$emit({}, { id: '1' + this.pin });
         } };`,
       { props },
     ),
@@ -38,6 +42,8 @@ it('what is stored and delivered has the names of the props in their place', asy
     'for [secret:keys.0]',
     'for [secret:keys.1]',
     '[secret:wallet]',
+    '[secret:pin]',
+    `1${props.pin}`,
   ]);
   const [state] = await world.sql`select dedupe::text from emitter_state where emitter_id = ${ran.sourceId}`;
   for (const secret of [props.token, ...props.keys, props.wallet])

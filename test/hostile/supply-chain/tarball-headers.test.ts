@@ -9,7 +9,9 @@ const HEADERS = [
   ['pax-size', 'x', '24 size=999999999999999\n', 'the archive ends in the middle of a file'],
   ['pax-length', 'x', '-5 path=x\n', 'a header of the archive is broken'],
   ['pax-climbing', 'x', '27 path=package/../../x.js\n', 'the path "package/../../x.js" leads out of the package'],
-  ['long-name', 'L', 'package/'.repeat(131_072), 'a path has more than 4096 characters'],
+  ['pax-zeros', 'x', `${'0'.repeat(60_000)}1 `, 'a header of the archive is broken'],
+  ['long-name', 'L', 'package/'.repeat(8_000), 'a path has more than 4096 characters'],
+  ['longer-name', 'L', 'package/'.repeat(131_072), 'a header of the archive has more than 65536 bytes'],
 ] as const;
 
 it('are refused by what is wrong with the archive', async () => {

@@ -172,10 +172,12 @@ export function retriesOf(
 
 /** What is not the step's own doing: steps behind it would fail with it, or ought not to run. */
 const NOT_PASSED = new Set<string>(['WALL_LIMIT', 'INTERNAL', 'RUN_ABANDONED']);
+/** Of all steps together. */
+const isOfExecution = ({ limit }: RunFault): boolean => limit?.name === 'maxRunOutputBytes';
 
 /** Whether the steps behind a failure run all the same. In a test no step is tried again. */
-function goesOn({ deployment, jit }: StepsTask, step: StepRuntime, { failures }: StepRun, { code }: RunFault): boolean {
-  if (step.onError !== 'continue' || NOT_PASSED.has(code)) return false;
+function goesOn({ deployment, jit }: StepsTask, step: StepRuntime, { failures }: StepRun, fault: RunFault): boolean {
+  if (step.onError !== 'continue' || NOT_PASSED.has(fault.code) || isOfExecution(fault)) return false;
   return jit || failures >= retriesOf(step, deployment);
 }
 
@@ -219,7 +221,8 @@ function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): S
     const late = lateFault(task, limit.used - limit.value);
     return { ...result, fault: { ...late, ...(stack === undefined ? {} : { stack }) } };
   }
-  if (usedBytes <= value || result.fault !== undefined) return result;
+  if (usedBytes <= value) return result;
+  // What has failed brings as much, and steps behind it may run.
   const fault = limitFault({ name: 'maxRunOutputBytes', value, used: usedBytes });
   return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, sends: [], fault };
 }

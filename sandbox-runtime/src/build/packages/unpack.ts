@@ -21,10 +21,11 @@ export async function unpack(tarball: Buffer, budget: UnpackBudget): Promise<Map
     budget.bytesLeft -= archive.length;
     if (budget.bytesLeft < 0) throw new TarError('the packages are too large unpacked');
     const files = new Map<string, Buffer>();
-    for (const { path, bytes } of readTar(archive, budget.filesLeft)) {
+    for (const file of readTar(archive, budget.filesLeft)) {
+      if (file === undefined) continue;
       budget.filesLeft -= 1;
       if (budget.filesLeft < 0) throw new TarError('the packages have too many files');
-      files.set(path, bytes);
+      files.set(file.path, file.bytes);
     }
     return files;
   } catch (cause) {
