@@ -43,13 +43,18 @@ test('namespaces are those of JavaScript names, and each is there once', async (
   expect(problems).toEqual({ 'steps.2.namespace': 'a is the namespace of another step' });
 });
 
-test('a workflow has at most 100 steps', async () => {
+test('a workflow has at most 100 steps and 50 triggers', async () => {
   const steps = Array.from({ length: 101 }, (_, i) => echo(`s${i}`));
   expect((await refuse(steps)).problems).toEqual({ steps: 'must be at most 100' });
   expect(JSON.parse((await hw.api('POST', '/workflows', { steps })).text)).toMatchObject({
     limit: { name: 'maxWorkflowSteps', value: 100, used: 101 },
   });
   expect((await makeWorkflow(hw, { steps: steps.slice(1) })).steps).toHaveLength(100);
+  const triggers = Array.from({ length: 51 }, () => ({ type: 'http' }));
+  expect(JSON.parse((await hw.api('POST', '/workflows', { triggers })).text)).toMatchObject({
+    errors: [{ path: 'triggers' }],
+    limit: { name: 'maxWorkflowTriggers', value: 50, used: 51 },
+  });
 });
 
 test('a prop of a step that is too large is refused with the limit', async () => {

@@ -1,6 +1,7 @@
-import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type FieldError, LIMITS } from '@headwater/shared';
 import type { StepInputRecord } from '../contract-workflows.ts';
 import type { Step } from './deployment.ts';
+import { requireFew } from './require-few.ts';
 
 const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
 /** Of every object, so that `steps.<namespace>` would be something else; and the event's own. */
@@ -11,7 +12,7 @@ const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
  * where there are too many of them.
  */
 export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
-  requireFewSteps(inputs.length);
+  requireFew('steps', inputs.length);
   const namespaces = new Set<string>();
   const ids = new Set<string>();
   return inputs.flatMap(({ namespace, id, retries }, i) => {
@@ -28,16 +29,6 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
     if (ids.has(id)) errors.push({ path: `steps.${i}.id`, message: `${id} is there twice` });
     ids.add(id);
     return errors;
-  });
-}
-
-function requireFewSteps(used: number): void {
-  const value = LIMITS.maxWorkflowSteps;
-  if (used <= value) return;
-  const message = `must be at most ${value}`;
-  throw new HeadwaterError('INVALID_REQUEST', `steps ${message}`, {
-    fields: [{ path: 'steps', message }],
-    limit: { name: 'maxWorkflowSteps', value, used },
   });
 }
 

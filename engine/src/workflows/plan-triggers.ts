@@ -6,6 +6,7 @@ import { timerCheck, timerOf } from '../schedule/check-timer.ts';
 import { callsRespond } from '../store/calls-respond.ts';
 import type { Sql } from '../store/database.ts';
 import type { Step, Trigger } from './deployment.ts';
+import { requireFew } from './require-few.ts';
 
 /** A source that is not deployed yet stands where its trigger will. */
 export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; eventName: string; path: string };
@@ -103,8 +104,7 @@ function scheduleOf(trigger: TriggerInput | Trigger): string | undefined {
 }
 
 function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): FieldError[] {
-  if (inputs.length > LIMITS.maxWorkflowTriggers)
-    return [{ path: 'triggers', message: `must be at most ${LIMITS.maxWorkflowTriggers}` }];
+  requireFew('triggers', inputs.length);
   const seen = new Set<string>();
   const checkTimer = timerCheck();
   return inputs.flatMap((input, i) => {
