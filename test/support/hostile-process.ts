@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { accountLimits } from '../../shared/src/index.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
 import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
@@ -7,11 +8,12 @@ import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/ho
 import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
-/*
+/**
  * A sandbox process that code of a tenant has taken over: the node's side is the real one, what runs in the process is the
- * attacker's script. Frames: sandbox-runtime/src/protocol/frames.ts.
+ * attacker's script behind this. It defines `attack()`, called for each task, or `heard(kind, run, parts)`, called for each frame.
+ * Frames: sandbox-runtime/src/protocol/frames.ts.
  */
-const PRELUDE = `
+export const PRELUDE = `
 const channel = new (require('node:net').Socket)({ fd: 3 });
 const number = (value, bytes) => { const b = Buffer.alloc(bytes); b.writeUIntLE(value, 0, bytes); return b; };
 const frame = (kind, run, ...parts) => {
@@ -25,37 +27,60 @@ const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH =
 const META = JSON.stringify({ emittedAtMs: 1 });
 channel.on('error', () => {});
 // Whatever pieces they come in: with a piece of what comes before a run, its node knows of no run yet.
-const START = 1, RUN = 4, DESCRIBE = 5;
+const START = 1, RUN = 4, DESCRIBE = 5, DB_VALUE = 6, PING = 8;
+const partsOf = (bytes) => {
+  let at = 6 + 4 * bytes.readUInt8(1);
+  const lengths = Array.from({ length: bytes.readUInt8(1) }, (_, i) => bytes.readUInt32LE(6 + 4 * i));
+  return lengths.map((length) => bytes.subarray(at, (at += length)));
+};
+const take = (kind, run, parts) => {
+  if (kind === START) send(READY, 0);
+  if (typeof heard === 'function') heard(kind, run, parts);
+  else if (kind === RUN || kind === DESCRIBE) attack();
+};
 let unread = Buffer.alloc(0);
 channel.on('data', (piece) => {
   unread = Buffer.concat([unread, piece]);
   while (unread.length >= 4 && unread.length >= 4 + unread.readUInt32LE(0)) {
-    const kind = unread.readUInt8(4);
-    unread = unread.subarray(4 + unread.readUInt32LE(0));
-    if (kind === START) send(READY, 0);
-    if (kind === RUN || kind === DESCRIBE) attack();
+    const bytes = unread.subarray(4, 4 + unread.readUInt32LE(0));
+    unread = unread.subarray(4 + bytes.length);
+    take(bytes.readUInt8(0), bytes.readUInt32LE(2), partsOf(bytes));
   }
 });
 `;
 
-const HONEST = `function attack() { send(EMIT, 1, '"honest"', META); send(OUTCOME, 1, '[1,1]'); }`;
+/** Each run reads a value from its store, emits it and ends. */
+const HONEST = `function heard(kind, run, parts) {
+  if (kind === PING) send(PONG, 0);
+  if (kind === RUN) send(DB_GET, run, '1', 'word');
+  if (kind === DB_VALUE) { send(EMIT, run, parts[1].subarray(1), META); send(OUTCOME, run, '[1,1]'); }
+}`;
+const WORD = '"honest"';
 
 export interface ForgedRun {
   outcome: RunOutcome;
   host: RecordingHost;
-  /** Of a run in another process, of another tenant, that ended after it. */
+  /** Of a run in another process, of another tenant, that began after the attack. */
   other: RunOutcome;
   otherData: unknown[];
   problems: string[];
 }
 
 /** What the forged process is asked to do. Default: `run`, without props. */
-type Asked = Partial<Pick<RunRequest, 'entry' | 'props'>> & { wallMs?: number };
+type Asked = Partial<Pick<RunRequest, 'entry' | 'props' | 'tenantId'>> & { wallMs?: number };
 
 /** What a forged process does wrong is noticed at once, on a full machine some seconds later. */
 const DEFAULT_WALL_MS = 15_000;
+/** One honest run lasts as long as the attack does, which ends with its own limit at the latest. */
+const NEIGHBOUR_WALL_MS = 10 * DEFAULT_WALL_MS;
+const NEIGHBOUR_PAUSE_MS = 20;
+const CHECK_MS = 100;
 
-/** Gives a run to a process whose script defines `attack()`, and then one to an honest process of the same node. */
+/**
+ * Gives a run to a process whose script defines `attack()`, while an honest process of the same node serves another tenant: runs that
+ * end before the attack, one that is open all the while, those that begin during it, and one after it. Expects that each ended well
+ * with what it put out itself, and that nothing was said of their process.
+ */
 export async function runInForgedProcess(
   script: string,
   asked: Asked = {},
@@ -63,13 +88,85 @@ export async function runInForgedProcess(
 ): Promise<ForgedRun> {
   const problems: string[] = [];
   const starter = await createStarter();
+  const neighbour = startNeighbour(starter);
   try {
+    await neighbour.begin();
     const forged = await runIn(starter, script, problems, asked, host);
-    const honest = await runIn(starter, HONEST, [], {}, recordingHost());
-    return { ...forged, other: honest.outcome, otherData: honest.host.data(), problems };
+    const { outcome, data } = await neighbour.expectServed();
+    return { ...forged, other: outcome, otherData: data, problems };
   } finally {
+    await neighbour.stop();
     await starter.stop();
   }
+}
+
+interface HonestRun {
+  outcome: RunOutcome;
+  data: unknown[];
+}
+
+function startNeighbour(starter: ProcessStarter) {
+  const problems: string[] = [];
+  const process = startProcess(starter, `${PRELUDE}${HONEST}`, problems);
+  const watch = setInterval(() => process.check(performance.now()), CHECK_MS);
+  const served: HonestRun[] = [];
+  const isAttackOver = Promise.withResolvers<void>();
+  let rest = Promise.resolve();
+
+  /** `answer` is called when the run reads what it is to emit. */
+  async function serve(answer: () => Promise<string> = () => Promise.resolve(WORD)): Promise<HonestRun> {
+    // One that is given to a process which has ended would never end.
+    if (process.exited) throw new Error(`The process of the other tenant has ended: ${problems.join()}`);
+    const host = { ...recordingHost(), dbGet: answer };
+    const outcome = await runTask(process, host, { tenantId: 'o_b', wallMs: NEIGHBOUR_WALL_MS });
+    return { outcome, data: host.data() };
+  }
+
+  async function serveUntilOver(): Promise<void> {
+    let isOver = false;
+    void isAttackOver.promise.then(() => (isOver = true));
+    while (!isOver) {
+      served.push(await serve());
+      await Promise.race([isAttackOver.promise, sleep(NEIGHBOUR_PAUSE_MS)]);
+    }
+  }
+
+  return {
+    /** Resolves when a run has ended and the one is open that ends after the attack. */
+    async begin(): Promise<void> {
+      await process.ready;
+      served.push(await serve());
+      const isOpen = Promise.withResolvers<void>();
+      const open = serve(async () => {
+        isOpen.resolve();
+        await isAttackOver.promise;
+        return WORD;
+      }).then((run) => void served.push(run));
+      await Promise.race([isOpen.promise, open]);
+      rest = Promise.all([open, serveUntilOver()]).then(() => undefined);
+      // It is awaited when the attack is over.
+      rest.catch(() => undefined);
+    },
+    /** Answers the run after the attack. */
+    async expectServed(): Promise<HonestRun> {
+      isAttackOver.resolve();
+      await rest;
+      const last = await serve();
+      for (const { outcome, data } of [...served, last]) {
+        expect({ outcome, data }).toMatchObject({ outcome: { ok: true }, data: [JSON.parse(WORD)] });
+      }
+      // The one before, the one that was open, and those beside it.
+      expect(served.length).toBeGreaterThan(2);
+      expect(problems).toEqual([]);
+      return last;
+    },
+    async stop(): Promise<void> {
+      isAttackOver.resolve();
+      clearInterval(watch);
+      process.end();
+      await process.whenExited();
+    },
+  };
 }
 
 /** The same, and the process is left alone after the run's end: answers what was said of it when it is gone, at the latest after `withinMs`. */
@@ -77,7 +174,7 @@ export async function outliveForgedRun(script: string, maxRssMb: number, withinM
   const problems: string[] = [];
   const starter = await createStarter();
   const process = startProcess(starter, `${PRELUDE}${script}`, problems, maxRssMb);
-  const watch = setInterval(() => process.check(performance.now()), 100);
+  const watch = setInterval(() => process.check(performance.now()), CHECK_MS);
   try {
     await process.ready;
     await runTask(process, recordingHost(), {});
@@ -99,7 +196,7 @@ async function runIn(
   host: RecordingHost,
 ): Promise<{ outcome: RunOutcome; host: RecordingHost }> {
   const process = startProcess(starter, `${PRELUDE}${script}`, problems);
-  const watch = setInterval(() => process.check(performance.now()), 100);
+  const watch = setInterval(() => process.check(performance.now()), CHECK_MS);
   try {
     await process.ready;
     return { outcome: await runTask(process, host, asked), host };
