@@ -53,7 +53,11 @@ it('everything that is wrong with credentials is named at once', async () => {
     { path: 'credentials.region', message: 'must not be empty' },
     { path: 'credentials.other', message: 'is no field of keyed, which has api_key, host, region' },
   ]);
-  expect((await create({ ...KEYS, api_key: 'x'.repeat(70_000) })).status).toBe(400);
+  const long = await create({ ...KEYS, api_key: 'x'.repeat(70_000) });
+  expect([long.status, JSON.parse(long.text)]).toMatchObject([
+    400,
+    { limit: { name: 'maxCredentialsBytes', value: 65_536, used: 70_017 } },
+  ]);
   const oauth = await headwater.api('POST', '/connected_accounts', { app: 'github', credentials: {} });
   expect([oauth.status, oauth.text]).toEqual([400, expect.stringContaining('OAuth')]);
   const none = await headwater.api('POST', '/connected_accounts', { app: 'http', credentials: {} });

@@ -162,4 +162,9 @@ it('a value never leaves its place in a URL', () => {
   ]) {
     expect([shopName, filled({ shop: shopName, path: 'x' })]).toEqual([shopName, 'shop']);
   }
+  // Dots alone lead out of a path; encoding leaves them as they are.
+  for (const dots of ['.', '..']) expect([dots, filled({ shop: 'acme', path: dots })]).toEqual([dots, 'path']);
+  for (const name of ['...', '.well-known', 'v1.2', '%2e%2e']) {
+    expect(filled({ shop: 'acme', path: name })).toContain(`example.com/${encodeURIComponent(name)}?`);
+  }
 });

@@ -1,12 +1,39 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
-import { trimCache } from '../sandbox-runtime/src/build/trim-cache.ts';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { LIMITS } from '@headwater/shared';
+import { openPackageCache } from '../sandbox-runtime/src/build/packages/package-cache.ts';
+import { createTrims, trimCache } from '../sandbox-runtime/src/build/trim-cache.ts';
 import { buildKitForFile, oneFile } from './support/build-kit.ts';
 import { eventually } from './support/eventually.ts';
 
 const kit = buildKitForFile();
 const importing = (name: string) => `import found from '${name}'; export default found;`;
+
+const BOUNDS = { maxBytes: LIMITS.maxPackageCacheBytes, maxFiles: LIMITS.maxPackageCacheFiles, trustMs: 600_000 };
+const HOUR_MS = 3_600_000;
+
+/** A cache of its own; `put`: a file in it that was used so long ago. `names`: of all files in it, sorted. */
+async function ownCache() {
+  const dir = await mkdtemp(path.join(tmpdir(), 'headwater-trim-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  for (const folder of ['tarballs', 'packuments', 'trees']) await mkdir(path.join(dir, folder));
+  return {
+    dir,
+    async put(name: string, ageMs: number, bytes = 10) {
+      await writeFile(path.join(dir, name), Buffer.alloc(bytes));
+      const used = new Date(Date.now() - ageMs);
+      await utimes(path.join(dir, name), used, used);
+    },
+    async names() {
+      const all = await readdir(dir, { recursive: true, withFileTypes: true });
+      const files = all.filter((entry) => entry.parentPath !== dir);
+      return files.map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name))).toSorted();
+    },
+  };
+}
 
 async function tarballs(): Promise<string[]> {
   const folder = path.join(kit.cacheDir, 'tarballs');
@@ -43,9 +70,107 @@ test('a file of the cache that was changed is fetched anew', async () => {
 test('the cache is cut down to its size, the oldest first, and builds go on', async () => {
   kit.registry.add({ name: 'kept', version: '1.0.0' });
   expect(await kit.load(importing('kept'))).toBe('kept@1.0.0');
-  await trimCache(kit.cacheDir, 0);
+  await trimCache(kit.cacheDir, { ...BOUNDS, maxBytes: 0 });
   expect(await tarballs()).toEqual([]);
   expect(await kit.load(importing('kept'))).toBe('kept@1.0.0');
+});
+
+test('the registry’s lists are thrown away when they are no longer believed, and tarballs are not', async () => {
+  const { dir, put, names } = await ownCache();
+  for (const [folder, age] of [
+    ['tarballs', 1_000 * HOUR_MS],
+    ['packuments', 0],
+    ['packuments', HOUR_MS],
+    ['trees', 0],
+    ['trees', HOUR_MS],
+  ] as const)
+    await put(`${folder}/${age}`, age);
+  await trimCache(dir, BOUNDS);
+  expect(await names()).toEqual(['packuments/0', 'tarballs/3600000000', 'trees/0']);
+});
+
+test('the files of the cache have a bound, and those used last are kept, in whatever order they are found', async () => {
+  const { dir, put, names } = await ownCache();
+  for (let age = 0; age < 30; age++) await put(`tarballs/${String(age).padStart(2, '0')}`, age * HOUR_MS);
+  await trimCache(dir, { ...BOUNDS, maxFiles: 4 });
+  expect(await names()).toEqual(['tarballs/00', 'tarballs/01', 'tarballs/02', 'tarballs/03']);
+});
+
+test('a file counts as what it takes of the disk', async () => {
+  const { dir, put, names } = await ownCache();
+  await put('tarballs/a', 0, 1);
+  await put('tarballs/b', HOUR_MS, 0);
+  await put('tarballs/c', 2 * HOUR_MS, 4_097);
+  await put('tarballs/d', 3 * HOUR_MS, 1);
+  await trimCache(dir, { ...BOUNDS, maxBytes: 4 * 4_096 });
+  expect(await names()).toEqual(['tarballs/a', 'tarballs/b', 'tarballs/c']);
+  await trimCache(dir, { ...BOUNDS, maxBytes: 4 * 4_096 - 1 });
+  expect(await names()).toEqual(['tarballs/a', 'tarballs/b']);
+});
+
+test('a file of a time to come goes first, and is not believed', async () => {
+  const { dir, put, names } = await ownCache();
+  const cache = openPackageCache(dir, BOUNDS.trustMs);
+  await cache.writeJson('packuments', 'forged', { made: 'up' });
+  expect(await cache.readJson('packuments', 'forged')).toEqual({ made: 'up' });
+  const [file = ''] = await names();
+  const later = new Date(Date.now() + 1_000 * HOUR_MS);
+  await utimes(path.join(dir, file), later, later);
+  expect(await cache.readJson('packuments', 'forged')).toBeUndefined();
+  await put('tarballs/forged', -1_000 * HOUR_MS);
+  await put('tarballs/old', 1_000 * HOUR_MS);
+  await trimCache(dir, { ...BOUNDS, maxFiles: 1 });
+  expect(await names()).toEqual(['tarballs/old']);
+});
+
+test('a directory among the files is thrown away with all that is in it, and keeps nothing else there', async () => {
+  const { dir, put, names } = await ownCache();
+  await mkdir(path.join(dir, 'tarballs/0/deep/deeper'), { recursive: true });
+  for (let n = 0; n < 50; n++) await put(`tarballs/0/deep/${n}`, 0);
+  await mkdir(path.join(dir, 'trees/0'));
+  await put('tarballs/1', HOUR_MS);
+  await put('tarballs/2', 2 * HOUR_MS);
+  await trimCache(dir, { ...BOUNDS, maxFiles: 1 });
+  expect(await names()).toEqual(['tarballs/1']);
+});
+
+test('builds do not wait for the cache to be trimmed, and one trim does not begin while another goes on', async () => {
+  const { dir, put, names } = await ownCache();
+  const warnings: string[] = [];
+  const trims = createTrims(dir, (_, message) => warnings.push(message), { ...BOUNDS, maxFiles: 0 });
+  await put('tarballs/a', 0);
+  trims.start();
+  trims.start();
+  expect(await names()).toEqual(['tarballs/a']);
+  await trims.ended();
+  expect(await names()).toEqual([]);
+  await put('tarballs/b', 0);
+  trims.start();
+  await trims.ended();
+  expect(await names()).toEqual(['tarballs/b']);
+  const broken = createTrims(path.join(dir, 'missing'), (_, message) => warnings.push(message), BOUNDS);
+  broken.start();
+  await broken.ended();
+  expect(warnings).toEqual(['the cache of packages could not be trimmed']);
+});
+
+test('files that are there by the ten thousand are looked at one after the other, and no longer than the node runs', async () => {
+  const { dir, put } = await ownCache();
+  for (let n = 0; n < 200; n++) await put(`tarballs/${n}`, 0);
+  const waiting = () => process.getActiveResourcesInfo().filter((name) => name === 'FSReqPromise').length;
+  const stopping = new AbortController();
+  const trimming = trimCache(dir, { ...BOUNDS, maxFiles: 10, signal: stopping.signal });
+  let most = 0;
+  let isDone = false;
+  const ended = trimming.finally(() => (isDone = true));
+  while (!isDone) {
+    most = Math.max(most, waiting());
+    await setImmediate();
+  }
+  await ended;
+  expect(most).toBeLessThanOrEqual(3);
+  stopping.abort(new Error('This node stops'));
+  await expect(trimCache(dir, { ...BOUNDS, signal: stopping.signal })).rejects.toThrow('This node stops');
 });
 
 test('two builds run at a time, and a tenant with many does not keep another waiting for all of them', async () => {

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { errors } from 'undici';
 import { afterEach, expect, test } from 'vitest';
+import { LIMITS } from '@headwater/shared';
 import { createEgress, type EgressOptions } from '../engine/src/egress/egress.ts';
 import { startExchange } from '../engine/src/egress/exchange.ts';
 import { createTenantConnections } from '../engine/src/egress/tenant-connections.ts';
@@ -71,6 +72,31 @@ test('a name with one private address among public ones is refused, and the refu
   expect(outcome).toEqual(refusal(/^No public address was found for mixed\.test/));
   expect(JSON.stringify(outcome)).not.toMatch(/127\.0|93\.184/);
   expect(requests).toEqual([]);
+});
+
+test('of a name with hundreds of addresses all are checked, and one with thousands is refused before any is read', async () => {
+  const { url, requests } = await receiver();
+  const { maxNameAddresses: value } = LIMITS;
+  let reads = 0;
+  const named = (count: number, last = '127.0.0.1') => {
+    const addresses = Array.from({ length: count }, (_, i) => ({
+      family: 4,
+      get address() {
+        reads++;
+        return i === count - 1 ? last : '127.0.0.1';
+      },
+    }));
+    return get(`http://many.test:${portOf(url)}/`, { resolver: answering(addresses).resolver });
+  };
+  expect(await named(value)).toMatchObject({ kind: 'response', status: 200 });
+  expect(await named(value, '10.0.0.1')).toEqual(refusal(/^No public address was found for many\.test/));
+  expect(reads).toBeGreaterThanOrEqual(2 * value);
+  reads = 0;
+  const limit = { name: 'maxNameAddresses', value, used: value + 1 };
+  const outcome = await named(value + 1);
+  expect(outcome).toEqual(refusal(/^many\.test has 513 addresses/));
+  expect(outcome).toMatchObject({ error: { limit } });
+  expect([reads, requests.length]).toEqual([0, 1]);
 });
 
 test('a name that leads to an address with a zone, as one of the hosts file may, is refused', async () => {

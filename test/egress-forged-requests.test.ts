@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accountLimits } from '@headwater/shared';
+import { accountLimits, LIMITS } from '@headwater/shared';
 import { createEgress } from '../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import type { FetchRequest } from '../sandbox-runtime/src/sandbox.ts';
@@ -46,6 +46,19 @@ test.each(['GET / HTTP/1.1\r\nx: ', 'GET /', 'G\u0000ET', '', 'GÉT', 'CONNECT',
     expect(receiver.requests).toEqual([]);
   },
 );
+
+test('a URL that is too long is refused, and the error names the limit and its length', async () => {
+  const { maxFetchUrlChars: value } = LIMITS;
+  const url = `${receiver.url}/`.padEnd(value, 'a');
+  expect(await send({ url: `${url}a` })).toEqual({
+    ok: false,
+    message: `The URL is longer than ${value} characters`,
+    limit: { name: 'maxFetchUrlChars', value, used: value + 1 },
+  });
+  expect(receiver.requests).toEqual([]);
+  expect(await send({ url })).toMatchObject({ ok: true });
+  receiver.requests.length = 0;
+});
 
 test('a path with line breaks is encoded, and of two host headers none but the right one is sent', async () => {
   const host = new URL(receiver.url).host;

@@ -129,7 +129,23 @@ test.each([
 
 test('redirects end somewhere', async () => {
   const loop = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
-  expect(await fetcher()(loop)).toEqual({ ok: false, message: `More than ${LIMITS.maxFetchRedirects} redirects` });
+  expect(await fetcher()(loop)).toEqual({
+    ok: false,
+    message: `More than ${LIMITS.maxFetchRedirects} redirects`,
+    limit: { name: 'maxFetchRedirects', value: LIMITS.maxFetchRedirects, used: LIMITS.maxFetchRedirects + 1 },
+  });
+});
+
+test('a name that finds no room among those that wait for the system is no unknown one, and the error says so', async () => {
+  const fetch = fetcher();
+  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(`http://nowhere-${i}/`)));
+  const { maxSystemLookupsWaiting: value } = LIMITS;
+  const limit = { name: 'maxSystemLookupsWaiting', value, used: value + 1 };
+  const refused = outcomes.filter((outcome) => !outcome.ok && outcome.limit?.name === limit.name);
+  // One is under way, and sixteen wait.
+  expect(refused).toHaveLength(20 - 1 - value);
+  for (const outcome of refused)
+    expect(outcome).toMatchObject({ limit, message: expect.stringMatching(/^nowhere-\d+ was not looked up/) });
 });
 
 test('redirect modes other than follow do what they say', async () => {

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { afterEach, expect, test } from 'vitest';
+import { isEgressRefused } from '../engine/src/egress/refusal.ts';
 import { createHostResolver } from '../engine/src/egress/resolve-host.ts';
 import { type DnsAnswer, startNameServer } from './support/name-server.ts';
 
@@ -65,12 +66,12 @@ test('names that only the system can know are looked up for tenants in turn, and
   const resolver = createHostResolver();
   const answered: string[] = [];
   const ask = (name: string, tenantId: string) =>
-    new Promise<string | undefined>((done) => {
+    new Promise<NodeJS.ErrnoException | null>((done) => {
       resolver(
         name,
         (error) => {
           answered.push(tenantId);
-          done(error?.code);
+          done(error);
         },
         tenantId,
       );
@@ -82,5 +83,9 @@ test('names that only the system can know are looked up for tenants in turn, and
   // The one that was under way, and the first that waited.
   expect(answered.length).toBeLessThanOrEqual(refused + 3);
   // One is under way, and sixteen wait.
-  expect((await Promise.all(attacker)).filter((code) => code === 'EAGAIN')).toHaveLength(40 - 17);
+  const told = (await Promise.all(attacker)).filter(isEgressRefused);
+  expect(told).toHaveLength(40 - 17);
+  const limit = { name: 'maxSystemLookupsWaiting', value: 16, used: 17 };
+  for (const [i, error] of told.entries())
+    expect(error).toMatchObject({ message: expect.stringContaining(`nowhere-${i + 17} was not looked up`), limit });
 });

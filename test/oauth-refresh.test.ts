@@ -61,6 +61,45 @@ it('a token that lives for seconds is renewed by the clock', async () => {
   expect(renewed.oauth_access_token).not.toBe(first.oauth_access_token);
 });
 
+it('a token that has ended before it arrives is renewed once for each who asks, not again and again', async () => {
+  const id = await connect(headwater);
+  await makeDue(headwater.sql, id, { expired: true });
+  provider.fails = { path: '/token', status: 200, body: '{"access_token":"short-lived","expires_in":0.000001}' };
+  expect((await tokensOf(id)).oauth_access_token).toBe('short-lived');
+  expect(refreshes()).toHaveLength(1);
+  expect((await tokensOf(id)).oauth_access_token).toBe('short-lived');
+  expect(refreshes()).toHaveLength(2);
+});
+
+it('a limit that a provider goes over is named where its token is asked for', async () => {
+  const id = await connect(headwater);
+  await makeDue(headwater.sql, id, { expired: true });
+  provider.fails = { path: '/token', status: 200, body: ' '.repeat(300_000) };
+  const large = await credentialsOf(id);
+  expect([large.status, JSON.parse(large.text)]).toMatchObject([
+    422,
+    {
+      detail: expect.stringContaining('(maxProviderAnswerBytes)'),
+      limit: { name: 'maxProviderAnswerBytes', value: 262_144 },
+    },
+  ]);
+  // It may answer less the next time; a token that is too long would be so again.
+  expect((await headwater.api('GET', `/accounts/${id}`)).data.dead).toBe(false);
+  provider.fails = { path: '/token', status: 200, body: `{"access_token":"${'x'.repeat(16_385)}"}` };
+  const long = await credentialsOf(id);
+  expect([long.status, JSON.parse(long.text)]).toMatchObject([
+    422,
+    { limit: { name: 'maxOAuthTokenChars', value: 16_384, used: 16_385 } },
+  ]);
+  const asked = refreshes().length;
+  expect((await headwater.api('GET', `/accounts/${id}`)).data).toMatchObject({
+    dead: true,
+    error: expect.stringContaining('maxOAuthTokenChars'),
+  });
+  expect((await credentialsOf(id)).status).toBe(422);
+  expect(refreshes()).toHaveLength(asked);
+});
+
 it('many who need a token at once cause one refresh, rotated refresh tokens stay in order', async () => {
   const id = await connect(headwater);
   for (let round = 1; round <= 3; round++) {

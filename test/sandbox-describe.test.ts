@@ -1,9 +1,11 @@
 import { bundleComponent } from '@headwater/sandbox-runtime';
 import type { FieldError } from '@headwater/shared';
 import { describe, expect, test } from 'vitest';
-import { bundle, sandboxForFile } from './support/sandbox-kit.ts';
+import { buildKitForFile } from './support/build-kit.ts';
+import { bundle, sandboxForFile, withRun } from './support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
+const kit = buildKitForFile();
 
 async function bundleErrors(code: string, fileName?: string): Promise<FieldError[]> {
   const outcome = await bundleComponent(code, fileName);
@@ -71,8 +73,20 @@ describe('bundling', () => {
 
   test('code over a megabyte is refused', async () => {
     expect(await bundleErrors(`export default '${'x'.repeat(1024 * 1024)}'`)).toMatchObject([
-      { message: expect.stringContaining('the limit is 1048576') },
+      { message: 'The code is 1048593 bytes; the limit maxComponentCodeBytes is 1048576 bytes' },
     ]);
+    expect(await kit.build(`export default '${'x'.repeat(1024 * 1024)}'`)).toMatchObject({
+      ok: false,
+      limit: { name: 'maxComponentCodeBytes', value: 1_048_576, used: 1_048_593 },
+    });
+  });
+
+  test('a component that imports too many packages is refused with that limit', async () => {
+    const code = Array.from({ length: 1_001 }, (_, i) => `import 'needed-${i}@1.0.0-${i}';`).join('');
+    expect(await kit.build(`${code}export default {};`)).toMatchObject({
+      ok: false,
+      limit: { name: 'maxPackagesPerBuild', value: 1_000, used: 1_001 },
+    });
   });
 });
 
@@ -195,6 +209,38 @@ describe('describing', () => {
     ]);
     expect(await describeErrors(`await fetch('http://a.example/'); export default {}`)).toHaveLength(1);
     expect(await describeErrors(`export default { name: 'x', version: '1', run() {} }`)).toEqual([]);
+  });
+
+  test('what a component says of itself has a limit, which is named with what it is', async () => {
+    const code = (chars: number) =>
+      `export default { name: 'x', version: '1', run() {}, props: { p: { type: 'any', default: 'x'.repeat(${chars}) } } }`;
+    const outcome = await sandbox.get().describe('o_test', await bundle(code(2e6)));
+    const limit = { name: 'maxOutlineChars', value: 1_048_576, used: expect.any(Number) };
+    const message =
+      /^What the component says of itself is 2\d{6} characters; the limit is 1048576 \(maxOutlineChars\)$/;
+    expect(outcome).toMatchObject({ ok: false, errors: [{ message: expect.stringMatching(message) }], limit });
+    expect(outcome.ok || outcome.limit?.used).toBeGreaterThan(2e6);
+    expect(await describeErrors(code(10_000))).toEqual([]);
+  });
+
+  test('loading has the memory of the account where that is more, and its error names the limit that held', async () => {
+    // Buffers: where memory is short, collecting garbage among many objects takes more processor time than loading has.
+    const top = `const kept = Array.from({ length: 8 }, () => new Uint8Array(25 * 2 ** 20));`;
+    const component = await bundle(withRun(`this.$emit(kept.length)`, top));
+    const load = (memoryMb?: number) =>
+      sandbox.get().describe('o_test', component, memoryMb === undefined ? {} : { memoryMb });
+    for (const [given, name, value] of [
+      [undefined, 'describeMemoryMb', 128],
+      [32, 'describeMemoryMb', 128],
+      [160, 'memoryMb', 160],
+    ] as const) {
+      const message = expect.stringMatching(new RegExp(`MB of memory; the limit ${name} is ${value} MB$`));
+      expect([given, await load(given)]).toEqual([
+        given,
+        { ok: false, errors: [expect.objectContaining({ message })], limit: { name, value, used: expect.any(Number) } },
+      ]);
+    }
+    expect(await load(512)).toMatchObject({ ok: true });
   });
 
   test('props that are endless are refused', async () => {

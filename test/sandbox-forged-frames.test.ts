@@ -81,7 +81,10 @@ async function open(pace?: ReadPace): Promise<World> {
     { kind: 'additional-props', previousPropDefs: '{}' },
   ];
   for (const entry of entries) startRun(world, entry);
-  const client = new DescribeClient(undefined, (outcome) => void world.described.push(outcome));
+  const client = new DescribeClient(
+    { stepName: undefined, memoryLimit: 'describeMemoryMb' },
+    (outcome) => void world.described.push(outcome),
+  );
   world.process.start({ kind: 'describe', limits }, bundle, limits.wallMs, client);
   return world;
 }

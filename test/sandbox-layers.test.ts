@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { findHotCores, ownCores, parseCores } from '../sandbox-runtime/src/host/layers/cpu-cores.ts';
 import { nodeArguments } from '../sandbox-runtime/src/host/layers/node-command.ts';
 import { childProcesses } from './support/child-processes.ts';
-import { runIn, soon, withRun } from './support/sandbox-kit.ts';
+import { bundle, runIn, soon, withRun } from './support/sandbox-kit.ts';
 
 const started: Sandbox[] = [];
 async function start(options: Parameters<typeof startSandbox>[0] = {}): Promise<Sandbox> {
@@ -166,8 +166,33 @@ test('tasks beyond the queue of their tenant are refused, and those of another a
   const wait = withRun(`await new Promise((r) => setTimeout(r, 400)); this.$emit('waited')`);
   const busy = Array.from({ length: 5 }, () => runIn(sandbox, wait, { tenantId: 'o_busy' }));
   const other = runIn(sandbox, say, { tenantId: 'o_other' });
-  const outcomes = (await Promise.all(busy)).map(({ outcome }) => (outcome.ok ? 'ok' : outcome.fault.code));
+  const ended = await Promise.all(busy);
+  const outcomes = ended.map(({ outcome }) => (outcome.ok ? 'ok' : outcome.fault.code));
+  expect(ended.flatMap(({ outcome }) => (outcome.ok ? [] : [outcome.fault]))).toContainEqual({
+    code: 'UNAVAILABLE',
+    message: 'Too many runs of this account wait for the sandbox: 3; the limit maxQueuedRunsPerTenant is 2',
+    limit: { name: 'maxQueuedRunsPerTenant', value: 2, used: 3 },
+  });
   expect(outcomes.filter((code) => code === 'UNAVAILABLE').length).toBeGreaterThanOrEqual(2);
   expect(outcomes.filter((code) => code === 'ok').length).toBeGreaterThanOrEqual(2);
   expect((await other).host.data()).toEqual(['fine']);
+});
+
+test('components to be loaded beyond that queue are refused with its limit, and those within are loaded', async () => {
+  const sandbox = await start({ maxProcesses: 1, maxQueuedPerTenant: 1 });
+  const running = runIn(sandbox, withRun(`await new Promise((r) => setTimeout(r, 1_500))`), { tenantId: 'o_busy' });
+  const component = await bundle(say);
+  await soon(() => sandbox.stats().runsInFlight).toBe(1);
+  const [waiting, refused] = await Promise.allSettled([1, 2].map(() => sandbox.describe('o_busy', component)));
+  expect(waiting).toMatchObject({ status: 'fulfilled', value: { ok: true } });
+  expect(refused).toMatchObject({
+    status: 'rejected',
+    reason: {
+      code: 'RATE_LIMITED',
+      message: 'Too many runs of this account wait for the sandbox: 2; the limit maxQueuedRunsPerTenant is 1',
+      limit: { name: 'maxQueuedRunsPerTenant', value: 1, used: 2 },
+      retryAfterSeconds: 1,
+    },
+  });
+  expect((await running).outcome.ok).toBe(true);
 });

@@ -133,9 +133,12 @@ describe('what goes wrong in additionalProps', () => {
       '',
       `additionalProps() { return { a: { type: 'string', description: 'x'.repeat(300_000) } }; },`,
     );
-    expect((await fault(code, ASK)).message).toMatch(
-      /What additionalProps answers has \d+ bytes as JSON; the limit is 262144/,
-    );
+    expect(await fault(code, ASK)).toMatchObject({
+      code: 'OUTPUT_LIMIT',
+      message:
+        'What additionalProps answers has 300 050 bytes of JSON; the limit maxDynamicPropsBytes is 262 144 bytes',
+      limit: { name: 'maxDynamicPropsBytes', value: 262_144, used: 300_050 },
+    });
   });
 
   test('nothing can be emitted', async () => {

@@ -193,9 +193,11 @@ describe('what goes wrong while options are computed', () => {
     const code = withProps(
       `n: { type: 'string', options: () => Array.from({ length: 20_000 }, (_, i) => ({ label: 'l' + i, value: 'x'.repeat(60) })) }`,
     );
-    expect((await fault(code, asked('n'))).message).toMatch(
-      /The options of 'n' have \d+ bytes as JSON; the limit is 1048576/,
-    );
+    expect(await fault(code, asked('n'))).toMatchObject({
+      code: 'OUTPUT_LIMIT',
+      message: 'The options of a prop have 1 788 903 bytes of JSON; the limit maxPropOptionsBytes is 1 048 576 bytes',
+      limit: { name: 'maxPropOptionsBytes', value: 1_048_576, used: 1_788_903 },
+    });
   });
 
   test('nothing can be emitted, stored or answered, and $.service.db can be read', async () => {

@@ -83,22 +83,32 @@ test('headers that would break the answer apart are refused', async () => {
   );
 });
 
-test('headers beyond what an answer can have are an error at the call, what is within goes out', async () => {
+test('headers beyond what an answer can have are an error at the call, with the limit; what is within goes out', async () => {
   const lines = (count: number) => `Object.fromEntries(Array.from({ length: ${count} }, (_, at) => ['x-' + at, '']))`;
-  const tooMany = 'RangeError: respond: the answer has 1001 header lines; the limit is 1000';
-  const tooLong = 'RangeError: respond: the header names and values have 65537 characters together; the limit is 65536';
-  for (const [headers, message] of [
+  const tooMany = { name: 'maxFetchHeaders', value: 1_000, used: 1_001 };
+  const tooLong = (used: number) => ({ name: 'maxFetchHeaderBytes', value: 65_536, used });
+  for (const [headers, limit] of [
     [lines(1_001), tooMany],
     [`{ 'set-cookie': Array(1_001).fill('a=1') }`, tooMany],
-    [`{ 'x-a': 'x'.repeat(65_534) }`, tooLong],
-    [
-      `{ 'set-cookie': ['a=1', ';'.repeat(65_536 - 20)] }`,
-      'RangeError: respond: the header names and values have 65539',
-    ],
+    [`{ 'x-a': 'x'.repeat(65_534) }`, tooLong(65_537)],
+    [`{ 'set-cookie': ['a=1', ';'.repeat(65_536 - 20)] }`, tooLong(65_539)],
+    [`{ ['x'.repeat(257)]: '' }`, { name: 'maxHeaderNameChars', value: 256, used: 257 }],
+    [`{ 'x-a': '\\x01'.repeat(50_000) }`, { name: 'maxHeadChars', value: 262_144, used: 300_037 }],
   ] as const) {
-    expect(await respond(`this.http.respond({ status: 200, headers: ${headers} })`)).toContain(message);
+    const call = `this.http.respond({ status: 200, headers: ${headers} })`;
+    const { outcome, host } = await sandbox.run(withRun(call), { props });
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'RESOURCE_LIMIT', limit } });
+    expect(await respond(call)).toContain(`the limit ${limit.name} is `);
+    expect(host.responses).toEqual([]);
+    const caught = await sandbox.run(withRun(`try { ${call} } catch (error) { this.$emit(error.limit) }`), { props });
+    expect(caught.host.data()).toEqual([limit]);
   }
-  for (const headers of [lines(1_000), `{ 'x-a': 'x'.repeat(65_533) }`, `{ 'set-cookie': Array(1_000).fill('a=1') }`]) {
+  for (const headers of [
+    lines(1_000),
+    `{ 'x-a': 'x'.repeat(65_533) }`,
+    `{ 'set-cookie': Array(1_000).fill('a=1') }`,
+    `{ ['x'.repeat(256)]: '' }`,
+  ]) {
     expect(await respond(`this.http.respond({ status: 200, headers: ${headers} })`)).toMatchObject({ status: 200 });
   }
 });

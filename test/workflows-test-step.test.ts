@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
@@ -97,10 +97,33 @@ it('requests are made, but nothing is sent, emitted or answered: it is all in th
       { kind: 'http', payload: { method: 'POST', url: `${receiver.url}/sent`, data: { a: 1 } } },
       { kind: 'emit', payload: { raw_event: { b: 2 } } },
     ],
-    responds: [{ status: 201, headers: { 'x-a': 'b' }, body: '{"c":3}', is_base64: false, immediate: false }],
+    responds: [
+      {
+        status: 201,
+        headers: { 'x-a': 'b' },
+        body: '{"c":3}',
+        is_base64: false,
+        body_truncated: false,
+        immediate: false,
+      },
+    ],
   });
   expect(receiver.requests.map(({ url }) => url)).toEqual(['/real']);
   expect(await traces(id)).toBe(0);
+});
+
+it('of a long body that is responded its beginning is in the answer, and that it is one', async () => {
+  const { id } = await flow([
+    step('text', `await $.respond({ status: 200, body: '\u00e9'.repeat(40_000) + 'end' });`),
+    step('bytes', `await $.respond({ status: 200, body: Buffer.alloc(100_000, 255), immediate: true });`),
+  ]);
+  const [text, bytes] = (await run(id)).data.steps;
+  expect(text.responds).toHaveLength(1);
+  expect(text.responds[0]).toMatchObject({ is_base64: false, body_truncated: true, immediate: false });
+  expect(text.responds[0].body).toBe('\u00e9'.repeat(LIMITS.shownStepBytes / 2));
+  expect(bytes.responds).toHaveLength(1);
+  expect(bytes.responds[0]).toMatchObject({ is_base64: true, body_truncated: true, immediate: true });
+  expect(Buffer.from(bytes.responds[0].body, 'base64')).toEqual(Buffer.alloc(LIMITS.shownStepBytes, 255));
 });
 
 it('a step that fails ends the test with its error, logs and partial exports', async () => {

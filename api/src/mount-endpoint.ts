@@ -118,7 +118,7 @@ async function textOf(reply: Reply, selection: Selection): Promise<string | Larg
     case 'none':
       return null;
     case 'item':
-      return joinParts(['{"data":', ...selectedParts(reply.data, selection), '}']);
+      return joinParts(itemParts(reply.data, selection));
     case 'list':
       return joinParts(listParts(reply.page, selection));
     case 'messages':
@@ -142,6 +142,12 @@ function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions
   return c.body(body, 200, headers);
 }
 
+function* itemParts(item: object, selection: Selection): Generator<string> {
+  yield '{"data":';
+  yield* selectedParts(item, selection);
+  yield '}';
+}
+
 function* listParts(page: Page<object>, selection: Selection): Generator<string> {
   yield `{"page_info":${JSON.stringify(pageInfo(page))},"data":[`;
   for (const [index, item] of page.items.entries()) {
@@ -151,7 +157,7 @@ function* listParts(page: Page<object>, selection: Selection): Generator<string>
   yield ']}';
 }
 
-function selectedParts(record: object, { kept, dropped }: Selection): string[] {
+function selectedParts(record: object, { kept, dropped }: Selection): Iterable<string> {
   if (kept.size === 0 && dropped.size === 0) return recordParts(record);
   const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
   return recordParts(Object.fromEntries(fields));

@@ -1,4 +1,4 @@
-/** Copied into the text around it rather than kept as a part. */
+/** Put together with its neighbours rather than kept as a part: each part is a turn of its own where the answer is joined. */
 const SHORT_CHARS = 16 * 1024;
 
 /**
@@ -7,36 +7,75 @@ const SHORT_CHARS = 16 * 1024;
  */
 export class RawJson {
   /** In parts that are never put together: each time costs milliseconds where they are megabytes. */
-  readonly parts: readonly string[];
+  readonly parts: Iterable<string>;
 
   constructor(...parts: string[]) {
     this.parts = parts;
   }
 }
 
-/** JSON of one record, whose fields may be RawJson, in parts. */
-export function recordParts(record: object): string[] {
-  if (!Object.values(record).some((value) => value instanceof RawJson)) return [JSON.stringify(record)];
-  const parts: string[] = [];
-  let text = '{';
-  const add = (part: string) => {
-    if (part.length <= SHORT_CHARS) text += part;
-    else {
-      parts.push(text, part);
-      text = '';
-    }
-  };
-  let isFirst = true;
-  for (const [key, value] of Object.entries(record)) {
-    if (value === undefined) continue;
-    add(`${isFirst ? '' : ','}${JSON.stringify(key)}:`);
-    isFirst = false;
-    if (value instanceof RawJson) value.parts.forEach(add);
-    else add(JSON.stringify(value));
+/** The same of what is no text yet: each part is made when it is asked for, so that others have the thread between them. */
+class LateJson extends RawJson {
+  override readonly parts: Iterable<string>;
+
+  constructor(make: () => Iterator<string>) {
+    super();
+    this.parts = { [Symbol.iterator]: make };
   }
-  return [...parts, `${text}}`];
+}
+
+/** A record below the top of an answer, where only text can hold JSON text. Each field is made when it is asked for. */
+export function lateRecord<T extends object>(record: T): T {
+  return new LateJson(() => joinShort(fieldParts(record))) as unknown as T;
+}
+
+/** A list, of whose items each is made when it is asked for. */
+export function lateList<T>(items: readonly T[]): T[] {
+  return new LateJson(() => joinShort(itemParts(items))) as unknown as T[];
+}
+
+/** JSON of one record, whose fields may be RawJson, in parts. */
+export function* recordParts(record: object): Generator<string> {
+  if (Object.values(record).some((value) => value instanceof RawJson)) yield* joinShort(fieldParts(record));
+  else yield JSON.stringify(record);
 }
 
 export function recordToJson(record: object): string {
-  return recordParts(record).join('');
+  return [...recordParts(record)].join('');
+}
+
+function* fieldParts(record: object): Generator<string> {
+  let before = '{';
+  for (const [key, value] of Object.entries(record)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(key)}:`;
+    before = ',';
+    yield* valueParts(value);
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function* itemParts(items: readonly unknown[]): Generator<string> {
+  yield '[';
+  for (const [index, item] of items.entries()) {
+    if (index > 0) yield ',';
+    yield* valueParts(item);
+  }
+  yield ']';
+}
+
+function valueParts(value: unknown): Iterable<string> {
+  return value instanceof RawJson ? value.parts : [JSON.stringify(value)];
+}
+
+function* joinShort(parts: Iterable<string>): Generator<string> {
+  let text = '';
+  for (const part of parts) {
+    if (text.length + part.length <= SHORT_CHARS) text += part;
+    else {
+      if (text !== '') yield text;
+      text = part;
+    }
+  }
+  yield text;
 }

@@ -23,6 +23,13 @@ export type TestedFlow =
   | { kind: 'delay' | 'suspend'; ms: number }
   | { kind: 'rerun'; ms: number; context?: string };
 
+/** `body`: its beginning, LIMITS.shownStepBytes at most; `isCut` where that is not all of it. `isText`: all of it is UTF-8. */
+export interface TestedResponse extends HttpResponse {
+  isText: boolean;
+  isCut: boolean;
+  immediate: boolean;
+}
+
 /** `exports` and `value` are JSON text. What is shown of it nobody else has got. */
 export interface TestedStep {
   namespace: string;
@@ -36,7 +43,7 @@ export interface TestedStep {
   flow?: TestedFlow;
   /** `payload`: JSON text of the argument. */
   sends: { kind: string; payload: string }[];
-  responds: { response: HttpResponse; immediate: boolean }[];
+  responds: TestedResponse[];
   startedAt: Date;
   endedAt: Date;
 }

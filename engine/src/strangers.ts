@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createTenantTurns, type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
 
 /** Looks that may be under way. */
 const AT_ONCE = 2;
@@ -13,15 +13,20 @@ export type StrangersTurns = <T>(look: () => Promise<T>) => Promise<T>;
 export function createStrangersTurns(): StrangersTurns {
   const turns = createTenantTurns(AT_ONCE);
   return async (look) => {
+    const beganAtMs = performance.now();
     const end = await turns.take('', AbortSignal.timeout(LIMITS.maxRequestWaitMs));
-    if (end === undefined) {
-      const message = 'Too many links are being looked up; try again later';
-      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
+    if (end === undefined) throw tooMany(performance.now() - beganAtMs);
     try {
       return await look();
     } finally {
       end();
     }
   };
+}
+
+function tooMany(waitedMs: number): HeadwaterError {
+  const value = LIMITS.maxRequestWaitMs;
+  const limit: ExceededLimit = { name: 'maxRequestWaitMs', value, used: Math.max(value, Math.round(waitedMs)) };
+  const message = `Too many links are being looked up: this one waited ${value} ms for its turn; try again later`;
+  return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, limit });
 }

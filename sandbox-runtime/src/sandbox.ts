@@ -27,6 +27,13 @@ export type DescribeOutcome =
   /** `limit`: the one that loading it went over. */
   | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
 
+export interface DescribeOptions {
+  /** The code is that of a step of a workflow alone; where it lacks a name or a version it gets them, and is an action. */
+  stepName?: string | undefined;
+  /** The account's limit. Loading has that much memory where it is more than LIMITS.describeMemoryMb; its time is the platform's. */
+  memoryMb?: number;
+}
+
 export type WallLimitName = Extract<AccountLimitName, 'httpRunWallMs' | 'timerRunWallMs' | 'hookWallMs'>;
 
 /** Limits of one run, all required: whoever asks for a run has decided. */
@@ -214,10 +221,9 @@ export interface SandboxLayer {
 export interface Sandbox {
   /**
    * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the component is reported at
-   * once, with the author's line where there is one. `stepName`: the code is that of a step of a workflow alone; where it lacks
-   * a name or a version it gets them, and is an action.
+   * once, with the author's line where there is one.
    */
-  describe(tenantId: string, bundle: ComponentBundle, stepName?: string): Promise<DescribeOutcome>;
+  describe(tenantId: string, bundle: ComponentBundle, options?: DescribeOptions): Promise<DescribeOutcome>;
   /** Runs one entry. Never rejects. */
   run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
   /** Figures for /metrics. */

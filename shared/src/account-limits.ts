@@ -305,7 +305,7 @@ export const ACCOUNT_LIMITS = {
     min: 64 * KB,
     max: 1024 * 1024 * MB,
     unit: 'bytes',
-    of: 'executions that wait (suspended, delayed, to be run or tried again), with their events and steps, and 1 KB for each; one that would wait beyond it has failed',
+    of: 'executions that wait (suspended, delayed, to be run or tried again), with their events and steps, what `$.flow.rerun` was given and what has resumed them, and 1 KB for each; one that would wait beyond it has failed',
   },
   maxEventHops: {
     default: 10,

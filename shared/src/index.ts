@@ -16,6 +16,7 @@ export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { createGiveWay, createRests } from './give-way.ts';
 export { findTooMany } from './json/json-size.ts';
+export { isStorableJson } from './json/storable-json.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';

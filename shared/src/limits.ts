@@ -55,6 +55,11 @@ export const LIMITS = {
   maxComponentCodeBytes: 1024 * 1024,
   /** Files of one component that is fetched from a URL; together they have at most maxComponentCodeBytes. */
   maxComponentFiles: 100,
+  /**
+   * What a component says of itself (its name, its props and the rest of its export), as JSON. Longer texts than the code can be have
+   * been made while it was loaded, and the node has to parse them.
+   */
+  maxOutlineChars: 1024 * 1024,
   /** One import of a folder of components: its files of code, their bytes, and the components among them. */
   maxImportFiles: 5_000,
   maxImportBytes: 24 * 1024 * 1024,
@@ -94,6 +99,8 @@ export const LIMITS = {
   maxPackumentBytes: 64 * 1024 * 1024,
   /** What one node keeps of the registry on disk. */
   maxPackageCacheBytes: 2 * 1024 * 1024 * 1024,
+  /** Files of it; each counts for those bytes as what it takes of the disk. */
+  maxPackageCacheFiles: 20_000,
   /** How long the registry's word on which versions there are is believed. */
   packageTrustMs: 600_000,
   /** How long the bundle of the same code is used again where an import does not name an exact version. */
@@ -102,6 +109,8 @@ export const LIMITS = {
   maxPropValueBytes: 64 * 1024,
   /** All secret props of one source together, as JSON: whatever its runs put out is searched for them. */
   maxSecretPropsBytes: 64 * 1024,
+  /** What may not leave one run: its secret props, the secrets of its connected accounts and the environment variables that it reads, together. */
+  maxRunSecretBytes: 256 * 1024,
   /** What a value of `$.service.db` counts for maxDbBytes and maxRunOutputBytes beside its bytes and those of its key. */
   dbEntryOverheadBytes: 64,
   /** What each row of an account's history counts for maxHistoryBytes beside its texts: a million tiny events are no small history. */
@@ -148,11 +157,21 @@ export const LIMITS = {
   maxHeldBundleChars: 128 * 1024 * 1024,
   /** Props of sources that one node keeps in memory for their next runs, with secrets opened; what they take there, about. */
   maxCachedSourceBytes: 64 * 1024 * 1024,
+  /** The forms of secrets that runs are searched for, which one node keeps for the next runs of the same. */
+  maxCachedRedactorBytes: 64 * 1024 * 1024,
   /**
    * Calls to the platform (log lines, timers, requests) that a run makes in one uninterrupted stretch of its code, besides as many as
    * maxEmitsPerRun allows. The process takes 10 000 in 50 ms.
    */
   maxCallsPerTurn: 10_000,
+  /**
+   * Calls of `crypto.subtle` and on data stores that runs of one isolate have open, and what they hold together: the process takes them
+   * from a queue that has no bound of its own.
+   */
+  maxOpenCalls: 1_000,
+  maxOpenCallBytes: 48 * 1024 * 1024,
+  /** Runs, and components to be loaded, of one tenant that wait on one node for a sandbox process or for a turn in one; as many that are to be alone in theirs. */
+  maxQueuedRunsPerTenant: 2_000,
   /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
   partialCommitEmits: 1_000,
   partialCommitBytes: 2 * 1024 * 1024,
@@ -173,6 +192,8 @@ export const LIMITS = {
   missedEventDays: 7,
   /** One trace as it is shown: its runs and executions, their steps, events, deliveries and what was missed, each; log lines. */
   maxTraceRows: 500,
+  /** Requests for traces of one account on one node: one is put together, the others wait. */
+  maxTracesPerTenant: 16,
   maxTraceLogBytes: 1024 * 1024,
   /** Webhooks and subscriptions of the account that are looked at for it. */
   maxTraceWebhooks: 200,
@@ -213,7 +234,10 @@ export const LIMITS = {
   maxCountedEvents: 10_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
-  /** An event, export or return value longer than this is cut where an execution is shown, unless `expand` says otherwise. */
+  /**
+   * An event, export or return value longer than this is cut where an execution is shown, unless `expand` says otherwise; what is responded
+   * in a test of a workflow, in any case.
+   */
   shownStepBytes: 64 * 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
   maxSummariesBytes: 16 * 1024 * 1024,
@@ -221,7 +245,7 @@ export const LIMITS = {
   maxShownLogBytes: 2 * 1024 * 1024,
   /** Attempts that are kept of a delivery; its owner may have it made again as often as they like, and the oldest go. */
   maxKeptDeliveryAttempts: 100,
-  /** Loading a component to see what it exports, when it is saved. */
+  /** Loading a component to see what it exports, when it is saved. An account whose memoryMb is more than describeMemoryMb has that much. */
   describeCpuMs: 4_000,
   describeWallMs: 10_000,
   describeMemoryMb: 128,
@@ -232,9 +256,24 @@ export const LIMITS = {
   maxFetchHeaderBytes: 64 * 1024,
   /** Lines: an empty one costs as much as any other. Servers take some hundred. */
   maxFetchHeaders: 1_000,
+  /** Of a request the method; of a request, and of what a run answers one with, the name of a header, and URL and headers as JSON. */
+  maxFetchMethodChars: 256,
+  maxHeaderNameChars: 256,
+  maxHeadChars: 256 * 1024,
   maxFetchRedirects: 10,
   /** Headers of one response, names and values together; as Node's own clients have it. */
   maxFetchResponseHeaderBytes: 16 * 1024,
+  /**
+   * What each piece of an answer's body counts at least, for maxFetchBytesPerTenant, fetchReadBytesPerSecond, maxDrainedResponseBytes
+   * and maxFetchFramingBytes: a chunk of one byte costs as much as one of these.
+   */
+  minFetchPieceBytes: 64,
+  /** What else comes with an answer (headers, interim responses, lengths and extensions of chunks) beyond as much as its body counts. */
+  maxFetchFramingBytes: 512 * 1024,
+  /** Addresses of one name, all of which are checked before a connection is made at the first few. */
+  maxNameAddresses: 512,
+  /** Names of one tenant that wait until the system is asked for them (those without a dot, and those that DNS does not know). */
+  maxSystemLookupsWaiting: 16,
   /** Answers to fetches of one tenant, read while others are here (othersPresentMs); those of fetchReadBurstMs need not wait. */
   fetchReadBytesPerSecond: 32 * 1024 * 1024,
   fetchReadBurstMs: 50,
@@ -297,14 +336,23 @@ export const LIMITS = {
   /** From the start of an OAuth flow to its callback; flows of one account at the same time, of which the oldest end. */
   oauthStateSeconds: 600,
   maxOAuthStatesPerAccount: 100,
+  /** What a provider gives: an authorization code, and each token. */
+  maxOAuthCodeChars: 4_096,
+  maxOAuthTokenChars: 16 * 1024,
   /** A request to a provider's token endpoint and the like, and its answer. */
   providerTimeoutMs: 15_000,
   maxProviderAnswerBytes: 256 * 1024,
+  /** An answer of a token endpoint that is a form. Of as many bytes as above, one made for it holds the thread a third of a second. */
+  maxProviderFormBytes: 16 * 1024,
+  /** Connected accounts that one node keeps in memory, opened; what they take there, about. */
+  maxCachedAuthBytes: 32 * 1024 * 1024,
   /** How long one node alone may fetch new tokens of a connected account: longer than the request takes at most. */
   refreshLeaseSeconds: 30,
   /** One version of a workflow. */
   maxWorkflowSteps: 100,
   maxWorkflowTriggers: 50,
+  /** Its steps as JSON, each with the definitions of its component's props: defaults are stored with each step, and definitions shown. */
+  maxWorkflowVersionBytes: 8 * 1024 * 1024,
   /** One `{{…}}`, and how deep it is nested; all those of one version of a workflow, which are parsed when it is deployed. */
   maxExpressionChars: 10_000,
   maxExpressionDepth: 200,

@@ -1,8 +1,13 @@
 import { expect } from 'vitest';
+import { childProcesses } from './child-processes.ts';
 import type { AttackOptions, AttackOutcome, HostileWorld } from './hostile.ts';
+import { residentBytes } from './hostile-server.ts';
 
 const RUN_CPU_MS = 200;
 const MEMORY_MB = 32;
+const AMPLE_CPU_MS = 30_000;
+/** What a sandbox process may grow by between the first run and the last: what V8 has not given back yet, of runs of a few megabytes. */
+const MAX_SANDBOX_GROWTH_BYTES = 150 * 1024 * 1024;
 
 /** How a run ends that `attackCpu` or `attackMemory` made. */
 export const CPU_LIMIT = {
@@ -14,22 +19,19 @@ export const MEMORY_LIMIT = {
   limit: { name: 'memoryMb', value: MEMORY_MB, used: expect.any(Number) as number },
 };
 
-/** V8 collects garbage ever more often as a heap fills up: on a busy machine that alone can reach the limit of time. */
-export const MEMORY_OR_CPU_LIMIT = {
-  code: expect.stringMatching(/^(MEMORY|CPU)_LIMIT$/) as string,
-  limit: { name: expect.stringMatching(/^(memoryMb|runCpuMs)$/) as string, used: expect.any(Number) as number },
-};
-
 /** Runs the code as the attacker with little processor time; throws where others notice. */
 export async function attackCpu(world: HostileWorld, code: string, options?: AttackOptions): Promise<AttackOutcome> {
   await world.limit({ runCpuMs: RUN_CPU_MS });
   return world.unharmed(() => world.attack(code, options));
 }
 
-/** Runs the code as the attacker with little memory; throws where others notice. */
+/**
+ * Runs the code as the attacker with little memory; throws where others notice. V8 collects garbage ever more often as a heap fills up,
+ * for seconds: there is more processor time than that can take, so that the run ends at the limit of memory and at no other.
+ */
 export async function attackMemory(world: HostileWorld, code: string, options?: AttackOptions): Promise<AttackOutcome> {
-  await world.limit({ memoryMb: MEMORY_MB, runCpuMs: 3_000 });
-  return world.unharmed(() => world.attack(code, options));
+  await world.limit({ memoryMb: MEMORY_MB, runCpuMs: AMPLE_CPU_MS });
+  return world.unharmed(() => world.attack(code, { timeoutMs: 2 * AMPLE_CPU_MS, ...options }));
 }
 
 /** Runs the code as the attacker and answers what it emitted; throws where it does not end well, or others notice. */
@@ -38,4 +40,20 @@ export async function emitsOf(world: HostileWorld, code: string, options?: Attac
   if (refused !== undefined || error !== undefined)
     throw new Error(`The run did not end well: ${JSON.stringify(refused ?? error)}`);
   return events;
+}
+
+/**
+ * Makes a run again and again, in a sandbox of this process that has one process of its own, and expects that it does not stay larger than
+ * it was after the first. Linux only.
+ */
+export async function expectNothingKept(runs: number, run: () => Promise<unknown>): Promise<void> {
+  await run();
+  const children = childProcesses().map((child) => child.pid);
+  expect(children).toHaveLength(1);
+  const pid = children[0]!;
+  const before = residentBytes(pid);
+  for (let made = 1; made < runs; made++) await run();
+  // One that was ended and replaced would keep nothing either.
+  expect(childProcesses().map((child) => child.pid)).toEqual(children);
+  await expect.poll(() => residentBytes(pid) - before).toBeLessThan(MAX_SANDBOX_GROWTH_BYTES);
 }

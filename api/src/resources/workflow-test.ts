@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { TestedStep, WorkflowTestRecord } from '@headwater/engine';
-import { RawJson, recordParts, recordToJson } from '../raw-json.ts';
+import { LIMITS } from '@headwater/shared';
+import { lateList, lateRecord, RawJson } from '../raw-json.ts';
 import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
 
 const stepSchema = z.object({
@@ -26,13 +27,16 @@ const stepSchema = z.object({
     .array(
       z.object({
         status: z.int(),
-        headers: z.record(z.string(), z.string()),
+        headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
         body: z.string(),
         is_base64: z.boolean(),
+        body_truncated: z.boolean(),
         immediate: z.boolean(),
       }),
     )
-    .openapi({ description: 'What it gave to `$.respond`. `is_base64`: the body is no text.' }),
+    .openapi({
+      description: `What it gave to \`$.respond\`. \`is_base64\`: the body is no text. \`body_truncated\`: it is longer than ${LIMITS.shownStepBytes} bytes, and this is its beginning.`,
+    }),
   started_at: z.number().openapi({ description: 'Epoch milliseconds.' }),
   ended_at: z.number(),
 });
@@ -51,43 +55,34 @@ export function presentWorkflowTest(record: WorkflowTestRecord): z.output<typeof
   return {
     deployment_id: deploymentId,
     status,
-    trigger: rawRecord({ event: new RawJson(event), context: new RawJson(context) }),
-    steps: new RawJson(`[${steps.map(stepJson).join(',')}]`) as unknown as z.output<typeof stepSchema>[],
+    trigger: lateRecord({ event: new RawJson(event), context: new RawJson(context) }),
+    steps: lateList(steps.map(presentStep)),
   };
 }
 
-/** A record below the top of an answer, where only text that is ready can hold JSON text. */
-function rawRecord<T extends object>(record: T): T {
-  return new RawJson(...recordParts(record)) as unknown as T;
-}
-
-function stepJson(step: TestedStep): string {
+function presentStep(step: TestedStep): z.output<typeof stepSchema> {
   const { namespace, status, value, exports, logs, error, flow, sends, responds, startedAt, endedAt } = step;
-  return recordToJson({
+  return lateRecord({
     namespace,
     status,
-    $return_value: value === undefined ? undefined : new RawJson(value),
-    exports: new RawJson(exports),
-    logs: presentLines(logs),
+    ...(value === undefined ? {} : { $return_value: new RawJson(value) }),
+    exports: new RawJson(exports) as unknown as Record<string, unknown>,
+    logs: lateList(presentLines(logs)),
     error: presentError(error),
     flow: flow === undefined ? null : flowOf(flow),
-    sends: new RawJson(
-      `[${sends.map(({ kind, payload }) => recordToJson({ kind, payload: new RawJson(payload) })).join(',')}]`,
-    ),
-    responds: responds.map(respondOf),
+    sends: lateList(sends.map(({ kind, payload }) => lateRecord({ kind, payload: new RawJson(payload) }))),
+    responds: lateList(responds.map(presentResponse)),
     started_at: startedAt.getTime(),
     ended_at: endedAt.getTime(),
   });
 }
 
-function flowOf(flow: NonNullable<TestedStep['flow']>): object {
+function flowOf(flow: NonNullable<TestedStep['flow']>): NonNullable<z.output<typeof stepSchema>['flow']> {
   if (flow.kind !== 'rerun' || flow.context === undefined) return flow;
-  return rawRecord({ ...flow, context: new RawJson(flow.context) });
+  return lateRecord({ ...flow, context: new RawJson(flow.context) });
 }
 
-function respondOf({ response: { status, headers, body }, immediate }: TestedStep['responds'][number]): object {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const text = bytes.toString('utf8');
-  const isText = Buffer.from(text).equals(bytes);
-  return { status, headers, body: isText ? text : bytes.toString('base64'), is_base64: !isText, immediate };
+function presentResponse({ status, headers, body, isText, isCut, immediate }: TestedStep['responds'][number]) {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(isText ? 'utf8' : 'base64');
+  return { status, headers, body: text, is_base64: !isText, body_truncated: isCut, immediate };
 }

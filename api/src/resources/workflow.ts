@@ -7,6 +7,7 @@ import type {
   WorkflowSettings,
   WorkflowSummary,
 } from '@headwater/engine';
+import { lateList, lateRecord } from '../raw-json.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 const triggerSchema = z
@@ -96,7 +97,7 @@ export const deploymentSchema = z
   .openapi('Deployment');
 
 export function presentWorkflow(workflow: WorkflowRecord): z.output<typeof workflowSchema> {
-  return { ...presentWorkflowSummary(workflow), steps: workflow.steps.map(presentStep) };
+  return { ...presentWorkflowSummary(workflow), steps: lateList(workflow.steps.map(presentStep)) };
 }
 
 export function presentWorkflowSummary(workflow: WorkflowSummary): z.output<typeof workflowSummarySchema> {
@@ -139,15 +140,16 @@ function presentTrigger(trigger: TriggerRecord): z.output<typeof triggerSchema> 
 }
 
 function presentStep(step: StepRecord): z.output<typeof stepSchema> {
-  return {
+  return lateRecord({
     id: step.id,
     namespace: step.namespace,
     component_id: step.componentId,
-    props: step.configuredProps,
-    configurable_props: step.configurableProps,
+    // Together they may be megabytes, which would be made into text in one piece.
+    props: lateRecord(step.configuredProps),
+    configurable_props: lateList(step.configurableProps),
     retries: step.retries ?? null,
     on_error: step.onError,
-  };
+  });
 }
 
 function presentSettings(settings: WorkflowSettings): z.output<typeof settingsSchema> {

@@ -18,7 +18,8 @@ export function fillText(template: string, fields: Readonly<Record<string, strin
 
 /**
  * Fills the `{{field}}`s of a URL. A value cannot leave its place: after the host it is percent-encoded, in the host it is
- * one label (`acme` of `acme.zendesk.com`), or, where the template's host is nothing but a field, a host with its port.
+ * one label (`acme` of `acme.zendesk.com`), or, where the template's host is nothing but a field, a host with its port. Dots
+ * alone would take away the part of the path before them.
  */
 export function fillUrl(template: string, fields: Readonly<Record<string, string>>): FilledUrl {
   const [, scheme = '', host = '', rest = ''] = URL_PARTS.exec(template) ?? [];
@@ -28,6 +29,9 @@ export function fillUrl(template: string, fields: Readonly<Record<string, string
     const expected = isWholeHost ? 'a host such as acme.example.com' : 'one part of a host name, such as acme';
     return { ok: false, field: name, message: `must be ${expected}: letters, digits and hyphens` };
   }
+  const dots = placeholdersOf(rest).find((name) => /^\.{1,2}$/.test(valueOf(fields, name)));
+  if (dots !== undefined)
+    return { ok: false, field: dots, message: 'must not be . or .., which lead elsewhere in a URL' };
   const encoded = rest.replaceAll(PLACEHOLDER, (_, name: string) => encode(valueOf(fields, name)));
   const text = scheme + fillText(host, fields) + encoded;
   if (URL.canParse(text)) return { ok: true, url: new URL(text) };

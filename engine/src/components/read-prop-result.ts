@@ -1,4 +1,4 @@
-import { HeadwaterError, type PropDefinition } from '@headwater/shared';
+import { HeadwaterError, isStorableJson, type PropDefinition } from '@headwater/shared';
 import type { PropOptions } from '../contract-props.ts';
 
 /** What `options` answered: the sandbox's host has judged its shape and size. */
@@ -8,14 +8,9 @@ export function readOptions(json: string): PropOptions {
 
 /** What `additionalProps` answered, judged likewise. Throws COMPONENT_ERROR for what no database can hold. */
 export function readDefinitions(json: string): PropDefinition[] {
-  if (!isStorable(json)) {
+  if (!isStorableJson(json)) {
     const message = 'additionalProps answers a NUL character or half of a surrogate pair, which cannot be stored';
     throw new HeadwaterError('COMPONENT_ERROR', message);
   }
   return JSON.parse(json) as PropDefinition[];
-}
-
-/** Without the escapes that jsonb refuses, in what JSON.stringify has made. */
-function isStorable(json: string): boolean {
-  return !/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(json);
 }

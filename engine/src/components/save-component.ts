@@ -88,8 +88,9 @@ async function prepareCode(options: SaveOptions, who: Principal, code: Code, use
   checkCode(code.component);
   const codeHash = hashOf(code.component);
   const built = await buildCode(options, who, code, codeHash);
-  checkBundle(built.bundle, (await room.limits(who.accountId)).maxBundleBytes);
-  const { description } = accept(await sandbox.describe(who.accountId, built.bundle, stepName));
+  const { maxBundleBytes, memoryMb } = await room.limits(who.accountId);
+  checkBundle(built.bundle, maxBundleBytes);
+  const { description } = accept(await sandbox.describe(who.accountId, built.bundle, { stepName, memoryMb }));
   return {
     id: newId('savedComponent'),
     accountId: who.accountId,

@@ -9,6 +9,7 @@ import type { AccountContext } from './account-context.ts';
 import { type AuthCache, createAuthCache } from './auth-cache.ts';
 import { createConnectedAccounts } from './connected-accounts.ts';
 import { createAskProvider } from './provider-request.ts';
+import { createAccountResolver } from './share-resolves.ts';
 
 export interface AppParts {
   sql: Sql;
@@ -29,8 +30,12 @@ export function assembleApps(parts: AppParts, { publicUrl, oauthRedirectOrigins,
   const { sql, sealer } = parts;
   const ask = createAskProvider({ fetch: parts.guestFetch.fetch, limits: parts.limits });
   const context: AccountContext = { sql, sealer, ask, log };
-  const auth = createAuthCache(context);
+  const resolver = createAccountResolver(context);
+  const auth = createAuthCache(resolver);
   const options = { publicUrl, redirectOrigins: oauthRedirectOrigins ?? [] };
-  const connectedAccounts = createConnectedAccounts({ ...context, forget: auth.forget }, options);
+  const connectedAccounts = createConnectedAccounts(
+    { ...context, resolve: resolver.resolve, forget: auth.forget },
+    options,
+  );
   return { apps: createApps({ sql, sealer }), connectedAccounts, auth };
 }

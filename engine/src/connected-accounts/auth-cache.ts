@@ -1,5 +1,7 @@
-import { type AuthOutcome, resolveAccount } from './resolve-auth.ts';
-import type { AccountContext } from './account-context.ts';
+import { LIMITS } from '@headwater/shared';
+import { createAuthSlots } from './auth-slots.ts';
+import type { AuthOutcome } from './resolve-auth.ts';
+import type { AccountResolver } from './share-resolves.ts';
 import { authOf, secretsOf } from './stored-credentials.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 
@@ -26,10 +28,14 @@ export interface AuthCache {
 const MAX_CACHED = 2_000;
 /** A flood of events for an account that does not work asks its provider once in this time. */
 const FAILURE_TRUST_MS = 2_000;
+/** What an entry takes besides its texts, which are as long as the sealed one, about, at two bytes a character. */
+const ENTRY_BYTES = 4_096;
+const FAILURE_BYTES = 1_024;
 
 interface Entry {
   outcome: ResolvedOutcome;
   untilMs: number;
+  weight: number;
 }
 
 interface Slot {
@@ -38,17 +44,17 @@ interface Slot {
 }
 
 /** Keeps what was resolved until shortly before its token ends; callers that ask at the same time share one answer. */
-export function createAuthCache(context: AccountContext): AuthCache {
-  const slots = new Map<string, Slot>();
+export function createAuthCache(resolver: AccountResolver): AuthCache {
+  const slots = createAuthSlots<Slot>({ maxCount: MAX_CACHED, maxWeight: LIMITS.maxCachedAuthBytes });
 
   function load(accountId: string, id: string): Promise<Entry> {
-    const slot: Slot = { accountId, loading: resolveAccount(context, accountId, id).then(entryOf) };
+    const slot: Slot = { accountId, loading: resolver.resolve(accountId, id).then(entryOf) };
     slots.set(id, slot);
-    if (slots.size > MAX_CACHED) slots.delete(slots.keys().next().value as string);
-    slot.loading.catch(() => {
+    slot.loading.then(
+      ({ weight }) => slots.weigh(id, slot, weight),
       // Not remembered; the callers see it.
-      if (slots.get(id) === slot) slots.delete(id);
-    });
+      () => slots.drop(id, slot),
+    );
     return slot.loading;
   }
 
@@ -56,12 +62,12 @@ export function createAuthCache(context: AccountContext): AuthCache {
     const slot = slots.get(id);
     // Whoever names an id of another account is told by the database that there is none, and leaves no trace here.
     if (slot !== undefined && slot.accountId !== accountId) {
-      return entryOf(await resolveAccount(context, accountId, id)).outcome;
+      return entryOf(await resolver.resolve(accountId, id)).outcome;
     }
     if (slot !== undefined) {
       const entry = await slot.loading;
       if (Date.now() < entry.untilMs) return entry.outcome;
-      if (slots.get(id) === slot) slots.delete(id);
+      slots.drop(id, slot);
     }
     const newer = slots.get(id);
     return (await (newer?.accountId === accountId ? newer.loading : load(accountId, id))).outcome;
@@ -74,16 +80,23 @@ export function createAuthCache(context: AccountContext): AuthCache {
       const message = `The connected account ${id} is one of ${outcome.resolved.app}, and the prop needs one of ${app}`;
       return { ok: false, message };
     },
-    forget: (id) => void slots.delete(id),
-    forgetAll: () => slots.clear(),
+    forget(id) {
+      resolver.forget(id);
+      slots.drop(id);
+    },
+    forgetAll() {
+      resolver.forgetAll();
+      slots.dropAll();
+    },
   };
 }
 
 function entryOf(outcome: AuthOutcome): Entry {
-  if (!outcome.ok) return { outcome, untilMs: Date.now() + FAILURE_TRUST_MS };
+  if (!outcome.ok) return { outcome, untilMs: Date.now() + FAILURE_TRUST_MS, weight: FAILURE_BYTES };
   const { row, credentials, validMs } = outcome.account;
   const { definition } = row;
   const auth = authOf(credentials);
   const resolved = { app: definition.slug, auth, secrets: (prop: string) => secretsOf(prop, definition, credentials) };
-  return { outcome: { ok: true, resolved }, untilMs: Date.now() + validMs };
+  const weight = ENTRY_BYTES + 2 * row.credentials.length;
+  return { outcome: { ok: true, resolved }, untilMs: Date.now() + validMs, weight };
 }

@@ -6,8 +6,10 @@ import type { ConnectedAccountRow } from '../store/read-connected-accounts.ts';
 import { type AccountContext, openCredentials, partyOf, recordOf, requireAccount } from './account-context.ts';
 import { askUserinfo, type Proof, proofOf } from './ask-userinfo.ts';
 import type { ProviderRequest } from './provider-request.ts';
-import { resolveAccount } from './resolve-auth.ts';
-import type { StoredCredentials } from './stored-credentials.ts';
+import type { AccountResolver } from './share-resolves.ts';
+import { secretsOf, type StoredCredentials } from './stored-credentials.ts';
+
+type CheckContext = AccountContext & Pick<AccountResolver, 'resolve'>;
 
 interface Asked {
   proof: Proof;
@@ -16,7 +18,7 @@ interface Asked {
 }
 
 /** Asks the provider whether it still accepts the credentials, and records what it says. */
-export async function checkAccount(context: AccountContext, accountId: string, id: string): Promise<CheckOutcome> {
+export async function checkAccount(context: CheckContext, accountId: string, id: string): Promise<CheckOutcome> {
   const row = await requireAccount(context.sql, accountId, id);
   const { proof, version } = await (row.definition.authType === 'oauth2' ? askOAuth : askKeys)(context, row);
   if (proof.kind !== 'unclear') {
@@ -29,17 +31,17 @@ export async function checkAccount(context: AccountContext, accountId: string, i
 }
 
 /** With a new token where the one at hand is refused, or the account was given up before. */
-async function askOAuth(context: AccountContext, row: ConnectedAccountRow): Promise<Asked> {
+async function askOAuth(context: CheckContext, row: ConnectedAccountRow): Promise<Asked> {
   const first = await askWithToken(context, row, row.state === 'dead');
   return first.proof.kind === 'refused' && first.canRenew ? askWithToken(context, row, true) : first;
 }
 
 async function askWithToken(
-  context: AccountContext,
+  context: CheckContext,
   row: ConnectedAccountRow,
   renew: boolean,
 ): Promise<Asked & { canRenew: boolean }> {
-  const outcome = await resolveAccount(context, row.account_id, row.id, { renew });
+  const outcome = await context.resolve(row.account_id, row.id, { renew });
   if (!outcome.ok) {
     const now = await requireAccount(context.sql, row.account_id, row.id);
     const kind = now.state === 'dead' ? 'refused' : 'unclear';
@@ -51,16 +53,19 @@ async function askWithToken(
   const proof: Proof =
     party === undefined || oauth === undefined
       ? { kind: 'unclear', detail: 'The OAuth client that it was connected with is not there any more' }
-      : await askUserinfo(context.ask, party, oauth.accessToken);
+      : await askUserinfo(context.ask, party, oauth.accessToken, secretsOf('$auth', current.definition, credentials));
   return { proof, version: current.version, canRenew: !renew && oauth?.refreshToken !== undefined };
 }
 
 async function askKeys(context: AccountContext, row: ConnectedAccountRow): Promise<Asked> {
   const { test } = row.definition;
   if (test === undefined) return unclear(row, 'The app has no request to test its keys with');
-  const request = testRequestOf(test, openCredentials(context.sealer, row));
+  const credentials = openCredentials(context.sealer, row);
+  const request = testRequestOf(test, credentials);
   if (typeof request === 'string') return unclear(row, request);
-  return { proof: proofOf(request.url.host, await context.ask(row.account_id, request)), version: row.version };
+  const secrets = secretsOf('$auth', row.definition, credentials);
+  const answer = await context.ask(row.account_id, request);
+  return { proof: await proofOf(request.url.host, answer, secrets), version: row.version };
 }
 
 function unclear(row: ConnectedAccountRow, detail: string): Asked {

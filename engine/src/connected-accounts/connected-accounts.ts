@@ -20,7 +20,8 @@ import { addConnectedAccount } from './add-connected-account.ts';
 import { checkAccount } from './check-account.ts';
 import { finishOAuth } from './finish-oauth.ts';
 import { createStrangersTurns } from '../strangers.ts';
-import { resolveAccount } from './resolve-auth.ts';
+import type { AccountResolver } from './share-resolves.ts';
+import type { AuthOutcome } from './resolve-auth.ts';
 import { type OAuthOptions, startOAuth } from './start-oauth.ts';
 import { authOf } from './stored-credentials.ts';
 import { type RevokeOutcome, revokeTokens } from './token-endpoint.ts';
@@ -28,7 +29,7 @@ import { validateFields } from './validate-credentials.ts';
 
 /** Connected accounts as the API sees them. `forget` drops what this node has in memory of one. */
 export function createConnectedAccounts(
-  context: AccountContext & { forget: (id: string) => void },
+  context: AccountContext & Pick<AccountResolver, 'resolve' | 'forget'>,
   options: OAuthOptions,
 ): ConnectedAccounts {
   const { sql, forget } = context;
@@ -48,8 +49,8 @@ export function createConnectedAccounts(
     get: find,
     async credentials(who, id) {
       await requireAccount(sql, who.accountId, id);
-      const outcome = await resolveAccount(context, who.accountId, id);
-      if (!outcome.ok) throw new HeadwaterError('AUTH_FAILED', outcome.message);
+      const outcome = await context.resolve(who.accountId, id);
+      if (!outcome.ok) throw authFailed(outcome);
       return authOf(outcome.account.credentials);
     },
     async update(who, id, change) {
@@ -76,6 +77,10 @@ export function createConnectedAccounts(
       return outcome;
     },
   };
+}
+
+function authFailed({ message, limit }: Extract<AuthOutcome, { ok: false }>): HeadwaterError {
+  return new HeadwaterError('AUTH_FAILED', message, limit === undefined ? {} : { limit });
 }
 
 /** Undefined: of every app. */

@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import type { StoredApp } from '../apps/app-definition.ts';
 import { findApp } from '../apps/apps.ts';
 import type { OAuthCallback, OAuthOutcome } from '../contract-apps.ts';
@@ -13,10 +13,10 @@ import { lifetimesOf, tokensOf } from './granted-credentials.ts';
 import { hashState, type OAuthRequest } from './oauth-request.ts';
 import type { OAuthOptions } from './start-oauth.ts';
 import { type Grant, printable } from './token-answer.ts';
+import { secretsOf } from './stored-credentials.ts';
 import { exchangeCode, type OAuthParty } from './token-endpoint.ts';
 
 const STATE = /^[\w-]{43}$/;
-const MAX_CODE_CHARS = 4_096;
 
 /** A flow whose browser came back. */
 interface Flow {
@@ -79,10 +79,11 @@ function codeOf({ app }: Flow, { code, issuer, error, errorDescription }: OAuthC
     const words = [error, errorDescription].filter((part) => part !== undefined && part !== '').join(': ');
     throw new FlowFailed(`${name} answered: ${printable(words)}`);
   }
-  if (code === undefined || code === '' || code.length > MAX_CODE_CHARS) {
-    throw new FlowFailed(`${name} sent no authorization code`);
-  }
-  return code;
+  if (code === undefined || code === '') throw new FlowFailed(`${name} sent no authorization code`);
+  const max = LIMITS.maxOAuthCodeChars;
+  if (code.length <= max) return code;
+  const told = `an authorization code of ${code.length} characters; at most ${max} are taken (maxOAuthCodeChars)`;
+  throw new FlowFailed(`${name} sent ${told}`);
 }
 
 async function partyOf(context: AccountContext, { state, app, request }: Flow): Promise<OAuthParty> {
@@ -98,13 +99,15 @@ async function keep(context: AccountContext, flow: Flow, party: OAuthParty, gran
   const { sql, sealer } = context;
   const { state, app, request } = flow;
   const { accountId, oauth, client } = party;
-  const user = await askUserinfo(context.ask, party, grant.accessToken);
+  const granted = tokensOf(oauth, client.clientId, grant);
+  const secrets = secretsOf('$auth', app.definition, { fields: request.fields, oauth: granted });
+  const user = await askUserinfo(context.ask, party, grant.accessToken, secrets);
   if (user.kind === 'refused') {
     throw new FlowFailed(`${app.definition.name} does not accept the token that it gave: ${user.detail}`);
   }
   const tokens = tokensOf(oauth, client.clientId, grant, user.kind === 'answered' ? { userinfo: user.body } : {});
   const uid = tokens.values['oauth_uid'];
-  const given = {
+  const connected = {
     credentials: sealCredentials(sealer, accountId, { fields: request.fields, oauth: tokens }),
     uid: typeof uid === 'string' ? uid : null,
     scopes: grant.scopes ?? request.scopes,
@@ -113,12 +116,12 @@ async function keep(context: AccountContext, flow: Flow, party: OAuthParty, gran
   };
   const { connectedAccountId } = request;
   if (connectedAccountId !== undefined) {
-    if (await replaceCredentials(sql, accountId, connectedAccountId, given)) return connectedAccountId;
+    if (await replaceCredentials(sql, accountId, connectedAccountId, connected)) return connectedAccountId;
     throw new FlowFailed('The connected account was deleted meanwhile');
   }
   const id = newId('connectedAccount');
   const place = { id, accountId, userId: state.user_id, appId: app.id, name: request.name ?? null };
-  await addConnectedAccount(sql, { ...given, ...place });
+  await addConnectedAccount(sql, { ...connected, ...place });
   return id;
 }
 

@@ -1,18 +1,20 @@
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
 
 /** What a provider answered, as far as it could be read; or that it did not. */
 export type ProviderAnswer =
   | { ok: true; status: number; body: Record<string, unknown> }
-  | { ok: false; message: string };
+  | { ok: false; message: string; limit?: ExceededLimit };
 
 export interface ProviderRequest {
   method: 'GET' | 'POST';
   url: URL;
   headers?: Record<string, string>;
   body?: { type: 'form' | 'json'; values: Record<string, string> };
+  /** Its answer may be a form, as those of some older token endpoints are. */
+  takesForm?: boolean;
 }
 
 export type AskProvider = (accountId: string, request: ProviderRequest) => Promise<ProviderAnswer>;
@@ -39,8 +41,8 @@ export function createAskProvider({ fetch, limits }: AskProviderOptions): AskPro
       },
     };
     const outcome = await fetch(tenant, fetchRequestOf(request), AbortSignal.timeout(LIMITS.providerTimeoutMs));
-    if (!outcome.ok) return { ok: false, message: outcome.message };
-    return { ok: true, status: outcome.status, body: readBody(outcome) };
+    if (!outcome.ok) return failureOf(outcome);
+    return { ok: true, status: outcome.status, body: readBody(outcome, request.takesForm === true) };
   };
 }
 
@@ -54,11 +56,25 @@ function fetchRequestOf({ method, url, headers = {}, body }: ProviderRequest): F
   return { ...base, headers: Object.entries({ ...sent, 'content-type': contentType }), body: Buffer.from(text) };
 }
 
-/** Token endpoints answer JSON; some older ones a form. Anything else counts as nothing. */
-function readBody(outcome: Extract<FetchOutcome, { ok: true }>): Record<string, unknown> {
-  const text = Buffer.from(outcome.body).toString('utf8');
+/** The account's own limits of fetches do not hold here, and it could not raise those that do. */
+function failureOf({ message, limit }: Extract<FetchOutcome, { ok: false }>): ProviderAnswer {
+  if (limit === undefined) return { ok: false, message };
+  const name = OWN_LIMITS[limit.name] ?? limit.name;
+  return { ok: false, message: `${message} (${name})`, limit: { ...limit, name } };
+}
+
+const OWN_LIMITS: Partial<Record<ExceededLimit['name'], ExceededLimit['name']>> = {
+  fetchTimeoutMs: 'providerTimeoutMs',
+  maxFetchResponseBytes: 'maxProviderAnswerBytes',
+};
+
+/** JSON, and a short form where one is taken: reading a long one holds the thread. Anything else counts as nothing. */
+function readBody(outcome: Extract<FetchOutcome, { ok: true }>, takesForm: boolean): Record<string, unknown> {
   const contentType = outcome.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
-  if (contentType.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(text));
+  const isForm = contentType.startsWith('application/x-www-form-urlencoded');
+  if (isForm && (!takesForm || outcome.body.byteLength > LIMITS.maxProviderFormBytes)) return {};
+  const text = Buffer.from(outcome.body).toString('utf8');
+  if (isForm) return Object.fromEntries(new URLSearchParams(text));
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import { SealError } from '../secrets/seal.ts';
 import { recordHealth } from '../store/change-connected-account.ts';
 import { leaseRefresh } from '../store/lease-refresh.ts';
@@ -17,14 +17,20 @@ interface UsableAccount {
 }
 
 /** `message` is for the owner of the account. */
-export type AuthOutcome = { ok: true; account: UsableAccount } | { ok: false; message: string };
+export type AuthOutcome = { ok: true; account: UsableAccount } | { ok: false; message: string; limit?: ExceededLimit };
 
 export interface ResolveOptions {
   /** Fetches a new access token even where the old one seems good, or the account dead. */
   renew?: boolean;
 }
 
-const POLL_MS = 100;
+/** Between two looks at what another node is fetching; twice as long each time. */
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+/** How long an old token that another node renews is used; the new one is heard of. */
+const LEASED_VALID_MS = 2_000;
+/** How long a new token is used, however short its provider says that it lives: asking again would get no better one. */
+const MIN_NEW_VALID_MS = 1_000;
 /** Without an expiry: changes are heard of, so this bounds only what a lost notification can do. */
 const MAX_VALID_MS = 600_000;
 /** How long a token that could not be renewed, but still lives, is used before it is tried again. */
@@ -32,7 +38,8 @@ const RETRY_MS = 30_000;
 
 /**
  * The credentials of an account with a fresh access token. One node at a time fetches a new one; others use the old one for as
- * long as it lives, and then wait for the new one. Nothing is remembered here: see createAuthCache.
+ * long as it lives, and then wait for the new one. One new token is fetched at most. Nothing is remembered or shared here: see
+ * createAuthCache and createAccountResolver.
  */
 export async function resolveAccount(
   context: AccountContext,
@@ -41,26 +48,40 @@ export async function resolveAccount(
   options: ResolveOptions = {},
 ): Promise<AuthOutcome> {
   const deadlineMs = Date.now() + LIMITS.refreshLeaseSeconds * 1000 + LIMITS.providerTimeoutMs;
-  for (let isFirst = true; ; isFirst = false) {
+  let turn: Turn = { renew: options.renew === true, isRenewed: false };
+  for (let pauseMs = FIRST_PAUSE_MS; ; ) {
     const row = await findAccount(context.sql, accountId, id);
     if (row === undefined)
       return fail(`There is no connected account ${id} in this account; connect one and choose it`);
-    const outcome = await tryOnce(context, row, isFirst && options.renew === true);
-    if (outcome !== 'again') return outcome;
+    const outcome = await tryOnce(context, row, turn);
+    if (typeof outcome === 'object') return outcome;
+    turn = { renew: false, isRenewed: outcome === 'renewed' };
+    if (outcome === 'leased') {
+      await sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+    }
     if (Date.now() > deadlineMs) return fail(`A new access token of ${id} was not fetched in time; try again later`);
   }
 }
 
+interface Turn {
+  renew: boolean;
+  /** The turn before has stored a new token. */
+  isRenewed: boolean;
+}
+
+/** `renewed`: a new token was stored. `leased`: another node fetches one, or has done so since we read. */
 async function tryOnce(
   context: AccountContext,
   row: ConnectedAccountRow,
-  renew: boolean,
-): Promise<AuthOutcome | 'again'> {
+  { renew, isRenewed }: Turn,
+): Promise<AuthOutcome | 'renewed' | 'leased'> {
   const credentials = openOrNothing(context, row);
   if (credentials === undefined) return fail(`The stored credentials of ${row.id} cannot be opened; connect it again`);
   const { oauth } = credentials;
   if (oauth === undefined) return use(row, credentials, MAX_VALID_MS);
   if (row.state === 'dead' && !renew) return fail(deadMessage(row));
+  if (isRenewed) return useNew(row, credentials);
   const isExpired = isOver(row.expires_in_ms);
   const canRefresh = oauth.refreshToken !== undefined;
   if (!(canRefresh && (isOver(row.refresh_in_ms) || renew))) {
@@ -68,16 +89,14 @@ async function tryOnce(
     return end(context, row, 'The access token has expired, and the provider gave no refresh token');
   }
   const lease = { version: row.version, seconds: LIMITS.refreshLeaseSeconds };
-  if (await leaseRefresh(context.sql, row.account_id, row.id, lease)) {
+  if (!row.is_leased && (await leaseRefresh(context.sql, row.account_id, row.id, lease))) {
     const refreshed = await refreshLeased(context, row, credentials);
-    if (refreshed.ok) return 'again';
-    if (refreshed.kind === 'refused') return fail(deadMessage({ ...row, reason: refreshed.message }));
-    return isExpired || renew ? fail(unrenewedMessage(row, refreshed.message)) : use(row, credentials, RETRY_MS);
+    if (refreshed.ok) return 'renewed';
+    const { limit } = refreshed;
+    if (refreshed.kind === 'refused') return fail(deadMessage({ ...row, reason: refreshed.message }), limit);
+    return isExpired || renew ? fail(unrenewedMessage(row, refreshed.message), limit) : use(row, credentials, RETRY_MS);
   }
-  // Another node fetches it, or has done so since we read.
-  if (!isExpired && !renew) return use(row, credentials, POLL_MS);
-  await sleep(POLL_MS);
-  return 'again';
+  return isExpired || renew ? 'leased' : use(row, credentials, LEASED_VALID_MS);
 }
 
 /** Throws SealError where another node may have the key. */
@@ -97,17 +116,21 @@ async function end(context: AccountContext, row: ConnectedAccountRow, reason: st
 }
 
 function use(row: ConnectedAccountRow, credentials: StoredCredentials, validMs: number): AuthOutcome {
-  return {
-    ok: true,
-    account: {
-      row,
-      credentials,
-      validMs: Math.max(0, Math.min(validMs, row.expires_in_ms ?? MAX_VALID_MS, MAX_VALID_MS)),
-    },
-  };
+  return { ok: true, account: { row, credentials, validMs: validFor(row, validMs) } };
 }
 
-const fail = (message: string): AuthOutcome => ({ ok: false, message });
+function useNew(row: ConnectedAccountRow, credentials: StoredCredentials): AuthOutcome {
+  const validMs = validFor(row, row.refresh_in_ms ?? MAX_VALID_MS);
+  return { ok: true, account: { row, credentials, validMs: Math.max(MIN_NEW_VALID_MS, validMs) } };
+}
+
+function validFor(row: ConnectedAccountRow, ms: number): number {
+  return Math.max(0, Math.min(ms, row.expires_in_ms ?? MAX_VALID_MS, MAX_VALID_MS));
+}
+
+function fail(message: string, limit?: ExceededLimit): AuthOutcome {
+  return { ok: false, message, ...(limit === undefined ? {} : { limit }) };
+}
 
 const isOver = (inMs: number | null) => inMs !== null && inMs <= 0;
 

@@ -1,3 +1,4 @@
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AppOAuth } from '../apps/app-definition.ts';
 import type { ProviderAnswer } from './provider-request.ts';
 import { readPath } from './read-path.ts';
@@ -13,14 +14,18 @@ export interface Grant {
 }
 
 /**
- * `refused`: the provider will not accept this grant again, the user has to connect anew. `misconfigured`: the client is
+ * `refused`: the provider will not accept this grant again, or gives what cannot be kept, and would again: the user has to
+ * connect anew. `misconfigured`: the client is
  * not accepted, which says nothing about the user. `unavailable`: it may work later.
  */
-export type TokenFault = { kind: 'refused' | 'misconfigured' | 'unavailable'; message: string };
+export type TokenFault = {
+  kind: 'refused' | 'misconfigured' | 'unavailable';
+  message: string;
+  limit?: ExceededLimit;
+};
 
 export type TokenOutcome = { ok: true; grant: Grant } | { ok: false; fault: TokenFault };
 
-const MAX_TOKEN_CHARS = 16_384;
 const MAX_SHOWN_CHARS = 300;
 /** Of all scopes together; who answers more has not said which. */
 const MAX_SCOPES_CHARS = 16_384;
@@ -43,17 +48,42 @@ const MISCONFIGURED = new Set([
   'unsupported_grant_type',
 ]);
 
-/** Reads what the token endpoint said, whichever status it chose for it. */
-export function readTokenAnswer(oauth: AppOAuth, host: string, outcome: ProviderAnswer): TokenOutcome {
-  if (!outcome.ok) return { ok: false, fault: { kind: 'unavailable', message: outcome.message } };
+/**
+ * Reads what the token endpoint said, whichever status it chose for it. `withoutSent` takes out of its words what it was sent: it
+ * may repeat that in an error, which is stored and shown.
+ */
+export function readTokenAnswer(
+  oauth: AppOAuth,
+  host: string,
+  outcome: ProviderAnswer,
+  withoutSent: (words: string) => string,
+): TokenOutcome {
+  if (!outcome.ok) {
+    const { message, limit } = outcome;
+    return { ok: false, fault: { kind: 'unavailable', message, ...(limit === undefined ? {} : { limit }) } };
+  }
   const { status, body } = outcome;
   const inner = oauth.tokenAt === undefined ? undefined : readPath(body, oauth.tokenAt);
   const tokens = readPath(inner, 'access_token') === undefined ? body : (inner as Record<string, unknown>);
   const accessToken = tokens['access_token'];
-  if (status >= 200 && status <= 299 && isToken(accessToken) && body['error'] === undefined) {
-    return { ok: true, grant: grantOf(oauth, accessToken, tokens, body) };
+  if (status >= 200 && status <= 299 && isText(accessToken) && body['error'] === undefined) {
+    const fault = tokenFault(host, status, tokens);
+    return fault === undefined ? { ok: true, grant: grantOf(oauth, accessToken, tokens, body) } : { ok: false, fault };
   }
-  return { ok: false, fault: faultOf(host, status, body) };
+  return { ok: false, fault: faultOf(host, status, body, withoutSent) };
+}
+
+/** What makes tokens useless, however often they are asked for. */
+function tokenFault(host: string, status: number, tokens: Record<string, unknown>): TokenFault | undefined {
+  const value = LIMITS.maxOAuthTokenChars;
+  for (const name of ['access_token', 'refresh_token']) {
+    const token = tokens[name];
+    if (!isText(token) || token.length <= value) continue;
+    const message = `${host} gave a token (${name}) of ${token.length} characters; at most ${value} are kept (maxOAuthTokenChars)`;
+    return { kind: 'refused', message, limit: { name: 'maxOAuthTokenChars', value, used: token.length } };
+  }
+  if (isToken(tokens['access_token'])) return undefined;
+  return { kind: 'refused', message: `${host} answered ${status} with an access_token that no header can hold` };
 }
 
 function grantOf(
@@ -73,8 +103,10 @@ function grantOf(
   };
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
 const isToken = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_CHARS && !/[\0\r\n]/.test(value);
+  isText(value) && value.length <= LIMITS.maxOAuthTokenChars && !/[\0\r\n]/.test(value);
 
 // Postgres text has no NUL.
 const isScopes = (value: unknown): value is string =>
@@ -88,9 +120,14 @@ function secondsOf(value: unknown): number | undefined {
     : undefined;
 }
 
-function faultOf(host: string, status: number, body: Record<string, unknown>): TokenFault {
+function faultOf(
+  host: string,
+  status: number,
+  body: Record<string, unknown>,
+  withoutSent: (words: string) => string,
+): TokenFault {
   const code = typeof body['error'] === 'string' ? body['error'] : '';
-  const message = `${host} answered ${status}${describeError(body)}`;
+  const message = `${host} answered ${status}${describeError(body, withoutSent)}`;
   if (REFUSED.has(code)) return { kind: 'refused', message };
   if (MISCONFIGURED.has(code) || status === 401) return { kind: 'misconfigured', message };
   // A code that nobody foresaw: it is an answer of the provider's own, not of something before it.
@@ -99,10 +136,10 @@ function faultOf(host: string, status: number, body: Record<string, unknown>): T
   return { kind: 'unavailable', message };
 }
 
-/** The provider's own words, for the owner of the account to read. Never a token: errors hold none. */
-function describeError(body: Record<string, unknown>): string {
-  const words = [body['error'], body['error_description']].filter((part) => typeof part === 'string' && part !== '');
-  return words.length === 0 ? '' : `: ${printable(words.join(', '))}`;
+/** The provider's own words, for the owner of the account to read. They are cut last: a part of a secret would not be found. */
+function describeError(body: Record<string, unknown>, withoutSent: (words: string) => string): string {
+  const words = [body['error'], body['error_description']].filter(isText);
+  return words.length === 0 ? '' : `: ${printable(withoutSent(words.join(', ')))}`;
 }
 
 /** One line of bounded length, without control characters. */

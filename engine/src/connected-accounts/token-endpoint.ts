@@ -1,7 +1,8 @@
 import type { AppOAuth } from '../apps/app-definition.ts';
 import { fillUrl } from '../apps/fill-template.ts';
+import { createRedactor } from '../secrets/redactor.ts';
 import type { AskProvider, ProviderRequest } from './provider-request.ts';
-import { readTokenAnswer, type TokenFault, type TokenOutcome } from './token-answer.ts';
+import { readTokenAnswer, type TokenOutcome } from './token-answer.ts';
 
 /** A client with its opened secret. */
 export interface OAuthClient {
@@ -65,16 +66,26 @@ async function askForTokens(
 ): Promise<TokenOutcome> {
   const request = requestTo(party, party.oauth.tokenUrl, values);
   if (typeof request === 'string') return { ok: false, fault: { kind: 'misconfigured', message: request } };
-  const outcome = readTokenAnswer(party.oauth, request.url.host, await ask(party.accountId, request));
-  return outcome.ok ? outcome : { ok: false, fault: withoutSent(outcome.fault, party, values) };
+  const answer = await ask(party.accountId, { ...request, takesForm: true });
+  return readTokenAnswer(party.oauth, request.url.host, answer, (words) => withoutSent(words, party, values));
 }
 
-/** A provider may repeat in its error what it was sent; the message is stored and shown. */
-function withoutSent(fault: TokenFault, { client }: OAuthParty, values: Record<string, string>): TokenFault {
-  const sent = ['code', 'code_verifier', 'refresh_token'].map((name) => values[name]);
-  let { message } = fault;
-  for (const secret of [...sent, client.clientSecret]) if (secret) message = message.replaceAll(secret, '[secret]');
-  return { ...fault, message };
+/**
+ * One secret after the other, and the code last: whoever comes to the callback has made it up, and could have it end within the
+ * operator's client secret, of which the rest would stay.
+ */
+function withoutSent(words: string, { client }: OAuthParty, values: Record<string, string>): string {
+  const { clientSecret } = client;
+  const { refresh_token: refreshToken, code_verifier: verifier, code } = values;
+  const secrets = [
+    { name: 'client_secret', value: clientSecret },
+    // As it is in the header of Basic authentication, before it becomes base64.
+    { name: 'client_secret', value: clientSecret && formEncoded(clientSecret) },
+    { name: 'refresh_token', value: refreshToken },
+    { name: 'code_verifier', value: verifier },
+    { name: 'code', value: code },
+  ];
+  return secrets.reduce((text, secret) => createRedactor([secret])?.text(text) ?? text, words);
 }
 
 /** A request in which the client proves itself, or what is wrong with the URL. */
@@ -97,6 +108,7 @@ function requestTo(party: OAuthParty, template: string, given: Record<string, st
 
 /** RFC 6749, 2.3.1: both are form-encoded first. */
 function basic(clientId: string, clientSecret: string): string {
-  const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
-  return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}`;
 }
+
+const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);

@@ -27,12 +27,13 @@ export function validateFields(
     if (!known.has(name)) faults.push({ path: `${path}.${name}`, message: `is no field of ${app.slug}${hint(app)}` });
   }
   const bytes = values.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0);
-  if (bytes > LIMITS.maxCredentialsBytes) {
-    faults.push({ path, message: `has ${bytes} bytes; at most ${LIMITS.maxCredentialsBytes} are allowed` });
-  }
+  const value = LIMITS.maxCredentialsBytes;
+  const limit = bytes > value ? ({ name: 'maxCredentialsBytes', value, used: bytes } as const) : undefined;
+  if (limit !== undefined) faults.push({ path, message: `has ${bytes} bytes; at most ${value} are allowed` });
   if (faults.length > 0) {
     const list = faults.map((fault) => `${fault.path} ${fault.message}`).join('; ');
-    throw new HeadwaterError('INVALID_REQUEST', `The ${path} are not valid: ${list}`, { fields: faults });
+    const details = { fields: faults, ...(limit === undefined ? {} : { limit }) };
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} are not valid: ${list}`, details);
   }
   return Object.fromEntries(values);
 }

@@ -14,6 +14,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached from here',
   ENETUNREACH: 'cannot be reached from here',
   UND_ERR_HEADERS_OVERFLOW: `answered with headers that are too large (over ${LIMITS.maxFetchResponseHeaderBytes} bytes)`,
+  EGRESS_FRAMING: `sent more than ${LIMITS.maxFetchFramingBytes} bytes that are not its answer's body`,
   EGRESS_INTERIM_RESPONSES: 'sent one interim response after another',
   // undici's own word for a status below 100.
   ERR_ASSERTION: 'answered with something that is not HTTP',

@@ -1,4 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { LIMITS } from '@headwater/shared';
+import { KeptBytes } from './kept-bytes.ts';
+import { TooMuchFraming } from './refusal.ts';
 import type { Connection } from './tenant-connections.ts';
 
 export interface ExchangeRequest {
@@ -15,7 +18,9 @@ export interface ExchangeRequest {
   maxKeptBytes: number;
   /**
    * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to `maxDrainedBytes` more, so that the
-   * connection can be used again, and then closes it. With `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing that happens after the status undoes the response.
+   * connection can be used again, and then closes it. With `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing
+   * that happens after the status undoes the response. What `onBytes` and `maxDrainedBytes` count of a piece of the body is
+   * LIMITS.minFetchPieceBytes at least: taking it costs as much. `waitMs` is told of what is around the body as well.
    */
   overflow:
     | { kind: 'fail'; onBytes?: (count: number) => boolean; waitMs?: (count: number) => number }
@@ -30,6 +35,7 @@ export type ExchangeOutcome =
   /** `onBytes` said no. */
   | { kind: 'over-budget' }
   | { kind: 'aborted' }
+  /** TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes. */
   | { kind: 'error'; error: unknown };
 
 export interface Exchange {
@@ -50,6 +56,7 @@ const MAX_INTERIM_RESPONSES = 16;
  */
 export function startExchange(connection: Connection, request: ExchangeRequest): Exchange {
   const handler = new ExchangeHandler(request);
+  connection.onRead = (bytes) => handler.onRead(bytes);
   const { origin, path, method, headers, body = null } = request;
   try {
     connection.client.dispatch({ origin, path, method, headers, body }, handler);
@@ -57,6 +64,7 @@ export function startExchange(connection: Connection, request: ExchangeRequest):
     handler.end({ kind: 'error', error });
   }
   const done = handler.done.then((outcome) => {
+    connection.onRead = undefined;
     connection.release(handler.isComplete);
     return outcome;
   });
@@ -74,9 +82,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #isSettled = false;
   #status = 0;
   #statusText = '';
-  #chunks: Buffer[] = [];
-  #keptBytes = 0;
+  readonly #kept = new KeptBytes();
   #seenBytes = 0;
+  /** The same, of each piece as much at least as it costs. */
+  #countedBytes = 0;
+  /** All that came: the body, and headers, lengths of chunks and whatever else is around it. */
+  #readBytes = 0;
+  #pacedBytes = 0;
   #interimResponses = 0;
 
   constructor(request: ExchangeRequest) {
@@ -111,16 +123,24 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { maxKeptBytes, overflow } = this.#request;
+    const counted = Math.max(chunk.length, LIMITS.minFetchPieceBytes);
     this.#seenBytes += chunk.length;
-    const room = maxKeptBytes - this.#keptBytes;
+    this.#countedBytes += counted;
+    const room = maxKeptBytes - this.#kept.length;
     if (chunk.length > room && overflow.kind === 'fail')
       return this.end({ kind: 'too-large', seenBytes: this.#seenBytes });
-    if (overflow.kind === 'fail' && overflow.onBytes?.(chunk.length) === false)
-      return this.end({ kind: 'over-budget' });
-    if (room > 0) this.#keep(chunk.subarray(0, room));
-    if (overflow.kind === 'fail') this.#rest(controller, overflow.waitMs?.(chunk.length) ?? 0);
-    if (overflow.kind === 'cut' && this.#seenBytes > maxKeptBytes + overflow.maxDrainedBytes)
+    if (overflow.kind === 'fail' && overflow.onBytes?.(counted) === false) return this.end({ kind: 'over-budget' });
+    if (room > 0) this.#kept.add(chunk.subarray(0, room));
+    this.#rest(controller, this.#paceMs());
+    if (overflow.kind === 'cut' && this.#countedBytes > maxKeptBytes + overflow.maxDrainedBytes)
       this.end(this.#response());
+  }
+
+  /** So many bytes more were read, of which the body is a part: nothing else says what is around it. They may not be parsed yet. */
+  onRead(bytes: number): void {
+    this.#readBytes += bytes;
+    const used = this.#readBytes - this.#seenBytes - this.#countedBytes;
+    if (used > LIMITS.maxFetchFramingBytes) this.end({ kind: 'error', error: new TooMuchFraming(used) });
   }
 
   onResponseEnd(): void {
@@ -138,14 +158,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     setTimeout(() => controller.resume(), waitMs).unref();
   }
 
-  #keep(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#keptBytes += chunk.length;
+  #paceMs(): number {
+    const { overflow } = this.#request;
+    const bytes = Math.max(this.#countedBytes, this.#readBytes) - this.#pacedBytes;
+    if (overflow.kind !== 'fail' || overflow.waitMs === undefined || bytes <= 0) return 0;
+    this.#pacedBytes += bytes;
+    return overflow.waitMs(bytes);
   }
 
   #response(): ExchangeOutcome {
     const rawHeaders = (this.#controller?.rawHeaders ?? []) as (Buffer | string)[];
-    const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    const body = this.#kept.join();
     return { kind: 'response', status: this.#status, statusText: this.#statusText, rawHeaders, body };
   }
 
@@ -153,6 +176,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
+    // What was read without a body is a debt all the same.
+    this.#paceMs();
     const isFinal = this.#request.overflow.kind === 'cut' && this.#status >= 200;
     this.#resolve(isFinal ? this.#response() : outcome);
   }

@@ -2,6 +2,7 @@ import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { describeFailure } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
+import { limitOf } from './refusal.ts';
 
 type FetchFailure = Extract<FetchOutcome, { ok: false }>;
 
@@ -29,6 +30,12 @@ export function failBudget(host: string, used: number): FetchFailure {
   const message = `The request to ${host} was ended: too many bytes of requests and responses are held at once`;
   const value = LIMITS.maxFetchBytesPerTenant;
   return fail(message, { name: 'maxFetchBytesPerTenant', value, used: Math.max(used, value + 1) });
+}
+
+/** It was redirected once more than it may be. */
+export function failRedirects(used: number): FetchFailure {
+  const value = LIMITS.maxFetchRedirects;
+  return fail(`More than ${value} redirects`, { name: 'maxFetchRedirects', value, used });
 }
 
 /** It never got its turn. */
@@ -61,6 +68,6 @@ export function failExchange(
     case 'aborted':
       return failAborted(host);
     case 'error':
-      return fail(describeFailure(host, outcome.error));
+      return fail(describeFailure(host, outcome.error), limitOf(outcome.error));
   }
 }

@@ -1,11 +1,15 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { LIMITS } from '@headwater/shared';
 import { isInRanges, isPublicAddress, parseAddress, type Address, type AddressRange } from './address.ts';
 import { BLOCKED_PORTS } from './blocked-ports.ts';
-import { EgressRefused } from './refusal.ts';
+import { EgressRefused, isEgressRefused } from './refusal.ts';
 
-/** Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it takes where lookups wait. */
+/**
+ * Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it takes where lookups wait. An error that
+ * is EgressRefused is what the tenant is told; any other means that the name is unknown.
+ */
 export type Resolver = (
   hostname: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
@@ -49,7 +53,8 @@ export function checkLiteral(guard: Guard, hostname: string): void {
 /**
  * Answers the addresses of a name that it may be connected at: all of them, or none. One that is not public refuses the
  * name as a whole, since which one a connection takes is not ours to choose. An unknown name and a private one get the same
- * words, so that names of the operator's network cannot be told from ones that do not exist.
+ * words, so that names of the operator's network cannot be told from ones that do not exist. A name of more than
+ * LIMITS.maxNameAddresses is refused before any of them is read: that takes the thread for each.
  */
 export function resolveChecked(
   guard: Guard,
@@ -58,6 +63,9 @@ export function resolveChecked(
   done: (error: Error | null, addresses: LookupAddress[]) => void,
 ): void {
   guard.resolve(hostname, (error, found) => {
+    if (isEgressRefused(error)) return done(error, []);
+    if (error === null && found.length > LIMITS.maxNameAddresses)
+      return done(refuseForAddresses(hostname, found.length), []);
     const addresses = error === null ? found.map((entry) => parseAddress(entry.address)) : [];
     const known = addresses.filter((address) => address !== undefined);
     if (
@@ -143,6 +151,14 @@ function matchHost(
     const denied = new Set(found?.map((entry) => parseAddress(entry.address)?.toString()));
     done(error !== null || addresses.some((address) => denied.has(address.toString())));
   });
+}
+
+function refuseForAddresses(hostname: string, used: number): EgressRefused {
+  const limit = { name: 'maxNameAddresses', value: LIMITS.maxNameAddresses, used } as const;
+  return new EgressRefused(
+    `${hostname} has ${used} addresses: a name is reached that has ${limit.value} at most`,
+    limit,
+  );
 }
 
 function isReachable(guard: Guard, address: Address): boolean {

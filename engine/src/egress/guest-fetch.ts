@@ -11,7 +11,16 @@ import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { decodeBody } from './decode-body.ts';
 import type { Egress } from './egress.ts';
 import { startExchange, type ExchangeOutcome } from './exchange.ts';
-import { fail, failAborted, failBudget, failExchange, failTimeout, failTooLarge, failTurn } from './fetch-failure.ts';
+import {
+  fail,
+  failAborted,
+  failBudget,
+  failExchange,
+  failRedirects,
+  failTimeout,
+  failTooLarge,
+  failTurn,
+} from './fetch-failure.ts';
 import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
@@ -112,7 +121,7 @@ async function runHops(
     if (redirect.kind === 'none' || mode === 'manual') return finish(context, hop, outcome, headers, redirects > 0);
     if (mode === 'error') return fail(`${hop.url.host} answered with a redirect, which this request does not allow`);
     if (redirect.kind === 'invalid') return fail(redirect.message);
-    if (redirects === LIMITS.maxFetchRedirects) return fail(`More than ${LIMITS.maxFetchRedirects} redirects`);
+    if (redirects === LIMITS.maxFetchRedirects) return failRedirects(redirects + 1);
     hop = redirect.request;
   }
 }

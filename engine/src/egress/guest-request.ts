@@ -35,8 +35,11 @@ const OWN_HEADERS = new Set([
 
 /** Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have been replaced. */
 export function prepareRequest(request: FetchRequest, limits: AccountLimits): PreparedRequest {
-  if (request.url.length > LIMITS.maxFetchUrlChars)
-    return refuse(`The URL is longer than ${LIMITS.maxFetchUrlChars} characters`);
+  const { maxFetchUrlChars } = LIMITS;
+  if (request.url.length > maxFetchUrlChars) {
+    const limit: ExceededLimit = { name: 'maxFetchUrlChars', value: maxFetchUrlChars, used: request.url.length };
+    return { ...refuse(`The URL is longer than ${maxFetchUrlChars} characters`), limit };
+  }
   if (hasLongHost(request.url)) return refuse(LONG_HOST);
   const url = URL.parse(request.url);
   if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);

@@ -1,5 +1,7 @@
 import { type LookupAddress, lookup, Resolver as DnsResolver } from 'node:dns';
+import { LIMITS } from '@headwater/shared';
 import type { Resolver } from './guard.ts';
+import { EgressRefused } from './refusal.ts';
 
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
@@ -9,10 +11,9 @@ const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 /**
  * Lookups of the system at the same time: each holds a thread of few that the whole process shares, for as long as somebody's
- * name server likes. More of them wait, tenants in turn, and beyond these of one tenant the name counts as unknown.
+ * name server likes. More of them wait, tenants in turn, so many of one tenant (LIMITS.maxSystemLookupsWaiting).
  */
 const MAX_SYSTEM_LOOKUPS = 1;
-const MAX_SYSTEM_LOOKUPS_WAITING = 16;
 
 /** What DNS says when it does not know a name, or when there is no DNS server at all. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
@@ -69,8 +70,16 @@ function createSystemLookup(): Resolver {
     };
     if (running < MAX_SYSTEM_LOOKUPS) return start();
     const own = waiting.get(tenantId) ?? [];
-    if (own.length >= MAX_SYSTEM_LOOKUPS_WAITING)
-      return done(Object.assign(new Error('Too many names wait'), { code: 'EAGAIN' }), []);
+    const limit = {
+      name: 'maxSystemLookupsWaiting',
+      value: LIMITS.maxSystemLookupsWaiting,
+      used: own.length + 1,
+    } as const;
+    if (limit.used > limit.value)
+      return done(
+        new EgressRefused(`${hostname} was not looked up: ${limit.value} names of the account wait already`, limit),
+        [],
+      );
     waiting.set(tenantId, [...own, start]);
   };
 }

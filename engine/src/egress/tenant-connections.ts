@@ -1,4 +1,5 @@
-import { Client, type Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { LIMITS } from '@headwater/shared';
 import type { Connector } from './connector.ts';
 import type { Egress } from './egress.ts';
@@ -6,6 +7,8 @@ import type { Egress } from './egress.ts';
 /** One connection to one origin, made when the first request is dispatched; for one exchange at a time. */
 export interface Connection {
   client: Dispatcher;
+  /** Told how many bytes more were read from the server, before they are parsed. Set by whoever has the connection. */
+  onRead: ((bytes: number) => void) | undefined;
   /** `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not. Once. */
   release(isReusable: boolean): void;
 }
@@ -108,6 +111,7 @@ interface Place {
 class TenantConnection implements Connection {
   readonly origin: string;
   readonly client: Client;
+  onRead: ((bytes: number) => void) | undefined;
   readonly #place: Place;
   #stopConnecting: () => void = () => undefined;
 
@@ -116,7 +120,11 @@ class TenantConnection implements Connection {
     this.#place = place;
     this.client = new Client(origin, {
       connect: (target, callback) => {
-        this.#stopConnecting = connector(target, callback);
+        this.#stopConnecting = connector(target, ((error: Error | null, socket: Socket | null) => {
+          if (error !== null || socket === null) return callback(error ?? new Error('No socket'), null);
+          this.#watch(socket);
+          callback(null, socket);
+        }) as buildConnector.Callback);
       },
       pipelining: 1,
       // One request a connection at a time: aborting it ends that request alone.
@@ -130,6 +138,16 @@ class TenantConnection implements Connection {
     });
     this.client.on('disconnect', () => {
       if (this.#place.isIdle()) this.close();
+    });
+  }
+
+  /** Parsers tell of bodies only: a server could send whatever it likes in between. */
+  #watch(socket: Socket): void {
+    let seenBytes = socket.bytesRead;
+    socket.on('readable', () => {
+      const { bytesRead } = socket;
+      this.onRead?.(bytesRead - seenBytes);
+      seenBytes = bytesRead;
     });
   }
 

@@ -9,11 +9,13 @@ import { restAfterMs } from '../rest-after.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
-import { type BatcherOptions, createBatcher, isDataError } from '../store/batcher.ts';
+import { type BatcherOptions, createBatcher } from '../store/batcher.ts';
+import { comesAgain } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
 import { inTime } from '../store/renewed-client.ts';
+import { charsOf as charsOfExecution } from '../workflows/run/execution-rows.ts';
 
 export interface RunCommitterOptions {
   sql: Sql;
@@ -66,7 +68,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
-    isItemsFault: isDataError,
+    isItemsFault: comesAgain,
     share: {
       tenantOf: (run) => run.accountId,
       weightOf,
@@ -110,8 +112,8 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
         return await batcher.add(run);
       } catch (error) {
         // Of an execution, its runner decides.
-        if (isDataError(error) && run.execution !== undefined) throw error;
-        if (isDataError(error) && run.final) return batcher.add(withoutItsData(run, error, options));
+        if (comesAgain(error) && run.execution !== undefined) throw error;
+        if (comesAgain(error) && run.final) return batcher.add(withoutItsData(run, error, options));
         // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
         // run has no such mark, nor has a hook, and is not tried again.
         if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;
@@ -131,8 +133,9 @@ function weightWith(run: RunCommit, listeners: number): number {
 }
 
 /** `copies`: of each event. */
-function charsOf({ emits, dbWrites, record }: RunCommit, copies = 1): number {
-  let chars = record?.logs.length ?? 0;
+function charsOf({ emits, dbWrites, record, execution, sends = [] }: RunCommit, copies = 1): number {
+  let chars = (record?.logs.length ?? 0) + (execution === undefined ? 0 : charsOfExecution(execution));
+  for (const { payload, sealed } of sends) chars += payload.length + (sealed?.length ?? 0);
   for (const event of emits) chars += copies * eventChars(event);
   for (const value of dbWrites.values()) chars += value.length;
   return chars;

@@ -2,9 +2,33 @@ import type { LogLine } from '@headwater/shared';
 
 type StoredLine = Omit<LogLine, 'atMs'> & { at: number };
 
-/** Log lines as records of runs and steps keep them: JSON text of a list. */
+/** Log lines as records of runs and steps keep them: JSON text of a list, of at most twice the characters that were logged. */
 export function storeLines(lines: readonly LogLine[]): string {
-  return JSON.stringify(lines.map(({ atMs: at, level, message, limit }) => ({ at, level, message, limit })));
+  return JSON.stringify(
+    lines.map(({ atMs: at, level, message, limit }) => ({ at, level, message: legible(message), limit })),
+  );
+}
+
+/** As JSON, a control character or half of a pair is so many. */
+const LONGEST_ESCAPE = 6;
+const PIECE_CHARS = 1_024;
+const CUT_MARK = ' [cut: not text]';
+
+/**
+ * A line counts as its characters where it is logged. Lines of control characters would be six times that in JSON: all that a run may put out,
+ * written and read as six times as much, in one piece that holds the thread. They are bounded here, and not written in turns, since
+ * whoever reads a record has its lines at once as well. What JSON makes more than twice as long is no text (quotes, line ends and colours make
+ * none longer than that): so much of it is kept as is no longer in JSON than the line was.
+ */
+function legible(message: string): string {
+  let more = 0;
+  for (let at = 0; at < message.length; at += PIECE_CHARS) {
+    const piece = message.slice(at, at + PIECE_CHARS);
+    more += JSON.stringify(piece).length - 2 - piece.length;
+    // Not to the end: that would be the work which is to be spared.
+    if (more > message.length) return message.slice(0, message.length / LONGEST_ESCAPE) + CUT_MARK;
+  }
+  return message;
 }
 
 /** In JavaScript: Postgres refuses to take a NUL out of JSON, and a log line may hold one. */

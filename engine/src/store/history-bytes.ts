@@ -43,7 +43,10 @@ export function countCommit(plan: CommitPlan, history: HistoryCount): void {
   for (const [accountId, bytes] of sums) history.add(accountId, bytes);
 }
 
-/** Of the steps, and of the execution's row where it is written for the first time. Steps that are run again count again. */
+/**
+ * Of the steps, of what the next run is given, and of the execution's row where it is written for the first time. Steps that are run
+ * again count again, and so does what they are given.
+ */
 export function executionBytes({ steps, start, end, wait }: ExecutionCommit): number {
   let bytes = 0;
   for (const { value, exports, logs, error, sends } of steps) {
@@ -52,7 +55,7 @@ export function executionBytes({ steps, start, end, wait }: ExecutionCommit): nu
   }
   const isFirst = start.isStored !== true && (end !== undefined || wait !== undefined);
   if (isFirst) bytes += historyRowBytes(start.event, start.context);
-  return bytes + textBytes(end?.error, end?.reason);
+  return bytes + textBytes(end?.error, end?.reason, wait?.context);
 }
 
 /** What is kept of one attempt. */

@@ -78,6 +78,7 @@ interface ParkedWait {
 /** What was resumed before it waited is woken at once. */
 async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<ParkedWait[]> {
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));
+  const isKept = tx`(w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry')`;
   const rows = await tx<ParkedWait[]>`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, failures, token, wake_at,
       context, bytes)
@@ -90,11 +91,10 @@ async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<P
       ${of((wait) => wait.context ?? null)}::text[], ${of((wait) => wait.bytes)}::int8[]
     ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context, bytes)
     on conflict (execution_id) do update set kind = excluded.kind, position = excluded.position, runs = excluded.runs,
-      failures = excluded.failures, token = excluded.token, context = excluded.context, bytes = excluded.bytes,
-      created_at = now(), wake_at = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
-        then least(now(), excluded.wake_at) else excluded.wake_at end,
-      resume_data = case when w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry'
-        then w.resume_data end
+      failures = excluded.failures, token = excluded.token, context = excluded.context,
+      bytes = excluded.bytes + case when ${isKept} then coalesce(octet_length(w.resume_data), 0) else 0 end,
+      created_at = now(), wake_at = case when ${isKept} then least(now(), excluded.wake_at) else excluded.wake_at end,
+      resume_data = case when ${isKept} then w.resume_data end
     returning execution_id as id, account_id as "accountId", extract(epoch from wake_at)::float8 * 1000 as "wakeAtMs"`;
   return [...rows];
 }

@@ -6,7 +6,7 @@ import { lockEnvironmentVariables } from './environment-variables.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { putTimers } from './put-timers.ts';
-import { jsonBytes, requireConfigurationRoom } from './require-configuration-room.ts';
+import { requireConfigurationRoom } from './require-configuration-room.ts';
 import { requireRoom } from './require-room.ts';
 
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
@@ -22,13 +22,19 @@ export async function insertDeployment(
   limits: VersionLimits,
 ): Promise<void> {
   const { accountId, triggers, steps, settings } = deployment;
-  await requireConfigurationRoom(tx, accountId, limits, jsonBytes(triggers, steps, settings));
+  // Once: each time holds the thread for as long as there are megabytes of it.
+  const texts = {
+    triggers: JSON.stringify(triggers),
+    steps: JSON.stringify(steps),
+    settings: JSON.stringify(settings),
+  };
+  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  await requireConfigurationRoom(tx, accountId, limits, bytes);
   await requireComponents(tx, accountId, steps);
   await tx`
     insert into deployments (id, account_id, workflow_id, user_id, version, triggers, steps, settings)
     values (${deployment.id}, ${deployment.accountId}, ${deployment.workflowId}, ${userId}, ${deployment.version},
-      ${JSON.stringify(triggers)}::text::jsonb, ${JSON.stringify(steps)}::text::jsonb,
-      ${JSON.stringify(settings)}::text::jsonb)`;
+      ${texts.triggers}::text::jsonb, ${texts.steps}::text::jsonb, ${texts.settings}::text::jsonb)`;
 }
 
 export interface CurrentVersion {

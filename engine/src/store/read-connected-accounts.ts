@@ -22,6 +22,8 @@ export interface ConnectedAccountRow {
   /** From now on, by the clock of the database, which all nodes share; null where it never comes. */
   expires_in_ms: number | null;
   refresh_in_ms: number | null;
+  /** A node fetches a new token. */
+  is_leased: boolean;
   created_ms: number;
   updated_ms: number;
 }
@@ -38,6 +40,7 @@ export async function readConnectedAccounts(
       c.version, c.state, c.reason, ${ms('checked_at')} as checked_ms, ${ms('expires_at')} as expires_ms,
       extract(epoch from c.expires_at - now())::float8 * 1000 as expires_in_ms,
       extract(epoch from c.refresh_at - now())::float8 * 1000 as refresh_in_ms,
+      coalesce(c.refresh_until > now(), false) as is_leased,
       ${ms('created_at')} as created_ms, ${ms('updated_at')} as updated_ms
     from connected_accounts c join apps a on a.id = c.app_id
     where c.account_id = ${accountId} and c.id = any(${[...ids]}::text[]) and c.deleted_at is null`;

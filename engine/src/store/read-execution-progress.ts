@@ -58,7 +58,9 @@ export async function readExecutionProgress(sql: Sql, id: string): Promise<Execu
       select status, deployment_id, context, replay_of, floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
       from executions where id = ${id}`,
     sql<WaitRow[]>`
-      select position, runs, failures, context, resume_data, bytes from execution_waits
+      select position, runs, failures, context, resume_data,
+        greatest(bytes, coalesce(octet_length(context), 0) + coalesce(octet_length(resume_data), 0))::int8 as bytes
+      from execution_waits
       where execution_id = ${id} and kind in ('rerun', 'retry')`,
   ]);
   const [first] = steps;

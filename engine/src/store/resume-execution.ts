@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { isSameToken, type ReadToken } from '../workflows/run/wait-token.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -40,7 +41,7 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
   if (!now.parked) return keepEarly(tx, resumption);
   if (!opens(resumption, now)) return 'refused';
   const resumed = await tx`
-    update execution_waits set wake_at = least(wake_at, now()), resume_data = ${data}
+    update execution_waits set wake_at = least(wake_at, now()), resume_data = ${data}, bytes = bytes + octet_length(${data}::text)
     where execution_id = ${id} and token = ${resumption.token} and kind in ('delay', 'suspend', 'rerun')
       and resume_data is null`;
   if (resumed.count === 0) return 'refused';
@@ -91,10 +92,13 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
   if (now?.parked === true) return 'changed';
   if (now === undefined || !opens(resumption, now)) return 'refused';
   const kept = await tx`
-    insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, resume_data)
-    select id, account_id, source_id, 'early', ${position}, ${runs}, ${token}, now(), ${data} from invocations where id = ${id}
+    insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, resume_data,
+      bytes)
+    select id, account_id, source_id, 'early', ${position}, ${runs}, ${token}, now(), ${data},
+      ${LIMITS.waitingOverheadBytes}::int8 + octet_length(${data}::text)
+    from invocations where id = ${id}
     on conflict (execution_id) do update set position = excluded.position, runs = excluded.runs, token = excluded.token,
-      wake_at = excluded.wake_at, resume_data = excluded.resume_data
+      wake_at = excluded.wake_at, resume_data = excluded.resume_data, bytes = excluded.bytes
     where w.kind = 'early' and w.token <> excluded.token`;
   if (kept.count > 0) return { accountId: now.accountId };
   return (await readProgress(tx, resumption))?.parked === true ? 'changed' : 'refused';

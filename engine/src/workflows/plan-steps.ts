@@ -3,7 +3,6 @@ import {
   type ExceededLimit,
   type FieldError,
   HeadwaterError,
-  LIMITS,
   newId,
   type PropDefinition,
 } from '@headwater/shared';
@@ -11,7 +10,7 @@ import { chooseComponent, namesComponent } from '../components/choose-component.
 import type { Principal } from '../contract-base.ts';
 import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import type { StepInputRecord } from '../contract-workflows.ts';
-import { type DecideContext, decideProps, type PropsBefore } from '../sources/decide-props.ts';
+import { type DecideContext, type DecidedProps, decideProps, type PropsBefore } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { invalidProps } from '../sources/validate-props.ts';
 import { lockEnvironmentVariables } from '../store/environment-variables.ts';
@@ -19,11 +18,10 @@ import type { Step } from './deployment.ts';
 import {
   expressionBudget,
   type ExpressionBudget,
-  findExpressionProblem,
   findProblemInTurns,
-  type ValueScope,
   MAX_SHOWN_KEY_CHARS,
 } from './expressions/check-value.ts';
+import { measureVersion, type VersionSize } from './version-size.ts';
 
 export interface StepContext extends DecideContext {
   components: Pick<Components, 'save' | 'obtain'>;
@@ -38,6 +36,7 @@ interface Planning {
   variables: VariableUse[];
   /** The same code in several steps is saved once. */
   saved: Map<string, Promise<ComponentRecord>>;
+  size: VersionSize;
   giveWay: () => Promise<void>;
 }
 
@@ -64,7 +63,7 @@ interface ChosenStep {
 /**
  * The steps of a new version: their components are saved or looked up, their props checked and sealed, their expressions
  * checked. Throws INVALID_PROPS with everything that is wrong with the props of all steps, and what is wrong with the first
- * component that is, each with the path of its step.
+ * component that is, each with the path of its step. Throws INVALID_REQUEST, with the limit, where they are too large together.
  */
 export async function planSteps(
   context: StepContext,
@@ -72,6 +71,7 @@ export async function planSteps(
   inputs: readonly StepInputRecord[],
   before: readonly Step[],
 ): Promise<Step[]> {
+  const giveWay = createGiveWay();
   const planning: Planning = {
     context,
     who,
@@ -80,7 +80,8 @@ export async function planSteps(
     budget: expressionBudget(),
     variables: [],
     saved: new Map(),
-    giveWay: createGiveWay(),
+    size: measureVersion(giveWay),
+    giveWay,
   };
   const chosen: ChosenStep[] = [];
   for (const [i, input] of inputs.entries()) {
@@ -130,41 +131,73 @@ function choiceOf(input: StepInputRecord): ComponentChoice {
 }
 
 async function planStep(planning: Planning, { input, old, component }: ChosenStep, i: number): Promise<Step> {
-  const { context, who, inputs, budget, variables } = planning;
+  const { size } = planning;
   const { namespace } = input;
-  const namespacesBefore = inputs.slice(0, i).map((one) => one.namespace);
+  await size.addDefinitions(component);
+  const { decided, env } = await decideStepProps(planning, { input, old, component }, i);
+  const { configuredProps, dynamicProps } = decided;
+  checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
+  const step = {
+    id: old?.id ?? newId('step'),
+    namespace,
+    componentId: component.id,
+    configuredProps,
+    dynamicProps,
+    env,
+    ...policyOf(input, old),
+  };
+  await size.addStep(step);
+  return step;
+}
+
+/**
+ * `env`: the environment variables that are named. What checks props cannot let others have the thread, and parsing expressions is
+ * long: there it is only noted which values have some, and they are parsed afterwards, whether they were given, kept or are defaults.
+ */
+async function decideStepProps(
+  planning: Planning,
+  { input, old, component }: ChosenStep,
+  i: number,
+): Promise<{ decided: DecidedProps; env: string[] }> {
+  const { context, who } = planning;
   const before: PropsBefore | undefined = old && {
     component_id: old.componentId,
     configured_props: old.configuredProps,
     dynamic_props: old.dynamicProps,
   };
+  const values: [prop: string, value: unknown][] = [];
+  const note = (value: unknown, prop: string) => void values.push([prop, value]);
+  const decided = await decideProps(context, who, component, input, before, note).catch((error: unknown) => {
+    if (error instanceof HeadwaterError && error.code === 'INVALID_PROPS') return error;
+    throw error;
+  });
+  const { errors, env } = await checkExpressions(planning, values, i);
+  if (!(decided instanceof HeadwaterError) && errors.length === 0) return { decided, env };
+  if (!(decided instanceof HeadwaterError)) throw invalidProps(errors);
+  if (errors.length === 0) throw decided;
+  const limit = decided.limit === undefined ? {} : { limit: decided.limit };
+  throw invalidProps([...decided.fields, ...errors], { ...limit, cause: decided });
+}
+
+async function checkExpressions(
+  { inputs, budget, variables, giveWay }: Planning,
+  values: readonly (readonly [prop: string, value: unknown])[],
+  i: number,
+): Promise<{ errors: FieldError[]; env: string[] }> {
+  const { namespace } = inputs[i] as StepInputRecord;
+  const before = inputs.slice(0, i).map((one) => one.namespace);
   const env = new Set<string>();
-  const note = ({ name, keys }: NamedVariable, prop: string) => {
-    env.add(name);
-    variables.push({ name, namespace, step: i, keys: ['props', prop, ...keys] });
-  };
-  const scope = { before: namespacesBefore, budget };
-  const found = await checkAhead(input, scope, planning.giveWay);
-  // What was stored before, or is a default, is no part of the input.
-  const check = (value: unknown, prop: string) => {
-    const known = found.get(value);
-    for (const named of known?.named ?? []) note(named, prop);
-    const noteVariable = (name: string, keys: readonly string[]) => note({ name, keys }, prop);
-    return known === undefined ? findExpressionProblem(value, { ...scope, noteVariable }) : known.problem;
-  };
-  const { configuredProps, dynamicProps } = await decideProps(context, who, component, input, before, check);
-  checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));
-  const id = old?.id ?? newId('step');
-  const named = [...env].toSorted();
-  return {
-    id,
-    namespace,
-    componentId: component.id,
-    configuredProps,
-    dynamicProps,
-    env: named,
-    ...policyOf(input, old),
-  };
+  const errors: FieldError[] = [];
+  for (const [prop, value] of values) {
+    const noteVariable = (name: string, keys: readonly string[]) => {
+      env.add(name);
+      variables.push({ name, namespace, step: i, keys: ['props', prop, ...keys] });
+    };
+    const message = await findProblemInTurns(value, { before, budget, noteVariable }, giveWay);
+    if (message !== undefined) errors.push({ path: `configured_props.${prop}`, message });
+    await giveWay();
+  }
+  return { errors, env: [...env].toSorted() };
 }
 
 /** What is given, or else that of before; what is the default is not stored. */
@@ -175,36 +208,6 @@ function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 're
     ...(typeof retries === 'number' ? { retries } : {}),
     ...(onError === 'continue' ? { onError } : {}),
   };
-}
-
-/** An environment variable, and the keys that lead to it in the value. */
-interface NamedVariable {
-  name: string;
-  keys: readonly string[];
-}
-
-interface CheckedValue {
-  problem: string | undefined;
-  named: readonly NamedVariable[];
-}
-
-/** The expressions of the input, by value: what checks props afterwards cannot let others have the thread. */
-async function checkAhead(
-  { configuredProps = {} }: StepInputRecord,
-  scope: Omit<ValueScope, 'noteVariable'>,
-  giveWay: () => Promise<void>,
-): Promise<Map<unknown, CheckedValue>> {
-  const found = new Map<unknown, CheckedValue>();
-  for (const value of Object.values(configuredProps)) {
-    // What is too large is refused unread.
-    if (found.has(value) || (JSON.stringify(value)?.length ?? 0) > LIMITS.maxPropValueBytes) continue;
-    const named: NamedVariable[] = [];
-    const noteVariable = (name: string, keys: readonly string[]) => void named.push({ name, keys });
-    const problem = await findProblemInTurns(value, { ...scope, noteVariable }, giveWay);
-    found.set(value, { problem, named });
-    await giveWay();
-  }
-  return found;
 }
 
 /** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */

@@ -100,6 +100,17 @@ async function find(
   return version;
 }
 
+/** Without its steps, which may be megabytes. */
+async function findBare(
+  { db }: WorkflowContext,
+  { accountId }: Principal,
+  id: string,
+): Promise<Omit<WorkflowRow, 'steps'>> {
+  const [row] = id.includes('\0') ? [] : await readWorkflowsById(db.sql, accountId, [id]);
+  if (row === undefined) throw notFound('workflow', id);
+  return row;
+}
+
 async function show({ db, sealer }: WorkflowContext, who: Principal, row: WorkflowRow): Promise<WorkflowRecord> {
   const ids = row.steps.map(({ componentId }) => componentId);
   return workflowRecordOf(sealer, row, await readStepDefinitions(db.sql, who.accountId, ids));
@@ -167,7 +178,7 @@ function createRemoval(context: WorkflowContext): (who: Principal, id: string) =
   const turns = createTenantTurns(1);
   return async (who, id) => {
     const { accountId } = who;
-    await find(context, who, id);
+    await findBare(context, who, id);
     await removeSources(context, who, id);
     await inTurn(turns, accountId, NEVER, async () => {
       await cancelWaitingExecutions(db.sql, accountId, id);
@@ -193,7 +204,7 @@ async function run(
   id: string,
   event: unknown = {},
 ): Promise<{ executionId: string }> {
-  const row = await find(context, who, id);
+  const row = await findBare(context, who, id);
   if (!row.active) throw new HeadwaterError('CONFLICT', `Workflow ${id} is not active; set active to true to run it`);
   const text = JSON.stringify(event);
   if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes)
@@ -217,7 +228,7 @@ async function listDeployments(
   request: PageRequest,
 ): Promise<Page<{ id: string; version: number; isCurrent: boolean; createdAt: Date }>> {
   const { sql } = context.db;
-  await find(context, who, id);
+  await findBare(context, who, id);
   const where = sql`and workflow_id = ${id}`;
   const query = { table: 'deployments', accountId: who.accountId, where, order: 'created' } as const;
   const { ids, ...page } = await readPage(sql, query, request);

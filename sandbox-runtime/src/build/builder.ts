@@ -7,7 +7,7 @@ import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
 import { BuildSlots, type BuildSlotsOptions } from './build-slots.ts';
 import { type BuildOutcome, type Built, failedBuild } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
-import { trimCache } from './trim-cache.ts';
+import { createTrims } from './trim-cache.ts';
 import { findRegistry, type RegistrySettings } from './find-registry.ts';
 import type { MissingFile } from './list-missing-files.ts';
 import type { BuildLimits } from './packages/build-order.ts';
@@ -78,9 +78,6 @@ const BUILD_LIMITS: BuildLimits = {
 /** Who takes more than this share of the time of a build is slow. */
 const SLOW_SHARE = 1 / 3;
 
-/** Looking through a full cache costs more than a small build. */
-const TRIM_EVERY_MS = 60_000;
-
 /**
  * Nothing that a tenant wrote or chose is read by the bundler in this process: code of a few hundred kilobytes can overflow its
  * stack or take all memory, and it is a single program for everyone.
@@ -105,7 +102,12 @@ export function createBuilder(options: BuilderOptions): Builder {
     log,
   });
   const context: BuildContext = { processes, limits, cacheDir, log };
-  const trim = everySoOften(TRIM_EVERY_MS, () => trimCache(cacheDir, LIMITS.maxPackageCacheBytes));
+  const trims = createTrims(cacheDir, log, {
+    maxBytes: LIMITS.maxPackageCacheBytes,
+    maxFiles: LIMITS.maxPackageCacheFiles,
+    trustMs: limits.trustMs,
+    signal: stopping.signal,
+  });
 
   async function buildComponent({ tenantId, component, findEarlier }: BuildRequest): Promise<BuildOutcome> {
     const plain = await plainSlots.run(tenantId, () => bundleAlone(context, tenantId, component));
@@ -117,7 +119,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     return packageSlots.run(tenantId, async () => {
       const { url } = await registry();
       const outcome = await bundleWithPackages(context, tenantId, { component, entryLoader, packages, registry: url });
-      await trim();
+      trims.start();
       return outcome;
     });
   }
@@ -136,7 +138,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     findLayers: processes.findLayers,
     async stop() {
       stopping.abort(new HeadwaterError('UNAVAILABLE', 'This node stops'));
-      await Promise.allSettled(running);
+      await Promise.allSettled([...running, trims.ended()]);
       processes.stop();
       await own?.stop();
     },
@@ -182,14 +184,5 @@ function keepFirst<T>(make: () => Promise<T>): () => Promise<T> {
       throw error;
     });
     return made;
-  };
-}
-
-function everySoOften(everyMs: number, work: () => Promise<void>): () => Promise<void> {
-  let doneAtMs = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - doneAtMs < everyMs) return;
-    doneAtMs = performance.now();
-    await work();
   };
 }

@@ -54,8 +54,10 @@ export async function bundlePlain(
   const { entry, files } = component;
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > LIMITS.maxComponentCodeBytes) {
-    const message = `The code is ${bytes} bytes; the limit is ${LIMITS.maxComponentCodeBytes}`;
-    return { kind: 'failed', errors: [{ path: 'component_code', message, file: entry }] };
+    const value = LIMITS.maxComponentCodeBytes;
+    const message = `The code is ${bytes} bytes; the limit maxComponentCodeBytes is ${value} bytes`;
+    const limit = { name: 'maxComponentCodeBytes', value, used: bytes } as const;
+    return { kind: 'failed', errors: [{ path: 'component_code', message, file: entry }], limit };
   }
   const isTypeScript = /\.[cm]?ts$/.test(entry);
   const first = await tryBundle(component, isTypeScript ? 'ts' : 'js', maxBundleBytes);
@@ -82,8 +84,13 @@ async function tryBundle(
     });
     requireNoPatterns(result);
     if (found.packages.size > LIMITS.maxPackagesPerBuild) {
-      const message = `The component imports ${found.packages.size} packages; at most ${LIMITS.maxPackagesPerBuild} are allowed`;
-      return { kind: 'failed', errors: [{ path: 'component_code', message, file: component.entry }] };
+      const limit = {
+        name: 'maxPackagesPerBuild',
+        value: LIMITS.maxPackagesPerBuild,
+        used: found.packages.size,
+      } as const;
+      const message = `The component imports ${limit.used} packages; at most ${limit.value} are allowed`;
+      return { kind: 'failed', errors: [{ path: 'component_code', message, file: component.entry }], limit };
     }
     if (found.packages.size > 0) return { kind: 'needs-packages', packages: [...found.packages], entryLoader };
     const output = result.outputFiles.find((file) => file.path.endsWith('.js'));

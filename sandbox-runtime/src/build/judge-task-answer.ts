@@ -11,6 +11,8 @@ import { MAX_SPECIFIER_CHARS } from './specifier.ts';
 
 /** Names that one import may stand for: more than there are kinds of files. */
 const MAX_CANDIDATES = 32;
+/** Limits that such a process keeps code to by itself. */
+const BUILD_LIMIT_NAMES = new Set<unknown>(['maxBundleBytes', 'maxComponentCodeBytes', 'maxPackagesPerBuild']);
 /** Many more than the bundler says of one component. */
 const MAX_ERRORS = 1_000;
 
@@ -65,7 +67,9 @@ function isFieldError(error: unknown): boolean {
 function isBundleLimit(limit: unknown): boolean {
   if (limit === undefined) return true;
   return (
-    isObject(limit) && limit['name'] === 'maxBundleBytes' && [limit['value'], limit['used']].every(Number.isSafeInteger)
+    isObject(limit) &&
+    BUILD_LIMIT_NAMES.has(limit['name']) &&
+    [limit['value'], limit['used']].every(Number.isSafeInteger)
   );
 }
 

@@ -1,17 +1,22 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, opendir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createGiveWay } from '@headwater/shared';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
 
-/** Throws away what was used longest ago until the cache has at most `maxBytes`. A build that misses a file fetches it again. */
-export async function trimCache(cacheDir: string, maxBytes: number): Promise<void> {
-  const listed = await Promise.all(CACHE_FOLDERS.map((folder) => listFiles(join(cacheDir, folder))));
-  const files = listed.flat().toSorted((a, b) => b.usedAtMs - a.usedAtMs);
-  let total = 0;
-  for (const { path, bytes } of files) {
-    total += bytes;
-    if (total > maxBytes) await rm(path, { force: true });
-  }
+export interface CacheBounds {
+  maxBytes: number;
+  maxFiles: number;
+  /** How long the registry's lists are believed: older ones are no good to anybody. */
+  trustMs: number;
+  /** Ends it, with the reason of the signal. */
+  signal?: AbortSignal;
 }
+
+/** Looking through a full cache costs more than a small build. So long after the one before has ended. */
+const TRIM_EVERY_MS = 60_000;
+
+/** What a file takes of the disk at least. */
+const BLOCK_BYTES = 4096;
 
 interface CachedFile {
   path: string;
@@ -19,14 +24,113 @@ interface CachedFile {
   usedAtMs: number;
 }
 
-async function listFiles(dir: string): Promise<CachedFile[]> {
-  const found = await Promise.all(
-    (await readdir(dir)).map(async (name) => {
-      const path = join(dir, name);
-      // Gone meanwhile: another build or another node trims as well.
-      const info = await stat(path).catch(() => undefined);
-      return info === undefined ? [] : [{ path, bytes: info.size, usedAtMs: info.mtimeMs }];
-    }),
-  );
-  return found.flat();
+/** Trims the cache beside builds, one trim at a time. */
+export interface Trims {
+  /** Unless it was done a while ago, or goes on: nobody waits for it, and the slot of the build is free for the next. */
+  start(): void;
+  /** Never rejects. */
+  ended(): Promise<void>;
+}
+
+/** `log`: told why one could not be done. */
+export function createTrims(
+  cacheDir: string,
+  log: (level: 'warn', message: string, fields: Record<string, unknown>) => void,
+  bounds: CacheBounds,
+): Trims {
+  let last: Promise<void> = Promise.resolve();
+  let nextAtMs = 0;
+  async function trim(): Promise<void> {
+    try {
+      await trimCache(cacheDir, bounds);
+    } catch (err) {
+      if (bounds.signal?.aborted !== true) log('warn', 'the cache of packages could not be trimmed', { err });
+    } finally {
+      nextAtMs = performance.now() + TRIM_EVERY_MS;
+    }
+  }
+  return {
+    start() {
+      if (performance.now() < nextAtMs) return;
+      nextAtMs = Number.POSITIVE_INFINITY;
+      last = trim();
+    },
+    ended: () => last,
+  };
+}
+
+/**
+ * Throws away what is believed no longer, and then what was used longest ago until the cache has at most so many bytes and files. A
+ * build that misses a file fetches it again.
+ *
+ * How many files there are is up to those who import packages, and a process that fetches them may be forged: one file at a time is
+ * looked at, in turns with the rest of the node, and twice `maxFiles` are known at most.
+ */
+export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<void> {
+  const giveWay = createGiveWay();
+  let files: CachedFile[] = [];
+  for (const folder of CACHE_FOLDERS) {
+    const expiresAfterMs = folder === 'tarballs' ? Number.POSITIVE_INFINITY : bounds.trustMs;
+    for await (const { name } of await opendir(join(cacheDir, folder))) {
+      await giveWay();
+      bounds.signal?.throwIfAborted();
+      const file = await look(join(cacheDir, folder, name));
+      if (file === undefined) continue;
+      if (Date.now() - file.usedAtMs >= expiresAfterMs) await remove(file.path);
+      else files.push(file);
+      if (files.length >= 2 * bounds.maxFiles) files = await keepNewest(files, bounds);
+    }
+  }
+  await keepNewest(files, bounds);
+}
+
+/** Undefined where it is no file, which only a forged process puts there, or gone: another build or another node trims as well. */
+async function look(path: string): Promise<CachedFile | undefined> {
+  const info = await lstat(path).catch(() => undefined);
+  if (info === undefined) return undefined;
+  if (info.isDirectory()) {
+    await remove(path);
+    return undefined;
+  }
+  // Times of the file system are finer than those of Date. One that is yet to come was made up.
+  const isForged = Math.floor(info.mtimeMs) > Date.now();
+  const bytes = Math.max(1, Math.ceil(info.size / BLOCK_BYTES)) * BLOCK_BYTES;
+  return { path, bytes, usedAtMs: isForged ? 0 : info.mtimeMs };
+}
+
+async function keepNewest(files: readonly CachedFile[], bounds: CacheBounds): Promise<CachedFile[]> {
+  const { maxBytes, maxFiles, signal } = bounds;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  // Sorting takes the thread, and most of the time nothing is to go.
+  if (bytes <= maxBytes && files.length <= maxFiles) return [...files];
+  const kept: CachedFile[] = [];
+  let total = 0;
+  for (const file of files.toSorted((a, b) => b.usedAtMs - a.usedAtMs)) {
+    signal?.throwIfAborted();
+    total += file.bytes;
+    if (total <= maxBytes && kept.length < maxFiles) kept.push(file);
+    else await remove(file.path);
+  }
+  return kept;
+}
+
+/** What cannot be thrown away stays; the rest is not to wait for it. */
+async function remove(path: string): Promise<void> {
+  try {
+    await removeWhole(path);
+  } catch {
+    // It is gone, or it is in a directory that a forged process closed or made deeper than a path can say.
+  }
+}
+
+/** One entry at a time. The function of Node that takes whole directories begins with all of them at once. */
+async function removeWhole(path: string): Promise<void> {
+  const giveWay = createGiveWay();
+  const info = await lstat(path);
+  if (!info.isDirectory()) return unlink(path);
+  for await (const { name } of await opendir(path)) {
+    await giveWay();
+    await removeWhole(join(path, name));
+  }
+  await rmdir(path);
 }

@@ -1,4 +1,5 @@
 import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { outlineProps } from './outline.ts';
 import { isObject } from './resolve-prop.ts';
@@ -12,9 +13,9 @@ export async function answerAdditionalProps(
   maxBytes: number,
 ): Promise<string> {
   const json = stringifyJson({ props: outlineProps(await computeProps(component, self, previousJson)) });
-  const bytes = utf8LengthUpTo(json, maxBytes);
-  if (bytes <= maxBytes) return json;
-  throw new RangeError(`What additionalProps answers has ${bytes} bytes as JSON; the limit is ${maxBytes}`);
+  const used = utf8LengthUpTo(json, maxBytes);
+  if (used <= maxBytes) return json;
+  throw limitError({ name: 'maxDynamicPropsBytes', value: maxBytes, used });
 }
 
 /**

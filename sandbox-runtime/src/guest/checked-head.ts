@@ -1,5 +1,7 @@
-import { MAX_HEAD_CHARS, MAX_TOKEN_CHARS } from '../protocol/head-bounds.ts';
+import type { ExceededLimit } from '@headwater/shared';
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { stringifyOwn } from './intrinsics.ts';
+import { standardLimitError } from './limit-error.ts';
 
 interface Head {
   url?: string;
@@ -9,16 +11,23 @@ interface Head {
   headers: readonly (readonly [string, string])[];
 }
 
-/** A head that the other side would refuse is an error at the author's line: refused there, it ends the whole process. */
-export function checkedHead(head: Head): string {
-  if ((head.method?.length ?? 0) > MAX_TOKEN_CHARS) throw new TypeError('The method of the request is too long');
+type HeadLimits = Pick<GuestLimits, 'maxFetchMethodChars' | 'maxHeaderNameChars' | 'maxHeadChars'>;
+
+/** A head that the other side would refuse is a TypeError with its limit at the author's line: refused there, it ends the whole process. */
+export function checkedHead(head: Head, limits: HeadLimits): string {
+  const { maxFetchMethodChars, maxHeaderNameChars, maxHeadChars } = limits;
+  const methodChars = head.method?.length ?? 0;
+  if (methodChars > maxFetchMethodChars)
+    throw refuse({ name: 'maxFetchMethodChars', value: maxFetchMethodChars, used: methodChars });
   for (let index = 0; index < head.headers.length; index += 1) {
-    const name = head.headers[index]?.[0] ?? '';
-    if (name.length > MAX_TOKEN_CHARS)
-      throw new TypeError(`The name of a header is ${name.length} characters long; the limit is ${MAX_TOKEN_CHARS}`);
+    const used = head.headers[index]?.[0].length ?? 0;
+    if (used > maxHeaderNameChars) throw refuse({ name: 'maxHeaderNameChars', value: maxHeaderNameChars, used });
   }
   const json = stringifyOwn(head);
-  if (json.length > MAX_HEAD_CHARS)
-    throw new TypeError(`The headers are ${json.length} characters as JSON; the limit is ${MAX_HEAD_CHARS}`);
+  if (json.length > maxHeadChars) throw refuse({ name: 'maxHeadChars', value: maxHeadChars, used: json.length });
   return json;
+}
+
+function refuse(limit: ExceededLimit): Error {
+  return standardLimitError((message) => new TypeError(message), limit);
 }

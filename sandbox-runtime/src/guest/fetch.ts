@@ -128,11 +128,14 @@ export class GuestFetch {
   #send(call: number, content: Content | undefined): void {
     const pending = this.#pending.get(call);
     if (pending === undefined) return;
+    const { run, limits } = pending.context;
     takeUpload(pending.context, typeof content === 'string' ? utf8Length(content) : (content?.byteLength ?? 0));
     const { url, method, redirect, headers } = pending.request;
-    const head = checkedHead({ url: url.replace(/#.*$/s, ''), method, redirect, headers: headerPairs(headers) });
+    const head = checkedHead(
+      { url: url.replace(/#.*$/s, ''), method, redirect, headers: headerPairs(headers) },
+      limits,
+    );
     pending.sent = true;
-    const { run } = pending.context;
     if (content === undefined) this.#bridge.post(POST.fetch, run, call, head);
     else this.#bridge.post(POST.fetch, run, call, head, content);
   }

@@ -101,9 +101,10 @@ export class Guest {
 
   #outline(): string {
     try {
-      return outlineComponent(this.#exported);
+      return outlineComponent(this.#exported, this.#parts.runs.limits.maxOutlineChars);
     } catch (error) {
-      return stringifyOwn({ error: describeError(error) });
+      const limit = limitOf(error);
+      return stringifyOwn({ error: describeError(error), ...(limit === undefined ? {} : { limit }) });
     }
   }
 

@@ -1,11 +1,9 @@
+import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { limitError, standardLimitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-
-/** Calls in flight and what they hold together: the process takes them from a queue that has no bound of its own. */
-const MAX_CALLS = 1_000;
-const MAX_BYTES = 48 * 1024 * 1024;
 
 interface PendingCall {
   context: RunContext;
@@ -46,13 +44,20 @@ export class HostCalls {
   ): Promise<{ head: string; bytes: Uint8Array }> {
     return new Promise((resolve) => {
       const size = head.length + (bytes?.length ?? 0);
-      if (this.#pending.size >= MAX_CALLS || this.#bytes + size > MAX_BYTES)
-        throw new DOMException('Too many calls at the same time, or too much data', 'OperationError');
+      const exceeded = this.#exceededBy(context, size);
+      if (exceeded !== undefined) throw kind === POST.webCrypto ? operationError(exceeded) : limitError(exceeded);
       this.#bytes += size;
       const call = this.#nextCall++;
       this.#pending.set(call, { context, bytes: size, resolve });
       this.#bridge.post(kind, context.run, call, head, bytes);
     });
+  }
+
+  #exceededBy({ limits: { maxOpenCalls, maxOpenCallBytes } }: RunContext, size: number): ExceededLimit | undefined {
+    const open = this.#pending.size + 1;
+    if (open > maxOpenCalls) return { name: 'maxOpenCalls', value: maxOpenCalls, used: open };
+    const used = this.#bytes + size;
+    return used > maxOpenCallBytes ? { name: 'maxOpenCallBytes', value: maxOpenCallBytes, used } : undefined;
   }
 
   ownerOf(call: number): RunContext | undefined {
@@ -71,4 +76,9 @@ export class HostCalls {
     this.#pending.clear();
     this.#bytes = 0;
   }
+}
+
+/** As the methods of `crypto.subtle` reject for whatever they cannot do. */
+function operationError(limit: ExceededLimit): Error {
+  return standardLimitError((message) => new DOMException(message, 'OperationError'), limit);
 }

@@ -1,11 +1,13 @@
+import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';
 import { stringifyJson, toText } from './intrinsics.ts';
+import { standardLimitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { exact, utf8LengthUpTo } from './utf8.ts';
 
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAKS = /[\0\r\n]/;
 
 export interface HttpProp {
@@ -47,7 +49,7 @@ export function sendResponse(out: ResponseWay, context: RunContext, response: un
   refuseInForm(context, 'respond');
   const { head, body } = readResponse(response, out.defaultStatus);
   refuseTooLarge(head, context);
-  const headJson = checkedHead(head);
+  const headJson = checkedHead(head, context.limits);
   if (context.over) return Promise.resolve();
   if (context.responded) {
     out.warn('respond was called a second time in this run; only the first answer was sent');
@@ -66,16 +68,18 @@ export function sendResponse(out: ResponseWay, context: RunContext, response: un
 function refuseTooLarge({ headers }: ResponseHead, { limits }: RunContext): void {
   const { maxFetchHeaders, maxFetchHeaderBytes } = limits;
   if (headers.length > maxFetchHeaders)
-    throw new RangeError(`respond: the answer has ${headers.length} header lines; the limit is ${maxFetchHeaders}`);
+    throw refuse({ name: 'maxFetchHeaders', value: maxFetchHeaders, used: headers.length });
   let chars = 0;
   for (let index = 0; index < headers.length; index += 1) {
     const pair = headers[index];
     chars += (pair?.[0].length ?? 0) + (pair?.[1].length ?? 0);
   }
   if (chars > maxFetchHeaderBytes)
-    throw new RangeError(
-      `respond: the header names and values have ${chars} characters together; the limit is ${maxFetchHeaderBytes}`,
-    );
+    throw refuse({ name: 'maxFetchHeaderBytes', value: maxFetchHeaderBytes, used: chars });
+}
+
+function refuse(limit: ExceededLimit): Error {
+  return standardLimitError((message) => new RangeError(message), limit);
 }
 
 interface ResponseHead {

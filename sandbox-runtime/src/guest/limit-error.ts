@@ -1,7 +1,12 @@
 import type { ExceededLimit } from '@headwater/shared';
 import { describeLimit } from '../protocol/exceeded-limit.ts';
+import { applyFunction } from './intrinsics.ts';
 
 const MAKE = Symbol('make');
+
+const { get, set } = WeakMap.prototype;
+/** Of errors that are no LimitError and have a limit as their reason. */
+const reasons = new WeakMap<object, ExceededLimit>();
 
 let readLimit: (error: object) => ExceededLimit | undefined;
 
@@ -33,7 +38,19 @@ export function limitError(limit: ExceededLimit, code = 'LIMIT_EXCEEDED'): Error
   return new LimitError(MAKE, limit, code);
 }
 
-/** The limit of an error that `limitError` made; of anything else undefined. */
+/**
+ * As `limitError`, of the kind that a standard has for what is refused: `fetch` throws a TypeError for headers that it does not take,
+ * whatever is wrong with them, and code that catches one is to catch this too.
+ */
+export function standardLimitError(make: (message: string) => Error, limit: ExceededLimit): Error {
+  const error = make(describeLimit(limit)) as Error & { limit: ExceededLimit };
+  error.limit = { ...limit };
+  applyFunction(set, reasons, [error, { ...limit }]);
+  return error;
+}
+
+/** The limit of an error that one of these made; of anything else undefined. */
 export function limitOf(thrown: unknown): ExceededLimit | undefined {
-  return typeof thrown === 'object' && thrown !== null ? readLimit(thrown) : undefined;
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  return readLimit(thrown) ?? (applyFunction(get, reasons, [thrown]) as ExceededLimit | undefined);
 }

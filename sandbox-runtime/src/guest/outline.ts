@@ -1,16 +1,18 @@
-import { MAX_OUTLINE_CHARS } from '../protocol/head-bounds.ts';
 import { stringifyJson } from './intrinsics.ts';
+import { limitError } from './limit-error.ts';
 import { resolveProps } from './resolve-prop.ts';
 
 const MAX_DEPTH = 24;
 const MAX_NODES = 50_000;
+/** There are three. */
+const MAX_HOOKS_SHOWN = 100;
 
 /**
  * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
  * except for a prop's `options`, where true means that the component computes them. A prop with a `propDefinition` of an
- * app has what the app says of it, under what it says itself. Judged outside the isolate.
+ * app has what the app says of it, under what it says itself. Judged outside the isolate. Throws LimitError for more than `maxChars` of JSON.
  */
-export function outlineComponent(exported: unknown): string {
+export function outlineComponent(exported: unknown, maxChars: number): string {
   if (typeof exported !== 'object' || exported === null) {
     return stringifyJson({ exported: exported === null ? 'null' : typeof exported });
   }
@@ -31,10 +33,8 @@ export function outlineComponent(exported: unknown): string {
     additionalProps: typeof additionalProps,
     props: plain(resolveProps(props)),
   });
-  if (outline.length <= MAX_OUTLINE_CHARS) return outline;
-  throw new RangeError(
-    `What the component says of itself is ${outline.length} characters; the limit is ${MAX_OUTLINE_CHARS}`,
-  );
+  if (outline.length <= maxChars) return outline;
+  throw limitError({ name: 'maxOutlineChars', value: maxChars, used: outline.length });
 }
 
 /** Prop definitions as plain data, as `outlineComponent` shows them. Throws RangeError for what is too large or too deep. */
@@ -44,7 +44,8 @@ export function outlineProps(props: unknown): unknown {
 
 function typeofEach(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value === undefined ? undefined : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, typeof member]));
+  const members = Object.entries(value).slice(0, MAX_HOOKS_SHOWN);
+  return Object.fromEntries(members.map(([name, member]) => [name, typeof member]));
 }
 
 function plain(value: unknown): unknown {

@@ -2,6 +2,7 @@ import { type LoadedApp, makeAppProp } from './app-prop.ts';
 import { type ComponentFunction, readMembers } from './bind-methods.ts';
 import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
+import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { computeProps } from './additional-props.ts';
 import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
@@ -21,7 +22,7 @@ interface Option {
   value: unknown;
 }
 
-/** The choices of a prop, as JSON text of `{ options, context? }`. Throws what the component throws, and TypeError. */
+/** The choices of a prop, as JSON text of `{ options, context? }`. Throws what the component throws, TypeError, and LimitError. */
 export async function answerOptions(
   component: LoadedComponent,
   instance: RunInstance,
@@ -38,9 +39,9 @@ export async function answerOptions(
   const list = isObject(answered) ? answered['options'] : answered;
   const context = isObject(answered) ? answered['context'] : undefined;
   const json = toJson(`What the options of '${name}' answer`, { options: readOptions(name, list), context });
-  const bytes = utf8LengthUpTo(json, maxBytes);
-  if (bytes <= maxBytes) return json;
-  throw new RangeError(`The options of '${name}' have ${bytes} bytes as JSON; the limit is ${maxBytes}`);
+  const used = utf8LengthUpTo(json, maxBytes);
+  if (used <= maxBytes) return json;
+  throw limitError({ name: 'maxPropOptionsBytes', value: maxBytes, used });
 }
 
 /** A prop of the component itself; else of those that it computes from what is configured. */

@@ -1,4 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { Bridge } from './bridge.ts';
@@ -43,13 +44,13 @@ export class RawRequests {
   }
 
   get maxBodyBytes(): number {
-    return (this.#runs.current() ?? this.#runs).limits.maxFetchRequestBytes;
+    return this.#limits.maxFetchRequestBytes;
   }
 
   /** Answers how to abort it. Throws when the run may not make another request. */
   send(request: RawRequest, handlers: RawHandlers): () => void {
     const { url, method, headers, body } = request;
-    const head = checkedHead({ url, method, redirect: 'manual', headers });
+    const head = checkedHead({ url, method, redirect: 'manual', headers }, this.#limits);
     const context = this.#take(body?.length ?? 0);
     const call = this.#nextCall++;
     this.#pending.set(call, { ...handlers, context });
@@ -78,6 +79,10 @@ export class RawRequests {
 
   dropAll(): void {
     this.#pending.clear();
+  }
+
+  get #limits(): GuestLimits {
+    return (this.#runs.current() ?? this.#runs).limits;
   }
 
   #take(bytes: number): RunContext {

@@ -7,27 +7,40 @@ import type { DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
 import type { ProcessClient } from './run-client.ts';
 
+type LimitNames = Partial<Record<ExceededLimit['name'], ExceededLimit['name']>>;
+
 /** The limits of the platform for a component that is only loaded, which stand in for the account's. */
-const DESCRIBE_NAMES: Partial<Record<ExceededLimit['name'], ExceededLimit['name']>> = {
+const DESCRIBE_NAMES: LimitNames = {
   runCpuMs: 'describeCpuMs',
   hookWallMs: 'describeWallMs',
-  memoryMb: 'describeMemoryMb',
 };
 
-export interface LoadOutcome {
-  outcome: DescribeOutcome;
-  /** Of what failed, as the guest says it: the place of its error is still to be found. */
-  stack?: string | undefined;
+export type LoadOutcome =
+  | {
+      kind: 'looked-at';
+      outcome: DescribeOutcome;
+      /** Of what failed, as the guest says it: the place of its error is still to be found. */
+      stack?: string | undefined;
+    }
+  /** Nobody looked at it: too much of its tenant waits. */
+  | { kind: 'refused'; message: string; limit: ExceededLimit };
+
+interface DescribeClientOptions {
+  stepName: string | undefined;
+  /** Whose memory it may use: what the platform gives everyone for it, or, where that is more, what runs of the account have. */
+  memoryLimit: 'describeMemoryMb' | 'memoryMb';
 }
 
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
   readonly #stepName: string | undefined;
+  readonly #names: LimitNames;
   readonly #resolve: (loaded: LoadOutcome | undefined) => void;
   settled = false;
 
-  constructor(stepName: string | undefined, resolve: (loaded: LoadOutcome | undefined) => void) {
+  constructor({ stepName, memoryLimit }: DescribeClientOptions, resolve: (loaded: LoadOutcome | undefined) => void) {
     this.#stepName = stepName;
+    this.#names = { ...DESCRIBE_NAMES, memoryMb: memoryLimit };
     this.#resolve = resolve;
   }
 
@@ -40,7 +53,7 @@ export class DescribeClient implements ProcessClient {
   #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
     switch (message.kind) {
       case 'described':
-        return this.#settle({ outcome: judgeOutline(message.outline, this.#stepName) });
+        return this.#settle({ kind: 'looked-at', outcome: judgeOutline(message.outline, this.#stepName) });
       case 'outcome':
         return this.#settle(this.#failure(message.outcome));
       case 'fetch': {
@@ -69,9 +82,11 @@ export class DescribeClient implements ProcessClient {
   /** An end that may not be the component's fault says nothing about it: undefined, and the caller tries again. */
   lose(fault: RunFault, innocent: boolean): void {
     if (this.settled) return;
+    const { limit, message } = fault;
+    if (limit?.name === 'maxQueuedRunsPerTenant') return this.#settle({ kind: 'refused', message, limit });
     if (innocent) return this.#settle(undefined);
-    const errors = [{ path: 'component_code', message: `${fault.message} while it was loaded` }];
-    this.#settle({ outcome: { ok: false, errors, ...limitOf(fault) } });
+    const errors = [{ path: 'component_code', message: `${message} while it was loaded` }];
+    this.#settle({ kind: 'looked-at', outcome: { ok: false, errors, ...this.#limitOf(fault) } });
   }
 
   #settle(loaded: LoadOutcome | undefined): void {
@@ -86,13 +101,14 @@ export class DescribeClient implements ProcessClient {
       : outcome.fault;
     // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
     const { limit } = fault;
-    const said = limit === undefined ? fault.message : describeLimit(limit, DESCRIBE_NAMES[limit.name]);
+    const said = limit === undefined ? fault.message : describeLimit(limit, this.#names[limit.name]);
     const message = said.replace(/ ?\[hw:component:\d+:\d+\]/, '');
     const errors = [{ path: 'component_code', message: `The component failed to load: ${message}` }];
-    return { outcome: { ok: false, errors, ...limitOf(fault) }, stack: fault.stack };
+    const refused: DescribeOutcome = { ok: false, errors, ...this.#limitOf(fault) };
+    return { kind: 'looked-at', outcome: refused, stack: fault.stack };
   }
-}
 
-function limitOf({ limit }: RunFault): { limit?: ExceededLimit } {
-  return limit === undefined ? {} : { limit: { ...limit, name: DESCRIBE_NAMES[limit.name] ?? limit.name } };
+  #limitOf({ limit }: RunFault): { limit?: ExceededLimit } {
+    return limit === undefined ? {} : { limit: { ...limit, name: this.#names[limit.name] ?? limit.name } };
+  }
 }

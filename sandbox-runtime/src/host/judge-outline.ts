@@ -1,11 +1,13 @@
-import type { ComponentDescription, DedupeStrategy, FieldError, HookName } from '@headwater/shared';
-import { LIMITS } from '@headwater/shared';
-import { MAX_OUTLINE_CHARS } from '../protocol/head-bounds.ts';
+import type { ComponentDescription, DedupeStrategy, ExceededLimit, FieldError, HookName } from '@headwater/shared';
+import { findTooMany, isStorableJson, LIMITS } from '@headwater/shared';
 import type { DescribeOutcome } from '../sandbox.ts';
 import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
+
+/** Before it is parsed: a megabyte of different names takes the node's thread more than a tenth of a second. */
+const BOUNDS = { values: 150_000, lists: 40_000, names: 5_000 };
 
 /** A key is a part of URLs: `GET /v1/components/{key}`. */
 const KEY = /^[\w.~-]+$/;
@@ -20,11 +22,20 @@ const STEP_VERSION = '0.0.1';
  * is that of a step, and may be nothing but a `run`.
  */
 export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
+  const tooMany = findTooMany(text, BOUNDS);
+  if (tooMany !== undefined) return refuse(`What the component says of itself ${tooMany}`);
   const read = readOutline(text);
   const outline = read === undefined || stepName === undefined ? read : withStepDefaults(read, stepName);
   if (outline === undefined) return refuse('The component could not be read');
+  const tooLong = exceededOf(outline['limit']);
+  if (tooLong !== undefined) {
+    const { name, value, used } = tooLong;
+    return refuse(`What the component says of itself is ${used} characters; the limit is ${value} (${name})`, tooLong);
+  }
   const failure = outline['error'];
   if (isObject(failure)) return refuse(`The component could not be read: ${String(failure['message'])}`);
+  if (!isStorableJson(text))
+    return refuse('The component says of itself a NUL character or half of a surrogate pair, which cannot be stored');
   if (outline['exported'] !== 'object') {
     return refuse(
       'The module must export the component as its default export: export default { name, version, run() {} }',
@@ -120,7 +131,7 @@ function optionalText(outline: Outline, name: string, maxChars: number, errors: 
 }
 
 function readOutline(text: string): Outline | undefined {
-  if (text.length > MAX_OUTLINE_CHARS) return undefined;
+  if (text.length > LIMITS.maxOutlineChars) return undefined;
   try {
     const outline = JSON.parse(text) as unknown;
     return isObject(outline) ? outline : undefined;
@@ -130,8 +141,18 @@ function readOutline(text: string): Outline | undefined {
   }
 }
 
-function refuse(message: string): DescribeOutcome {
-  return { ok: false, errors: [{ path: 'component_code', message }] };
+/** Of an outline that is too long to be told, how long it would be. It comes from the sandbox: only that number is taken from it. */
+function exceededOf(limit: unknown): ExceededLimit | undefined {
+  if (!isObject(limit) || limit['name'] !== 'maxOutlineChars') return undefined;
+  const value = LIMITS.maxOutlineChars;
+  const { used } = limit;
+  return Number.isSafeInteger(used) && (used as number) > value
+    ? { name: 'maxOutlineChars', value, used: used as number }
+    : undefined;
+}
+
+function refuse(message: string, limit?: ExceededLimit): DescribeOutcome {
+  return { ok: false, errors: [{ path: 'component_code', message }], ...(limit === undefined ? {} : { limit }) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

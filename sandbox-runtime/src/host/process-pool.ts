@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { createPresence, createReadPace, LIMITS } from '@headwater/shared';
+import { limitFault } from '../protocol/exceeded-limit.ts';
 import type { RunFault } from '../sandbox.ts';
 import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
@@ -30,8 +31,6 @@ export interface PoolOptions {
   idleMs: number;
   maxQueuedPerTenant: number;
 }
-
-const BUSY: RunFault = { code: 'UNAVAILABLE', message: 'Too many runs of this account wait for the sandbox' };
 
 /** Something to do in a process of a tenant. */
 export interface Placement {
@@ -102,10 +101,17 @@ export class ProcessPool {
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
-    if (this.#queue.countOf(lineOf(placement)) >= this.#options.maxQueuedPerTenant)
-      return placement.client.lose(BUSY, true);
+    const busy = this.#tooManyWait(placement);
+    if (busy !== undefined) return placement.client.lose(busy, true);
     this.#queue.add(lineOf(placement), placement);
     this.#dispatch();
+  }
+
+  #tooManyWait(placement: Placement): RunFault | undefined {
+    const value = this.#options.maxQueuedPerTenant;
+    const used = this.#queue.countOf(lineOf(placement)) + 1;
+    if (used <= value) return undefined;
+    return { ...limitFault({ name: 'maxQueuedRunsPerTenant', value, used }), code: 'UNAVAILABLE' };
   }
 
   /** Whether the tenant has runs in flight. */

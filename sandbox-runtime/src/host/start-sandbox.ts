@@ -5,6 +5,7 @@ import { pickGuestLimits } from '../protocol/guest-limits.ts';
 import { writeStepInput } from '../protocol/step-input.ts';
 import type {
   ComponentBundle,
+  DescribeOptions,
   DescribeOutcome,
   RunEntry,
   RunHost,
@@ -44,7 +45,7 @@ export interface SandboxOptions {
   maxWarmHeapMb?: number;
   /** Resident memory at which a process is killed; at 70 % of it, it takes no new runs. Default 1 536 MB. Linux only. */
   maxRssMb?: number;
-  /** Tasks of one tenant that wait for a process or for a turn in one; further ones are refused. Default 2 000. */
+  /** Tasks of one tenant that wait for a process or for a turn in one; further ones are refused. Default LIMITS.maxQueuedRunsPerTenant. */
   maxQueuedPerTenant?: number;
   /**
    * A control group folder that is this node's to make groups in, with the memory controller. Default: where the node is at
@@ -57,7 +58,6 @@ const DESCRIBE_LIMITS = {
   cpuMs: LIMITS.describeCpuMs,
   wallMs: LIMITS.describeWallMs,
   wallLimit: 'hookWallMs',
-  memoryMb: LIMITS.describeMemoryMb,
 } as const;
 
 /**
@@ -98,7 +98,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     recycleAfterRuns: options.recycleAfterRuns ?? 100_000,
     recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
     idleMs: options.idleMs ?? 300_000,
-    maxQueuedPerTenant: options.maxQueuedPerTenant ?? 2_000,
+    maxQueuedPerTenant: options.maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
   });
   const stop = async (): Promise<void> => {
     await pool.stop();
@@ -112,7 +112,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   const mapStack = createStackMaps();
   return {
-    describe: (tenantId, bundle, stepName) => describe(pool, mapStack, { tenantId, bundle, stepName }),
+    describe: (tenantId, bundle, about) => describe(pool, mapStack, { tenantId, bundle, ...about }),
     run: (request, host) => run(pool, mapStack, request, host),
     stats: () => pool.stats(),
     layers: () => confinement.layers,
@@ -172,14 +172,14 @@ function inputOf(entry: RunEntry): string {
   }
 }
 
-interface DescribeTask {
+interface DescribeTask extends DescribeOptions {
   tenantId: string;
   bundle: ComponentBundle;
-  stepName: string | undefined;
 }
 
 /**
- * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops.
+ * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops, and RATE_LIMITED
+ * where too much of the tenant waits.
  */
 async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTask): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
@@ -187,6 +187,10 @@ async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTas
   const loaded = first ?? (await describeOnce(pool, task, true));
   if (loaded === undefined)
     throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
+  if (loaded.kind === 'refused') {
+    const { message, limit } = loaded;
+    throw new HeadwaterError('RATE_LIMITED', message, { limit, retryAfterSeconds: 1 });
+  }
   const { outcome, stack } = loaded;
   if (outcome.ok || stack === undefined) return outcome;
   const mapped = await mapStack(task.tenantId, task.bundle, stack);
@@ -195,12 +199,15 @@ async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTas
 
 function describeOnce(
   pool: ProcessPool,
-  { tenantId, bundle, stepName }: DescribeTask,
+  { tenantId, bundle, stepName, memoryMb: accountMb = 0 }: DescribeTask,
   alone: boolean,
 ): Promise<LoadOutcome | undefined> {
+  // What runs of the account may hold at the top level of a module, loading it may as well; small accounts can save what others can.
+  const memoryMb = Math.max(LIMITS.describeMemoryMb, accountMb);
+  const memoryLimit = memoryMb > LIMITS.describeMemoryMb ? 'memoryMb' : 'describeMemoryMb';
   return new Promise((resolve) => {
-    const client = new DescribeClient(stepName, resolve);
-    const order: TaskOrder = { kind: 'describe', limits: DESCRIBE_LIMITS };
+    const client = new DescribeClient({ stepName, memoryLimit }, resolve);
+    const order: TaskOrder = { kind: 'describe', limits: { ...DESCRIBE_LIMITS, memoryMb } };
     const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
     pool.place({ tenantId, alone, client, start });
   });

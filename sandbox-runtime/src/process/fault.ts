@@ -14,6 +14,11 @@ export interface Fault {
 /** What V8 says of a buffer that the memory of the isolate has no room for. */
 const NO_ROOM = 'RangeError: Array buffer allocation failed';
 
+/** The limit behind a message of V8 about memory; undefined for any other message. */
+export function roomLimitOf(message: string, memoryMb: number): ExceededLimit | undefined {
+  return message === NO_ROOM ? { name: 'memoryMb', value: memoryMb, used: memoryMb } : undefined;
+}
+
 /** What a guest says about the end of its run. It writes it with intrinsics of its own, so it is JSON unless the isolate is broken. */
 export function readFailure(json: string, memoryMb: number): Fault {
   const {
@@ -22,8 +27,7 @@ export function readFailure(json: string, memoryMb: number): Fault {
     isConfiguration,
     limit: told,
   } = JSON.parse(json) as { message: string; stack?: string; isConfiguration?: boolean; limit?: ExceededLimit };
-  const limit =
-    told === undefined && message === NO_ROOM ? ({ name: 'memoryMb', value: memoryMb, used: memoryMb } as const) : told;
+  const limit = told ?? roomLimitOf(message, memoryMb);
   const isKnown = limit !== undefined && isRunLimit(limit.name);
   const code = isConfiguration === true ? 'CONFIGURATION_ERROR' : 'COMPONENT_ERROR';
   const fault: Fault = isKnown ? limitFault(limit) : { code, message };

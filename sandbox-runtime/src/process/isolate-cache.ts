@@ -28,7 +28,7 @@ export class IsolateCache {
   add(isolate: ComponentIsolate): void {
     const component = componentOf(isolate.key);
     for (const other of this.#byKey.values()) {
-      if (componentOf(other.key) === component) this.#retire(other);
+      if (componentOf(other.key) === component) this.retire(other);
     }
     this.#byKey.set(isolate.key, isolate);
     this.shrink();
@@ -56,7 +56,9 @@ export class IsolateCache {
     }
   }
 
-  #retire(isolate: ComponentIsolate): void {
+  /** It gets no more runs, and goes when its last one has ended. */
+  retire(isolate: ComponentIsolate): void {
+    if (this.#byKey.get(isolate.key) !== isolate) return;
     this.#byKey.delete(isolate.key);
     this.#retired.add(isolate);
   }

@@ -1,3 +1,4 @@
+import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import type { EntryLimits } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
@@ -13,8 +14,6 @@ export interface ToldLimits {
 const SHORT_NS = 100e6;
 /** The part of the time of a run that counts while its thread waits for a processor. */
 const WAITING_COUNTS = 1 / 2;
-/** Pieces of work beside the isolate that a run may have waiting. */
-const MAX_OPEN_CALLS = 1_000;
 
 /** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
 export class ProcessRun {
@@ -79,12 +78,18 @@ export class ProcessRun {
     this.#reads.clear();
   }
 
+  /** Set where the run may have no more work beside its isolate open. The guest has counted before: one that keeps to it never gets here. */
+  openCallsOver(): ExceededLimit | undefined {
+    const { maxOpenCalls } = this.guestLimits.limits;
+    const used = this.#openCalls + 1;
+    return used > maxOpenCalls ? { name: 'maxOpenCalls', value: maxOpenCalls, used } : undefined;
+  }
+
   /**
    * Does work for the run beside its isolate, one piece after another, and counts its time as the run's: so the time is that
-   * of one thread. Rejects with what the work throws, and over the limit of pieces that wait.
+   * of one thread. Rejects with what the work throws. How much of it may wait is up to the caller: `openCallsOver`.
    */
   async workBeside<Result>(work: () => Promise<Result> | undefined): Promise<Result | undefined> {
-    if (this.#openCalls >= MAX_OPEN_CALLS) throw new Error(`At most ${MAX_OPEN_CALLS} calls of crypto.subtle can wait`);
     this.#openCalls += 1;
     const done = this.#lastCall.then(async () => {
       const startedAtMs = performance.now();

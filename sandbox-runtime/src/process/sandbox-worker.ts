@@ -7,7 +7,7 @@ import { CALL } from '../protocol/isolate-calls.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
-import { type Fault, faultOfOthers, readFailure } from './fault.ts';
+import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
@@ -52,7 +52,7 @@ export class SandboxWorker {
     this.#routes = {
       reporter,
       done: (isolate, run, result) => this.#done(isolate, run, result),
-      failed: (isolate, run, failure) => this.#end(isolate, run, readFailure(failure, isolate.memoryMb)),
+      failed: (isolate, run, failure) => this.#failed(isolate, run, readFailure(failure, isolate.memoryMb)),
       overOutput: (isolate, run, exceeded) => this.#end(isolate, run, limitFault(exceeded)),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
       webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
@@ -169,7 +169,9 @@ export class SandboxWorker {
 
   #loadFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
-    this.#end(isolate, run, readThrown(error instanceof LoadError ? error.cause : error));
+    const fault = readThrown(error instanceof LoadError ? error.cause : error);
+    const limit = roomLimitOf(fault.message, isolate.memoryMb);
+    this.#end(isolate, run, limit === undefined ? fault : { ...fault, ...limitFault(limit) });
     this.#throw(isolate);
   }
 
@@ -209,6 +211,8 @@ export class SandboxWorker {
   }
 
   #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
+    const exceeded = run.openCallsOver();
+    if (exceeded !== undefined) return this.#end(isolate, run, limitFault(exceeded));
     const answer = run.workBeside(() => (run.over ? undefined : answerWebCrypto(head, bytes)));
     const answered = answer.then((given) => {
       if (given === undefined || isolate.dead) return;
@@ -230,6 +234,12 @@ export class SandboxWorker {
     const times = { cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() };
     this.#reporter.outcome(run.run, { ok: true, ...times, ...(result === undefined ? {} : { result }) });
     this.#close(isolate, run);
+  }
+
+  #failed(isolate: ComponentIsolate, run: ProcessRun, fault: Fault): void {
+    // Buffers that earlier runs have kept: the next run would find as little room.
+    if (fault.code === 'MEMORY_LIMIT') this.#cache.retire(isolate);
+    this.#end(isolate, run, fault);
   }
 
   #end(isolate: ComponentIsolate, run: ProcessRun, fault: Fault, innocent = false): void {

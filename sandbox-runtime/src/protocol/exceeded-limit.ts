@@ -5,7 +5,7 @@ type LimitCode = Extract<ErrorCode, 'CPU_LIMIT' | 'WALL_LIMIT' | 'MEMORY_LIMIT' 
 interface Wording {
   /** `#` stands for how much was used, with its unit. */
   text: string;
-  unit: '' | ' MB' | ' ms' | ' bytes';
+  unit: '' | ' MB' | ' ms' | ' bytes' | ' characters';
   code: LimitCode;
 }
 
@@ -28,9 +28,15 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxRunOutputBytes: wording('OUTPUT_LIMIT', 'The run put out # of events, logs, answers and stored values', ' bytes'),
   maxResultBytes: wording('OUTPUT_LIMIT', 'The result of the step has # of JSON', ' bytes'),
   maxExportBytes: wording('OUTPUT_LIMIT', 'A value given to $.export has # of JSON', ' bytes'),
+  maxOutlineChars: wording('OUTPUT_LIMIT', 'What the component says of itself has # as JSON', ' characters'),
+  maxPropOptionsBytes: wording('OUTPUT_LIMIT', 'The options of a prop have # of JSON', ' bytes'),
+  maxDynamicPropsBytes: wording('OUTPUT_LIMIT', 'What additionalProps answers has # of JSON', ' bytes'),
   maxEmitsPerRun: wording('OUTPUT_LIMIT', 'The run emitted # events'),
   maxSendsPerRun: wording('OUTPUT_LIMIT', 'The step made # calls of $.send'),
   maxCallsPerTurn: wording('RESOURCE_LIMIT', 'The run made # calls to the platform without a pause'),
+  maxOpenCalls: wording('RESOURCE_LIMIT', 'The component has # calls of crypto.subtle or data stores open'),
+  maxOpenCallBytes: wording('RESOURCE_LIMIT', 'Open calls of crypto.subtle or data stores hold #', ' bytes'),
+  maxQueuedRunsPerTenant: wording('RESOURCE_LIMIT', 'Too many runs of this account wait for the sandbox: #'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
   maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),
@@ -41,8 +47,20 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxConnections: wording('RESOURCE_LIMIT', 'The runs of the account asked for # connections at the same time'),
   maxFetchesPerSecond: wording('RESOURCE_LIMIT', 'The runs of the account asked for # requests in one second'),
   maxFetchBytesPerTenant: wording('RESOURCE_LIMIT', 'Requests of the account and their answers hold #', ' bytes'),
-  maxFetchHeaders: wording('RESOURCE_LIMIT', 'A request has # headers'),
-  maxFetchHeaderBytes: wording('RESOURCE_LIMIT', 'The headers of a request have #', ' bytes'),
+  maxFetchHeaders: wording('RESOURCE_LIMIT', 'A request or an answer of the run has # headers'),
+  maxFetchHeaderBytes: wording('RESOURCE_LIMIT', 'The headers of a request or an answer of the run have #', ' bytes'),
+  maxFetchUrlChars: wording('RESOURCE_LIMIT', 'The URL of a request has #', ' characters'),
+  maxFetchRedirects: wording('RESOURCE_LIMIT', 'A request was redirected # times'),
+  maxFetchFramingBytes: wording('RESOURCE_LIMIT', 'An answer came with # that are not its body', ' bytes'),
+  maxNameAddresses: wording('RESOURCE_LIMIT', 'The host of a request has # addresses'),
+  maxSystemLookupsWaiting: wording('RESOURCE_LIMIT', '# names of hosts wait to be looked up'),
+  maxFetchMethodChars: wording('RESOURCE_LIMIT', 'The method of a request has #', ' characters'),
+  maxHeaderNameChars: wording('RESOURCE_LIMIT', 'The name of a header has #', ' characters'),
+  maxHeadChars: wording(
+    'RESOURCE_LIMIT',
+    'The URL and headers of a request or an answer have # as JSON',
+    ' characters',
+  ),
   fetchTimeoutMs: wording('RESOURCE_LIMIT', 'A request took #', ' ms'),
   maxTmpBytes: wording('RESOURCE_LIMIT', 'The run keeps # below /tmp', ' bytes'),
   maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),

@@ -40,6 +40,12 @@ const OF_PLATFORM = [
   'maxPropOptionsBytes',
   'maxDynamicPropsBytes',
   'maxCallsPerTurn',
+  'maxOpenCalls',
+  'maxOpenCallBytes',
+  'maxFetchMethodChars',
+  'maxHeaderNameChars',
+  'maxHeadChars',
+  'maxOutlineChars',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */

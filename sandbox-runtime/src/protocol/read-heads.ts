@@ -1,7 +1,6 @@
 import { type EmittedEvent, type ExceededLimit, type HttpResponse, LIMITS } from '@headwater/shared';
 import type { DataStoreCall, FetchRequest } from '../sandbox.ts';
 import { FrameError } from './frames.ts';
-import { MAX_HEAD_CHARS } from './head-bounds.ts';
 import { isRunLimit } from './run-limit-names.ts';
 
 /*
@@ -13,13 +12,13 @@ import { isRunLimit } from './run-limit-names.ts';
 const MAX_DURATION_MS = 24 * 3600 * 1000;
 /** The first and the last moment of a Date, from 1970 on; the database has room for these, and not for every number. */
 const MAX_MOMENT_MS = 8.64e15;
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
+const METHOD = token(LIMITS.maxFetchMethodChars);
+const HEADER_NAME = token(LIMITS.maxHeaderNameChars);
 /** What may not be in a header value: it would end the line. */
 const LINE_BREAKS = /[\0\r\n]/;
 
 export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
-  const head = readObject(json);
-  const { id, name, summary, ts, emittedAtMs } = head;
+  const { id, name, summary, ts, emittedAtMs } = readObject(json, ['id', 'name', 'summary', 'ts', 'emittedAtMs']);
   const meta: Omit<EmittedEvent, 'data'> = { emittedAtMs: moment(emittedAtMs, 'emittedAtMs') };
   if (typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))) meta.id = id;
   else if (id !== undefined) throw new FrameError('An event id of the wrong type');
@@ -30,7 +29,7 @@ export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
 }
 
 export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
-  const { status, headers } = readObject(json);
+  const { status, headers } = readObject(json, ['status', 'headers']);
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
     throw new FrameError('A response status that is none');
   }
@@ -45,10 +44,10 @@ export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
 }
 
 export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
-  const head = readObject(json);
+  const head = readObject(json, ['url', 'method', 'redirect', 'headers']);
   const method = string(head['method'], 'method');
   const redirect = head['redirect'];
-  if (!TOKEN.test(method)) throw new FrameError('A request method that is none');
+  if (!METHOD.test(method)) throw new FrameError('A request method that is none');
   if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual')
     throw new FrameError('An unknown redirect mode');
   return { url: string(head['url'], 'url'), method, redirect, headers: readHeaders(head['headers']) };
@@ -57,7 +56,7 @@ export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
 const STORE_OPS: readonly DataStoreCall['op'][] = ['get', 'set', 'delete', 'has', 'keys', 'entries', 'clear'];
 
 export function readDataStoreCall(json: string): Omit<DataStoreCall, 'valueJson'> {
-  const head = readObject(json);
+  const head = readObject(json, ['storeId', 'op', 'key', 'ttlSeconds', 'cursor']);
   const op = STORE_OPS.find((known) => known === head['op']);
   if (op === undefined) throw new FrameError('An unknown operation on a data store');
   const call: Omit<DataStoreCall, 'valueJson'> = { storeId: string(head['storeId'], 'storeId'), op };
@@ -115,25 +114,34 @@ function readHeaders(value: unknown): [string, string][] {
     if (!Array.isArray(pair) || pair.length !== 2) throw new FrameError('A header that is no pair');
     const name = string(pair[0], 'header');
     const text = string(pair[1], 'header');
-    if (!TOKEN.test(name) || LINE_BREAKS.test(text)) throw new FrameError('A header that would break its line');
+    if (!HEADER_NAME.test(name) || LINE_BREAKS.test(text)) throw new FrameError('A header that would break its line');
     return [name, text];
   });
 }
 
-/** Throws FrameError for what is no JSON of an object, or longer than a head. */
-export function readObject(json: string): Record<string, unknown> {
+/**
+ * Throws FrameError for what is no JSON of an object, longer than a head, or has other members: thousands of them in each head would take the
+ * node's whole thread, and count for no limit.
+ */
+export function readObject(json: string, members: readonly string[]): Record<string, unknown> {
   const value = parse(json);
   if (typeof value !== 'object' || value === null) throw new FrameError('A head that is no object');
+  for (const name of Object.keys(value))
+    if (!members.includes(name)) throw new FrameError('A head with more than it has');
   return value as Record<string, unknown>;
 }
 
 function parse(json: string): unknown {
-  if (json.length > MAX_HEAD_CHARS) throw new FrameError('A head over its limit');
+  if (json.length > LIMITS.maxHeadChars) throw new FrameError('A head over its limit');
   try {
     return JSON.parse(json);
   } catch (cause) {
     throw new FrameError('A head that is no JSON', { cause });
   }
+}
+
+function token(maxChars: number): RegExp {
+  return new RegExp(`^[!#$%&'*+\\-.^_\`|~0-9A-Za-z]{1,${maxChars}}$`);
 }
 
 export function string(value: unknown, what: string): string {

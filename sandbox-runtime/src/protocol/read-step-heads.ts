@@ -20,7 +20,7 @@ export function readSendKind(text: string): SendCall['kind'] {
 
 /** `contextJson`: of `rerun`. */
 export function readFlow(json: string, contextJson: string | undefined): FlowAction {
-  const { kind, reason, ms, maxRetries } = readObject(json);
+  const { kind, reason, ms, maxRetries } = readObject(json, ['kind', 'reason', 'ms', 'maxRetries']);
   switch (kind) {
     case 'exit':
       return reason === undefined ? { kind } : { kind, reason: readReason(reason) };

@@ -4,7 +4,19 @@ const OF_PLATFORM = [
   'maxFetchBytesPerTenant',
   'maxFetchHeaders',
   'maxFetchHeaderBytes',
+  'maxFetchUrlChars',
+  'maxFetchRedirects',
+  'maxFetchFramingBytes',
+  'maxNameAddresses',
+  'maxSystemLookupsWaiting',
   'maxCallsPerTurn',
+  'maxOpenCalls',
+  'maxOpenCallBytes',
+  'maxFetchMethodChars',
+  'maxHeaderNameChars',
+  'maxHeadChars',
+  'maxPropOptionsBytes',
+  'maxDynamicPropsBytes',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** Whether a run can say that it ended by this limit. Those of its process and of its workflow are said from outside. */

@@ -4,17 +4,32 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('is judged by what was read once, and runs or fails as that', async () => {
-  const ran = await world.unharmed(() =>
-    world.attack(`
-let reads = 0;
-const changing = (values) => ({ get: () => values[reads++ % values.length], enumerable: true, configurable: true });
+/** A component each of whose members answers with these, in turn, and then with the last one. */
+const changing = (run: string, methods: string, hooks: string) => `
+const changing = (...values) => {
+  let reads = 0;
+  return { get: () => values[Math.min(reads++, values.length - 1)], enumerable: true, configurable: true };
+};
 const component = { name: 'Changes', version: '1', props: { db: '$.service.db' } };
-Object.defineProperty(component, 'run', changing([function () { this.$emit('ran'); }, 'text', null]));
-Object.defineProperty(component, 'methods', changing([{ $emit() {} }, null, 5]));
-Object.defineProperty(component, 'hooks', changing([null, { deploy: 5 }, 'x']));
-export default component;`),
-  );
-  const told = ran.refused?.code ?? ran.error?.code ?? 'ran';
-  expect(['ran', 'invalid-component', 'COMPONENT_ERROR']).toContain(told);
+Object.defineProperty(component, 'run', changing(${run}));
+Object.defineProperty(component, 'methods', changing(${methods}));
+Object.defineProperty(component, 'hooks', changing(${hooks}));
+export default component;`;
+
+const RUN = `function () { this.$emit(typeof this.own); }`;
+
+it('is judged by what was read first, and runs as that', async () => {
+  const code = changing(`${RUN}, 'text', null`, '{ own() {} }, null, 5', `{ deploy() {} }, { deploy: 5 }, 'x'`);
+  const ran = await world.unharmed(() => world.attack(code));
+  expect(ran).toMatchObject({ events: ['function'] });
+  expect([ran.refused, ran.error]).toEqual([undefined, undefined]);
+});
+
+it.each([
+  ['run', changing(`'text', ${RUN}`, '{}', '{}'), 'run must be a method, not a string'],
+  ['hooks', changing(RUN, '{}', `'x', {}`), 'hooks must be an object of methods'],
+  ['hooks.deploy', changing(RUN, '{}', '{ deploy: 5 }, { deploy() {} }'), 'must be a method'],
+])('is refused for %s that was none when it was read first', async (path, code, message) => {
+  const { refused } = await world.unharmed(() => world.attack(code));
+  expect(refused).toMatchObject({ status: 400, code: 'invalid-component', errors: [{ path, message }] });
 });

@@ -43,6 +43,11 @@ const BREAKS: Record<string, [frames: string, reason: string]> = {
     `for (let i = 0; i < 200; i++) send(FETCH, run, '1', ${fetchOf({ url: 'http://127.0.0.1:1/', headers: [] })})`,
     'same number',
   ],
+  'heads of thousands of members': [
+    `const members = Object.fromEntries(Array.from({ length: 20e3 }, (_, i) => ['m' + i, 0]));
+     send(EMIT, run, '1', JSON.stringify({ emittedAtMs: 1, ...members }))`,
+    'A head with more than it has',
+  ],
   'a call on stores that is no JSON': [`send(DATA_STORE, run, '1', '{')`, 'A head that is no JSON'],
   'reads without end': [`for (let i = 1; i < 9_000; i++) send(DB_GET, run, String(i), 'key' + i)`, 'went over a limit'],
   'words about other runs without end': [

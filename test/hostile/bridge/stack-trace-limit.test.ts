@@ -13,6 +13,8 @@ down(5000);`),
   );
   expect(deep.error).toMatchObject({ code: 'COMPONENT_ERROR', message: 'bottom' });
   expect(deep.error?.stack?.length).toBeLessThan(10_000);
-  const odd = await world.attack(`Error.prepareStackTrace = () => ({ not: 'text' }); throw new Error('odd');`);
+  const odd = await world.unharmed(() =>
+    world.attack(`Error.prepareStackTrace = () => ({ not: 'text' }); throw new Error('odd');`),
+  );
   expect(odd.error).toMatchObject({ code: 'COMPONENT_ERROR', message: 'odd' });
 });

@@ -54,10 +54,12 @@ it('each of them ends the process, and no other run notices', async () => {
 });
 
 it('what a step returns is JSON, or the step has failed', async () => {
-  const ran = await runInForgedProcess(
-    `function attack() { send(OUTCOME, 1, '[1,1]', '{"a":'); }`,
-    { entry: { kind: 'step', input: stepInput() } },
-    { ...recordingHost(), step: recordingStep().step },
+  const ran = await world.unharmed(() =>
+    runInForgedProcess(
+      `function attack() { send(OUTCOME, 1, '[1,1]', '{"a":'); }`,
+      { entry: { kind: 'step', input: stepInput() } },
+      { ...recordingHost(), step: recordingStep().step },
+    ),
   );
   expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'COMPONENT_ERROR' } });
 });
@@ -67,10 +69,12 @@ it.each([
   ['a result', `send(OUTCOME, 1, '[1,1]', LARGE);`],
 ])('%s beyond its own limit is not taken', async (_, script) => {
   const { step, record } = recordingStep();
-  const ran = await runInForgedProcess(
-    `const LARGE = '"' + 'x'.repeat(6.5e6) + '"'; function attack() { ${script} }`,
-    { entry: { kind: 'step', input: stepInput() } },
-    { ...recordingHost(), step },
+  const ran = await world.unharmed(() =>
+    runInForgedProcess(
+      `const LARGE = '"' + 'x'.repeat(6.5e6) + '"'; function attack() { ${script} }`,
+      { entry: { kind: 'step', input: stepInput() } },
+      { ...recordingHost(), step },
+    ),
   );
   expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
   expect(record.exports).toEqual([]);
@@ -78,10 +82,12 @@ it.each([
 
 it('a run that is no step has none of it', async () => {
   const said = [`send(STEP_EXPORT, 1, 'a', '1')`, `send(STEP_SEND, 1, 'emit', '{}')`, flow({ kind: 'exit' })];
-  for (const call of said) {
-    const { step, record } = recordingStep();
-    const ran = await runInForgedProcess(`function attack() { ${call}; }`, {}, { ...recordingHost(), step });
-    expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
-    expect(record).toEqual({ exports: [], sends: [], flows: [], responses: [] });
-  }
+  await world.unharmed(async () => {
+    for (const call of said) {
+      const { step, record } = recordingStep();
+      const ran = await runInForgedProcess(`function attack() { ${call}; }`, {}, { ...recordingHost(), step });
+      expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
+      expect(record).toEqual({ exports: [], sends: [], flows: [], responses: [] });
+    }
+  });
 });

@@ -11,7 +11,11 @@ it('each ends at its limit, and the neighbour is served meanwhile', async () => 
       `export default { name: 'Burn', version: '1', async run() { await null; for (;;); } };`,
     );
     const runs = await Promise.all(Array.from({ length: 12 }, () => world.run(id)));
-    return runs.map((run) => run.error?.code);
+    return runs.map((run) => run.error);
   });
-  expect(errors).toEqual(Array(12).fill('CPU_LIMIT'));
+  expect(errors).toHaveLength(12);
+  for (const error of errors) {
+    expect(error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 200 } });
+    expect(error?.limit?.used).toBeGreaterThanOrEqual(200);
+  }
 });

@@ -1,6 +1,6 @@
 // egress: Redirects in a circle, and a chain of them that never ends.
 import { expect, it } from 'vitest';
-import { fetchEach, rawServer, refusedRun, response } from '../../support/hostile-egress.ts';
+import { fetchEach, rawServer, response } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
@@ -12,7 +12,8 @@ const server = rawServer((socket, request) => {
 
 it('ends after ten', async () => {
   const ran = await world.unharmed(() => fetchEach(world, [`${server.url}/circle`, `${server.url}/chain`]));
-  expect(ran.error).toMatchObject(refusedRun(/More than 10 redirects/));
+  expect(ran.messages).toHaveLength(2);
+  for (const message of ran.messages) expect(message).toMatch(/\b11 .*the limit maxFetchRedirects is 10$/);
   expect(ran.reached).toEqual([]);
   expect(server.connections() % 22).toBe(0);
 });

@@ -4,14 +4,17 @@ import { drip, fetchEach, rawServer } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-const server = rawServer((socket) => {
-  socket.write('HTTP/1.1 200 OK\\r\\nx-slow: ');
+const server = rawServer((socket, request) => {
+  socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\nx-slow: ');
   drip(socket, 'a');
+  if (request.startsWith('GET /short')) setTimeout(() => socket.end('\r\n\r\n'), 100);
 });
 
 it('ends at the timeout of a request, and its connection is closed', async () => {
   await world.limit({ fetchTimeoutMs: 1_000 });
-  const ran = await world.unharmed(() => fetchEach(world, [server.url]));
+  // The short one arrives, byte by byte: what the long one waits for is the end of its headers.
+  const ran = await world.unharmed(() => fetchEach(world, [`${server.url}/short`, `${server.url}/long`]));
+  expect(ran.reached).toEqual([{ url: `${server.url}/short`, status: 200 }]);
   expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'fetchTimeoutMs', value: 1_000 } });
   expect(ran.error?.limit?.used).toBeGreaterThanOrEqual(1_000);
   await expect.poll(server.open).toBe(0);

@@ -26,6 +26,20 @@ it('each is a clear refusal or is stored, and never a failure of the server', as
         });
         expect([text, made.status]).toEqual([text, 422]);
       }
+      for (const definition of [
+        `name: 'a${text}', props: {}`,
+        `name: 'Odd', description: '${text}', props: {}`,
+        `name: 'Odd', props: { x: { type: 'string', label: '${text}' } }`,
+        `name: 'Odd', props: { ['x${text}']: { type: 'string' } }`,
+      ]) {
+        const code = `export default { version: '1', ${definition}, run() {} };`;
+        const { status, body } = await attacker.api('POST', '/components', { component_code: code });
+        expect([definition, status, body.detail]).toEqual([
+          definition,
+          400,
+          expect.stringContaining('cannot be stored'),
+        ]);
+      }
       const trigger = {
         source_id: 'dc_any',
         event_name: JSON.parse(`"${text.replace(String.raw`\0`, String.raw`\u0000`)}"`),

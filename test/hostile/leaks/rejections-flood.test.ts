@@ -4,20 +4,27 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('they are log lines of the run, as many as it may have, and the source works afterwards', async () => {
-  await world.limit({ maxLogLinesPerRun: 50, runCpuMs: 3_000 });
-  const [flood, after] = await world.unharmed(async () => {
+it('they are log lines of the run, one a turn and as many as it may have, and the source works afterwards', async () => {
+  await world.limit({ maxLogLinesPerRun: 50, memoryMb: 256, runCpuMs: 60_000 });
+  const [atOnce, inTurns, after] = await world.unharmed(async () => {
     const { id } = await world.attacker.deploy(`
-      export default { name: 'Rejections', version: '1', async run(event) {
-        if (event.flood) for (let i = 0; i < 1e5; i++) Promise.reject(new Error('lost ' + i));
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      export default { name: 'Rejections', version: '1', async run({ turns, each }) {
+        for (let turn = 0; turn < turns; turn++) {
+          for (let i = 0; i < each; i++) Promise.reject(new Error('lost ' + i));
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
         this.$emit('ended');
       } };`);
-    return [await world.run(id, { flood: true }), await world.run(id, {})];
+    const events = [{ turns: 1, each: 100_000 }, { turns: 100, each: 1_000 }, {}];
+    const runs = [];
+    for (const event of events) runs.push(await world.run(id, event, 60_000));
+    return runs;
   });
-  expect([undefined, 'CPU_LIMIT', 'MEMORY_LIMIT']).toContain(flood?.error?.code);
-  // And one line that says that there were more.
-  expect(flood?.logs.length).toBeLessThanOrEqual(51);
-  expect(after?.error).toBeUndefined();
-  expect(after?.events.at(-1)).toBe('ended');
+  expect([atOnce?.error, inTurns?.error, after?.error]).toEqual([undefined, undefined, undefined]);
+  const line = expect.stringMatching(/^Unhandled rejection: lost \d+$/) as string;
+  expect(atOnce?.logs).toEqual([line]);
+  const dropped = 'Further log lines are dropped; the limit maxLogLinesPerRun is 50';
+  expect(inTurns?.logs).toEqual([...Array<string>(50).fill(line), dropped]);
+  expect(after?.logs).toEqual([]);
+  expect(after?.events).toEqual(['ended', 'ended', 'ended']);
 });

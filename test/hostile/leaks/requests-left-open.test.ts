@@ -1,19 +1,51 @@
 // process: A run that returns while its requests wait for servers that never answer.
 import { expect, it } from 'vitest';
 import { rawServer } from '../../support/hostile-egress.ts';
+import { expectNothingKept } from '../../support/hostile-guest.ts';
+import { withinMemory } from '../../support/hostile-ingress.ts';
 import { hostile } from '../../support/hostile.ts';
+import { recordingHost } from '../../support/run-host.ts';
+import { bundle, sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
 
 const world = hostile();
+const sandbox = sandboxForFile();
 const server = rawServer(() => undefined);
 
 it('their connections are closed with the run', async () => {
   const ran = await world.unharmed(() =>
-    world.attack(`
+    withinMemory(world.server, () =>
+      world.attack(`
       for (let i = 0; i < 20; i++) fetch('${server.url}/' + i).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 300));
       this.$emit('gone');`),
+    ),
   );
   expect(ran.error).toBeUndefined();
   expect(ran.events).toContain('gone');
   await expect.poll(server.open).toBe(0);
+});
+
+it.runIf(process.platform === 'linux')('nothing of them stays in the sandbox process', async () => {
+  // Each has a megabyte with it; all that are left open would be 200.
+  const component = await bundle(
+    withRun(`for (let i = 0; i < 20; i++) fetch('https://example.com/', { method: 'POST', body: new Uint8Array(1e6) }).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 10));`),
+  );
+  await world.unharmed(() =>
+    expectNothingKept(10, async () => {
+      const host = recordingHost({
+        fetch: (_, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve({ ok: false, message: 'aborted' }));
+          }),
+      });
+      const { outcome } = await sandbox.run(component, {
+        host,
+        isolateKey: 'dc_open:1',
+        cpuMs: 60_000,
+        wallMs: 120_000,
+      });
+      expect(outcome.ok).toBe(true);
+    }),
+  );
 });

@@ -1,10 +1,11 @@
-import type { TestedFlow, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
+import type { TestedFlow, TestedResponse, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
 import type { ExecutionError } from '../../contract-workflows.ts';
 import { readLines } from '../../run/stored-lines.ts';
 import { visibleStep } from '../run/execution-context.ts';
 import type { StepRow } from '../run/execution-rows.ts';
 import type { StepContext } from '../run/run-step.ts';
 import { bytesOfSends, runSteps, type StepsEnd, type StepsHost, type StepsTask } from '../run/run-steps.ts';
+import { testedResponse } from './tested-response.ts';
 
 type Played = Pick<WorkflowTestRecord, 'status' | 'steps'>;
 
@@ -16,7 +17,7 @@ export async function playSteps(
 ): Promise<Played> {
   const rows: StepRow[] = [];
   const flows = new Map<StepRow, TestedFlow>();
-  const responds = new Map<number, TestedStep['responds']>();
+  const responds = new Map<number, TestedResponse[]>();
   const host: StepsHost = {
     store(row) {
       rows.push(row);
@@ -27,7 +28,7 @@ export async function playSteps(
     mayGoOn: async () => true,
     respond(response, immediate) {
       const position = task.from + rows.length;
-      responds.set(position, [...(responds.get(position) ?? []), { response, immediate }]);
+      responds.set(position, [...(responds.get(position) ?? []), testedResponse(response, immediate)]);
     },
     urls: () => urls,
   };

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobCrowds } from '../../jobs/job-crowds.ts';
 import type { Log } from '../../log.ts';
-import { createBatcher, isDataError } from '../../store/batcher.ts';
+import { createBatcher } from '../../store/batcher.ts';
+import { comesAgain } from '../../store/comes-again.ts';
 import { commitExecutions } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
 import { inTime } from '../../store/renewed-client.ts';
-import type { ExecutionCommit } from './execution-rows.ts';
+import { charsOf, type ExecutionCommit } from './execution-rows.ts';
 
 export interface ExecutionCommitterOptions {
   sql: Sql;
@@ -18,7 +19,7 @@ export interface ExecutionCommitterOptions {
 export interface ExecutionCommitter {
   /**
    * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and nothing was written.
-   * Rejects with a data error where Postgres does not take what it is given.
+   * Rejects with what `comesAgain` where Postgres does not take what it is given, or no statement can be made of it.
    */
   commit(commit: ExecutionCommit): Promise<boolean>;
   /** The same for executions that wait from now on. */
@@ -44,7 +45,7 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
       minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
-      isItemsFault: isDataError,
+      isItemsFault: comesAgain,
       share: {
         tenantOf: ({ key }) => key.accountId,
         weightOf: charsOf,
@@ -68,7 +69,7 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
       try {
         return await write();
       } catch (error) {
-        if (isDataError(error) || tries === MAX_TRIES) throw error;
+        if (comesAgain(error) || tries === MAX_TRIES) throw error;
         log.warn({ execution, tries, err: error }, 'a step could not be stored and is tried again');
         await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
       }
@@ -83,12 +84,4 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
       await waits.drain();
     },
   };
-}
-
-function charsOf({ steps, start, end }: ExecutionCommit): number {
-  const own = end === undefined ? 0 : start.event.length;
-  return steps.reduce(
-    (chars, { exports, value = '', logs }) => chars + exports.length + value.length + logs.length,
-    own,
-  );
 }

@@ -80,3 +80,15 @@ export interface ExecutionCommit {
   end?: ExecutionEnd;
   wait?: ExecutionWait;
 }
+
+/** All that may be long of what is written: what is left out here is written beside others and at no pace. */
+export function charsOf({ steps, start, end, wait }: ExecutionCommit): number {
+  let chars = wait?.context?.length ?? 0;
+  if (end !== undefined || wait !== undefined) chars += start.event.length + start.context.length;
+  chars += (end?.error?.length ?? 0) + (end?.reason?.length ?? 0);
+  for (const { exports, value = '', logs, error = '', sends } of steps) {
+    chars += exports.length + value.length + logs.length + error.length;
+    for (const { payload, sealed = '' } of sends) chars += payload.length + sealed.length;
+  }
+  return chars;
+}

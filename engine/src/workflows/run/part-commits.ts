@@ -60,7 +60,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     stored: unstored.store,
     async park(last, wait) {
-      const bytes = waiting.with(last);
+      const bytes = waiting.with(last, wait.context);
       const exceeded = waiting.exceededBy(bytes);
       if (exceeded !== undefined) return exceeded;
       const place = { position: last.position, token: options.tokens.make(key.id, last), bytes };

@@ -1,6 +1,8 @@
 import { limitFault } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import { isDataError } from '../../store/batcher.ts';
+import { comesAgain } from '../../store/comes-again.ts';
+import { isDatabaseAway } from '../../store/lost-connection.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
 import type { ExecutionWait, StepRow } from './execution-rows.ts';
@@ -35,25 +37,61 @@ const LOST = 'The execution was cancelled, or goes on elsewhere';
 export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
   const commits = createPartCommits(options, execution);
   const part: Part = { options, execution, commits, client: createClientAnswer(execution.invocation) };
-  const run = () => runSteps(options, taskOf(part), hostOf(part, turn));
-  const failHere = () => {
-    commits.forgetSteps();
-    return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
-  };
-  const failBare = () => {
-    commits.forgetOutput();
-    return failHere();
-  };
-  for (const next of [turn.isAbandoned ? () => abandon(part) : run, failHere, failBare]) {
-    try {
-      await settle(part, await next());
-      return;
-    } catch (error) {
-      // Given back, it would come to the same end again.
-      if (!isDataError(error) || next === failBare) throw error;
-      options.log.error({ execution: execution.key.id, err: error }, 'what an execution brought could not be stored');
-    }
+  let ended = turn.isAbandoned ? await endAbandoned(part) : await runToEnd(part, turn);
+  if (ended.ok) return;
+  options.log.error({ execution: execution.key.id, err: ended.error }, 'what an execution brought could not be stored');
+  commits.forgetSteps();
+  if (!turn.isAbandoned) ended = await tryTo(() => settle(part, failHere(part)), comesAgain);
+  if (!ended.ok) await finishBare(part);
+}
+
+type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown };
+
+/** Rejects with an error that is not `expected`: given back, the execution is tried again some other time. */
+async function tryTo<T>(work: () => Promise<T>, expected: (error: unknown) => boolean): Promise<Tried<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    if (!expected(error)) throw error;
+    return { ok: false, error };
   }
+}
+
+async function runToEnd(part: Part, turn: Turn): Promise<Tried<void>> {
+  const ran = await tryTo(() => runSteps(part.options, taskOf(part), hostOf(part, turn)), isDataError);
+  // Given back, it would come to the same end again.
+  return ran.ok ? tryTo(() => settle(part, ran.value), comesAgain) : ran;
+}
+
+/**
+ * Nobody comes after this: whatever it fails with but a database that is away is a reason to end it without what it brings. One that was
+ * given up as often again has something in it that ends nodes, or their connections, before they can say why.
+ */
+async function endAbandoned(part: Part): Promise<Tried<void>> {
+  const { attempts } = part.execution.invocation;
+  if (attempts > 2 * LIMITS.maxInvocationAttempts + 1)
+    return { ok: false, error: new Error(`It was started ${attempts} times`) };
+  return tryTo(
+    () => settle(part, abandon(part)),
+    (error) => !isDatabaseAway(error),
+  );
+}
+
+function failHere(part: Part): StepsEnd {
+  return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
+}
+
+/** Its end and nothing that it brings: not tried again, what could not be stored is in the steps before as well. */
+async function finishBare(part: Part): Promise<void> {
+  part.commits.forgetSteps();
+  part.commits.forgetOutput();
+  const fault = { code: 'INTERNAL' as const, message: 'What the execution has put out could not be stored' };
+  const end = failNext(part, fault.code, fault.message);
+  if (end.kind !== 'failed') {
+    return finish(part, undefined, { status: 'failed', error: JSON.stringify(fault), failure: { fault } });
+  }
+  const { last, step } = end;
+  return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure: { fault, step } });
 }
 
 function abandon(part: Part): StepsEnd {

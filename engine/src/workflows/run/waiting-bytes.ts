@@ -4,12 +4,15 @@ import { bytesOfStep, type Execution } from './execution.ts';
 import type { StepRow } from './execution-rows.ts';
 import { bytesOfSends } from './run-steps.ts';
 
-/** What one execution counts for maxWaitingBytes, about: characters of its event, which is in two rows, its context and its steps. */
+/**
+ * What one execution counts for maxWaitingBytes, about: characters of its event, which is in two rows, its context, its steps, and what
+ * its next run is given. The row of its wait says how much that is, what resumed it included: as much is taken back when it goes on.
+ */
 export interface WaitingBytes {
   /** It has one more step. */
   add(row: StepRow): void;
-  /** What it would wait with after this step. */
-  with(last: StepRow): number;
+  /** What it would wait with after this step. `given`: to the next run, sealed. */
+  with(last: StepRow, given?: string): number;
   /** The limit that its account would be over. */
   exceededBy(bytes: number): ExceededLimit | undefined;
   /** It waits with so much now; 0: not any more. */
@@ -26,8 +29,13 @@ export function createWaitingBytes(
     add(row) {
       usedBytes += bytesOfRow(row);
     },
-    with: (last) =>
-      LIMITS.waitingOverheadBytes + 2 * start.event.length + start.context.length + usedBytes + bytesOfRow(last),
+    with: (last, given = '') =>
+      LIMITS.waitingOverheadBytes +
+      2 * start.event.length +
+      start.context.length +
+      usedBytes +
+      bytesOfRow(last) +
+      given.length,
     exceededBy(bytes) {
       const { maxWaitingBytes: value } = account;
       const used = waiting.of(key.accountId) + bytes - counted;

@@ -31,10 +31,12 @@ export function openPackageCache(dir: string, trustMs: number): PackageCache {
     async readJson(folder, key) {
       const path = jsonPath(folder, key);
       const age = await stat(path).then(
-        ({ mtimeMs }) => Date.now() - mtimeMs,
+        // Times of the file system are finer than those of Date.
+        ({ mtimeMs }) => Date.now() - Math.floor(mtimeMs),
         () => Number.POSITIVE_INFINITY,
       );
-      const bytes = age < trustMs ? await readIfThere(path) : undefined;
+      // A forged process may say that a file is of a year to come, to be believed until then.
+      const bytes = age >= 0 && age < trustMs ? await readIfThere(path) : undefined;
       return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown);
     },
     writeJson: (folder, key, value) => writeWhole(jsonPath(folder, key), JSON.stringify(value)),

@@ -1,0 +1,54 @@
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import type { ComponentRecord } from '../contract-components.ts';
+import type { Step } from './deployment.ts';
+
+/** What a new version may still hold: each of its methods throws INVALID_REQUEST, with the limit, once that is more than there is room for. */
+export interface VersionSize {
+  /** What the component of a step has of definitions of props. Before they are made use of: their defaults become part of the step. */
+  addDefinitions(component: Pick<ComponentRecord, 'id' | 'configurableProps'>): Promise<void>;
+  addStep(step: Step): Promise<void>;
+}
+
+/**
+ * A request of some kilobytes makes a hundred megabytes where each of a hundred steps has a megabyte of defaults. Each value is measured
+ * on its own, and between them `giveWay` lets others have the thread: to measure all of it at once would be what is to be prevented.
+ */
+export function measureVersion(giveWay: () => Promise<void>): VersionSize {
+  const value = LIMITS.maxWorkflowVersionBytes;
+  const ofComponents = new Map<string, number>();
+  let used = 0;
+
+  function add(bytes: number): void {
+    used += bytes;
+    if (used <= value) return;
+    const message = `With it, the version has more than ${value} bytes: its steps as JSON, each with the definitions of its props`;
+    throw new HeadwaterError('INVALID_REQUEST', message, { limit: { name: 'maxWorkflowVersionBytes', value, used } });
+  }
+
+  async function bytesOf(record: object): Promise<number> {
+    let bytes = 0;
+    for (const [key, item] of Object.entries(record)) {
+      bytes += jsonBytes(key) + jsonBytes(item);
+      await giveWay();
+    }
+    return bytes;
+  }
+
+  return {
+    async addDefinitions({ id, configurableProps }) {
+      const bytes = ofComponents.get(id) ?? (await bytesOf(configurableProps));
+      ofComponents.set(id, bytes);
+      add(bytes);
+    },
+    async addStep({ configuredProps, dynamicProps, ...others }) {
+      add(jsonBytes(others));
+      add(await bytesOf(configuredProps));
+      add(await bytesOf(dynamicProps));
+    },
+  };
+}
+
+/** Without the few characters around and between values. */
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,176 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, expect, test } from 'vitest';
+import { accountLimits, LIMITS } from '@headwater/shared';
+import { createEgress } from '../engine/src/egress/egress.ts';
+import { type ExchangeRequest, startExchange } from '../engine/src/egress/exchange.ts';
+import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
+import { KeptBytes } from '../engine/src/egress/kept-bytes.ts';
+import { createTenantConnections } from '../engine/src/egress/tenant-connections.ts';
+
+/* A server decides in how many pieces a body comes, and how much it puts around each of them. */
+
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+const egress = createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [] });
+const HEAD = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
+const END = '0\r\n\r\n';
+const EXTENSION = 'a'.repeat(65_500);
+/** `bytes` of a body in a chunk of its own, with an extension where one is given. */
+const chunk = (bytes: number, extension = '') =>
+  `${bytes.toString(16)}${extension === '' ? '' : `;${extension}`}\r\n${'x'.repeat(bytes)}\r\n`;
+
+/** Answers each request on a connection with these bytes. */
+async function serve(...answer: string[]) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', () => answer.forEach((part) => socket.write(part, 'latin1')));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
+}
+
+function fetchFrom(url: string) {
+  const guest = createGuestFetch({ egress });
+  stops.push(guest.stop);
+  const request = { url, method: 'GET', headers: [], redirect: 'follow' } as const;
+  return guest.fetch({ id: 'o_1', limits: accountLimits() }, { ...request, headers: [] }, new AbortController().signal);
+}
+
+/** Exchanges that follow each other on the connections of one tenant. */
+function exchanges(origin: string, overflow: ExchangeRequest['overflow']) {
+  const connections = createTenantConnections({ egress });
+  stops.push(connections.stop);
+  const request = { origin, path: '/', method: 'GET', headers: [], timeoutMs: 20_000, maxKeptBytes: 4_000_000 };
+  return (maxKeptBytes = request.maxKeptBytes) =>
+    startExchange(connections.take('o_1', origin, 1), { ...request, maxKeptBytes, overflow }).done;
+}
+
+test('pieces of all sizes, alone and several of one read, are put together as they came', () => {
+  const kept = new KeptBytes();
+  const whole: Buffer[] = [];
+  const sizes = [1, 3, 700, 1_024, 20_000, 65_536, 5, 1_023, 70_000, 2_000, 2];
+  for (let read = 0; read < 60; read++) {
+    const bytes = Buffer.allocUnsafeSlow(140_000);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 7 + read) % 251;
+    let from = read;
+    for (let n = 0; n < (read % 5) + 1; n++) {
+      const piece = bytes.subarray(from, from + (sizes[(read * 3 + n) % sizes.length] ?? 0));
+      from += piece.length + (read % 3);
+      whole.push(Buffer.from(piece));
+      kept.add(piece);
+    }
+  }
+  const expected = Buffer.concat(whole);
+  expect(kept.length).toBe(expected.length);
+  expect(kept.join().equals(expected)).toBe(true);
+  expect(new KeptBytes().join()).toHaveLength(0);
+});
+
+test.each([
+  ['bytes', 1],
+  ['kilobytes', 1_500],
+])('single %s do not keep alive what they were read with', async (_, bytes) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const kept = new KeptBytes();
+  const reads = Array.from({ length: 1_000 }, () => {
+    const read = Buffer.allocUnsafeSlow(64 * 1024);
+    kept.add(read.subarray(100, 100 + bytes));
+    return new WeakRef(read.buffer);
+  });
+  // What a WeakRef was made of is alive until the end of that turn.
+  await setImmediate();
+  collect();
+  // All but the last, of which more may come.
+  expect(reads.filter((read) => read.deref() !== undefined).length).toBeLessThanOrEqual(1);
+  const whole = kept.join();
+  expect(whole).toHaveLength(1_000 * bytes);
+  expect(whole.buffer.byteLength).toBeLessThanOrEqual(Math.max(2 * whole.length, Buffer.poolSize));
+});
+
+test('what was read for the body alone is kept as it is, in however many chunks', () => {
+  const read = Buffer.allocUnsafeSlow(64 * 1024);
+  const kept = new KeptBytes();
+  kept.add(read.subarray(200));
+  expect(kept.join().buffer).toBe(read.buffer);
+});
+
+test('a byte of a body at a time counts for the budget of the tenant as what it costs', async () => {
+  const count = LIMITS.maxFetchBytesPerTenant / LIMITS.minFetchPieceBytes + 1;
+  const { url } = await serve(CHUNKED, chunk(1).repeat(count), END);
+  const limit = { name: 'maxFetchBytesPerTenant', value: LIMITS.maxFetchBytesPerTenant };
+  expect(await fetchFrom(url)).toMatchObject({ ok: false, limit });
+});
+
+test.each([
+  ['extensions of chunks', CHUNKED + chunk(1, EXTENSION).repeat(40) + END],
+  ['an extension without an end', `${CHUNKED}1;${EXTENSION.repeat(40)}`],
+  ['spaces in headers', `${HEAD}${`a:${' '.repeat(65_000)}b\r\n`.repeat(40)}content-length: 0\r\n\r\n`],
+])('%s that are more than the body end the request, and the error names the limit', async (_, answer) => {
+  const { url } = await serve(answer);
+  const outcome = await fetchFrom(url);
+  const { maxFetchFramingBytes: value } = LIMITS;
+  expect(outcome).toMatchObject({ ok: false, limit: { name: 'maxFetchFramingBytes', value } });
+  expect(outcome).toMatchObject({ message: expect.stringMatching(/^127\.0\.0\.1:\d+ sent more than 524288 bytes/) });
+  const used = outcome.ok ? 0 : (outcome.limit?.used ?? 0);
+  // As far as it was read: a few reads of 64 KB beyond the limit at most, of 2.6 MB.
+  expect([used > value, used < 2 * value]).toEqual([true, true]);
+});
+
+test('as much around a body as the body itself is no harm', async () => {
+  const body = 3_000_000;
+  const { url } = await serve(CHUNKED, chunk(1_000, 'e'.repeat(900)).repeat(body / 1_000), END);
+  const outcome = await fetchFrom(url);
+  expect(outcome.ok && outcome.body).toHaveLength(body);
+});
+
+test.each([
+  ['bytes', chunk(1).repeat(1_100)],
+  ['bytes with extensions', chunk(1, EXTENSION).repeat(12)],
+])('an answer of single %s that nobody keeps is left, its status kept', async (_, chunks) => {
+  const { url, connections } = await serve(CHUNKED, chunks, END);
+  const deliver = exchanges(url, { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes });
+  for (const count of [1, 2]) {
+    expect(await deliver(LIMITS.maxStoredResponseBytes)).toMatchObject({ kind: 'response', status: 200 });
+    expect(connections()).toBe(count);
+  }
+});
+
+test('an answer of a few pieces that nobody keeps is read to its end, for the connection to be used again', async () => {
+  const { url, connections } = await serve(CHUNKED, chunk(1).repeat(100), chunk(60_000 - 6_400), END);
+  const deliver = exchanges(url, { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes });
+  for (let n = 0; n < 2; n++) expect(await deliver(1_024)).toMatchObject({ kind: 'response', status: 200 });
+  expect(connections()).toBe(1);
+});
+
+test.each([
+  ['a body alone', `${HEAD}content-length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`, 1_000_000, 1_000_000],
+  ['large chunks', CHUNKED + chunk(16_384).repeat(60) + END, 983_040, 983_040],
+  ['chunks with extensions', CHUNKED + chunk(1_000, 'e'.repeat(900)).repeat(500) + END, 500_000, 950_000],
+  ['single bytes', CHUNKED + chunk(1).repeat(5_000) + END, 320_000, 320_000],
+])('%s: the budget is told of the body, and the pace of all that is read', async (_, answer, counted, paced) => {
+  const { url } = await serve(answer);
+  const told = { counted: 0, paced: 0 };
+  const onBytes = (count: number) => (told.counted += count) > 0;
+  const waitMs = (count: number) => ((told.paced += count), 0);
+  expect(await exchanges(url, { kind: 'fail', onBytes, waitMs })()).toMatchObject({ kind: 'response' });
+  // A read may end within a piece.
+  expect([told.counted >= counted, told.counted < counted + 10_000]).toEqual([true, true]);
+  // The headers, and the lengths and ends of chunks, are read as well.
+  expect([told.paced >= paced, told.paced < paced + 20_000]).toEqual([true, true]);
+});
