@@ -1,6 +1,6 @@
 import { createTenantTurns, HeadwaterError, LIMITS } from '@headwater/shared';
 
-type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant';
+type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant' | 'maxDeletionsPerTenant';
 
 export interface BoundedTurns {
   /** Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`: after it, before the next. */

@@ -3,6 +3,7 @@ import type {
   FetchOutcome,
   FetchRequest,
   RunEntry,
+  RunFault,
   RunHost,
   RunOutcome,
   RunRequest,
@@ -17,6 +18,7 @@ import { endAtPace } from '../run/end-at-pace.ts';
 import { outcomeWithoutSecrets } from '../run/redact-run.ts';
 import { resolveApps } from '../run/resolve-apps.ts';
 import { runLimits } from '../run/run-limits.ts';
+import { createSecretCount } from '../secrets/count-secrets.ts';
 import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../sources/run-props.ts';
 
@@ -75,11 +77,14 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
 async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<string> {
   const { accountId, component, entry, what } = run;
   const resolved = await resolveApps(parts.resolveAuth, accountId, run.props);
-  if (!resolved.ok) throw new HeadwaterError(resolved.fault.code, resolved.fault.message);
+  if (!resolved.ok) throw errorOf(resolved.fault);
+  const secrets = [...run.secrets, ...resolved.secrets];
+  const tooMany = createSecretCount()(secrets);
+  if (tooMany !== undefined) throw errorOf(tooMany);
   const bundle = await parts.readBundle(component.id);
   if (bundle === undefined) throw notFound('component', component.id);
   const limits = runLimits('hook', await parts.limits.get(accountId));
-  const redactor = createRedactor([...run.secrets, ...resolved.secrets]);
+  const redactor = createRedactor(secrets);
   await redactor?.ready();
   const logs: string[] = [];
   const request: Omit<RunRequest, 'runId' | 'alone'> = {
@@ -101,6 +106,10 @@ async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<str
     );
   const result = outcome.result ?? 'null';
   return (await redactor?.jsonInTurns(result)) ?? result;
+}
+
+function errorOf({ code, message, limit }: RunFault): HeadwaterError {
+  return new HeadwaterError(code, message, limit === undefined ? {} : { limit });
 }
 
 /** Nothing of it is stored, so a run whose process died through no fault of its own can be run again, alone. */

@@ -1,11 +1,16 @@
-import { LIMITS } from '@headwater/shared';
-import type { Sealer } from '../secrets/seal.ts';
+import { createGiveWay, HeadwaterError, LIMITS } from '@headwater/shared';
+import { tooManySecrets } from '../secrets/count-secrets.ts';
+import { bytesInSealed, sealedBytesOf, type Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
 import { readEnvironmentValues } from '../store/environment-variables.ts';
+import { createKeptValues, type Values } from './kept-values.ts';
 
 /** Environment variables for the steps of workflows, in memory: they are asked for at every step that names some. */
 export interface OpenEnvironment {
-  /** Values by name; one that is not there is left out. Throws SealError where one does not open. */
+  /**
+   * Values by name; one that is not there is left out. Throws SealError where one does not open, and RESOURCE_LIMIT for more than may be read for one
+   * run (maxRunSecretBytes); those that are in memory already are not counted.
+   */
   open(accountId: string, names: readonly string[]): Promise<Record<string, string>>;
   /** After a change, on every node (LISTEN). */
   forget(accountId: string): void;
@@ -17,67 +22,77 @@ interface OpenEnvironmentOptions {
   sealer: Pick<Sealer, 'open'>;
 }
 
-/** What an entry takes beside its value, about. */
-const ENTRY_BYTES = 200;
+/** Runs that need the same at the same time share one read. */
+export function createOpenEnvironment(options: OpenEnvironmentOptions): OpenEnvironment {
+  const kept = createKeptValues(LIMITS.maxCachedEnvironmentBytes);
+  /** Account → names → read, of those that no change has come since. */
+  const reading = new Map<string, Map<string, Promise<Values>>>();
 
-export function createOpenEnvironment({ sql, sealer }: OpenEnvironmentOptions): OpenEnvironment {
-  /** Account → name → value, undefined being one that is not there. */
-  const accounts = new Map<string, Map<string, string | undefined>>();
-  let bytes = 0;
-  let changes = 0;
-
-  function keep(accountId: string, values: ReadonlyMap<string, string | undefined>): void {
-    const known = accounts.get(accountId) ?? new Map<string, string | undefined>();
-    accounts.set(accountId, known);
-    for (const [name, value] of values) {
-      if (known.has(name)) bytes -= bytesOf(known.get(name));
-      known.set(name, value);
-      bytes += bytesOf(value);
-    }
-    if (bytes > LIMITS.maxCachedEnvironmentBytes) forgetAll();
-  }
-
-  async function read(accountId: string, names: readonly string[]): Promise<Map<string, string | undefined>> {
-    const changesBefore = changes;
-    const sealed = await readEnvironmentValues(sql, accountId, names);
-    const opened = names.map((name): [string, string | undefined] => {
-      const text = sealed.get(name);
-      return [name, text === undefined ? undefined : sealer.open(accountId, text)];
+  function read(accountId: string, names: readonly string[]): Promise<Values> {
+    const ofAccount = reading.get(accountId) ?? new Map<string, Promise<Values>>();
+    reading.set(accountId, ofAccount);
+    const key = names.join();
+    const known = ofAccount.get(key);
+    if (known !== undefined) return known;
+    // A change that came while we read may have made the answer old: it serves these steps but is not kept.
+    const isCurrent = () => reading.get(accountId) === ofAccount;
+    const fresh = readAndOpen(options, accountId, names).then((values) => {
+      if (isCurrent()) kept.keep(accountId, values);
+      return values;
     });
-    const values = new Map(opened);
-    // A change that came while we read may have made the answer old: it serves this step but is not kept.
-    if (changes === changesBefore) keep(accountId, values);
-    return values;
-  }
-
-  function forgetAll(): void {
-    changes += 1;
-    bytes = 0;
-    accounts.clear();
+    ofAccount.set(key, fresh);
+    const end = () => {
+      ofAccount.delete(key);
+      if (ofAccount.size === 0 && isCurrent()) reading.delete(accountId);
+    };
+    fresh.then(end, end);
+    return fresh;
   }
 
   return {
     async open(accountId, names) {
-      const known = accounts.get(accountId);
+      const known = kept.of(accountId);
       const missing = names.filter((name) => known?.has(name) !== true);
+      // Before the read, by whose end they may not be kept any more.
+      const found = names.map((name): [string, string | undefined] => [name, known?.get(name)]);
       const fresh = missing.length === 0 ? undefined : await read(accountId, missing);
       // Without a prototype: a variable may be called __proto__.
       const values = Object.create(null) as Record<string, string>;
-      for (const name of names) {
-        const value = fresh?.has(name) === true ? fresh.get(name) : known?.get(name);
+      for (const [name, before] of found) {
+        const value = fresh?.has(name) === true ? fresh.get(name) : before;
         if (value !== undefined) values[name] = value;
       }
       return values;
     },
     forget(accountId) {
-      changes += 1;
-      for (const value of accounts.get(accountId)?.values() ?? []) bytes -= bytesOf(value);
-      accounts.delete(accountId);
+      reading.delete(accountId);
+      kept.forget(accountId);
     },
-    forgetAll,
+    forgetAll() {
+      reading.clear();
+      kept.forgetAll();
+    },
   };
 }
 
-function bytesOf(value: string | undefined): number {
-  return ENTRY_BYTES + 2 * (value?.length ?? 0);
+/** In turns with others: a thousand short ones take the thread some ten milliseconds. */
+async function readAndOpen(
+  { sql, sealer }: OpenEnvironmentOptions,
+  accountId: string,
+  names: readonly string[],
+): Promise<Values> {
+  const maxBytes = sealedBytesOf(LIMITS.maxRunSecretBytes, names.length);
+  const read = await readEnvironmentValues(sql, accountId, names, maxBytes);
+  if (read.kind === 'too-large') {
+    const { code, message, limit } = tooManySecrets(bytesInSealed(read.bytes, read.count));
+    throw new HeadwaterError(code, message, { limit });
+  }
+  const giveWay = createGiveWay();
+  const values = new Map<string, string | undefined>();
+  for (const name of names) {
+    const text = read.values.get(name);
+    values.set(name, text === undefined ? undefined : sealer.open(accountId, text));
+    await giveWay();
+  }
+  return values;
 }

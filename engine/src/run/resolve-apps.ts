@@ -1,6 +1,7 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import type { RunProp } from '@headwater/shared';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
+import { createSecretCount } from '../secrets/count-secrets.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../sources/run-props.ts';
 
@@ -8,7 +9,10 @@ export type ResolvedProps =
   /** `secrets`: what of the connected accounts may not leave the run. */
   { ok: true; props: Record<string, RunProp>; secrets: SecretValue[] } | { ok: false; fault: RunFault };
 
-/** Puts what components read as `$auth` in the place of connected accounts, right before a run. */
+/**
+ * Puts what components read as `$auth` in the place of connected accounts, right before a run. Hundreds of props may have the same account, which
+ * is fetched once, and named for the first of them; and it ends before it has fetched more secrets than a run may have.
+ */
 export async function resolveApps(
   resolve: AuthCache['resolve'],
   accountId: string,
@@ -16,6 +20,8 @@ export async function resolveApps(
 ): Promise<ResolvedProps> {
   const resolved = Object.create(null) as Record<string, RunProp>;
   const secrets: SecretValue[] = [];
+  const accounts = new Map<string, Record<string, unknown>>();
+  const count = createSecretCount();
   for (const [name, prop] of Object.entries(props)) {
     if (prop.kind !== 'app') {
       resolved[name] = prop;
@@ -26,10 +32,21 @@ export async function resolveApps(
       resolved[name] = { kind: 'app', app, auth: {} };
       continue;
     }
+    const key = `${app} ${provisionId}`;
+    const known = accounts.get(key);
+    if (known !== undefined) {
+      resolved[name] = { kind: 'app', app, auth: known };
+      continue;
+    }
     const outcome = await resolve(accountId, provisionId, app);
     if (!outcome.ok) return { ok: false, fault: { code: 'AUTH_FAILED', message: outcome.message } };
-    resolved[name] = { kind: 'app', app, auth: outcome.resolved.auth };
-    secrets.push(...outcome.resolved.secrets(name));
+    const { auth, secrets: secretsOf } = outcome.resolved;
+    accounts.set(key, auth);
+    resolved[name] = { kind: 'app', app, auth };
+    const more = secretsOf(name);
+    const fault = count(more);
+    if (fault !== undefined) return { ok: false, fault };
+    secrets.push(...more);
   }
   return { ok: true, props: resolved, secrets };
 }

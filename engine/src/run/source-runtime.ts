@@ -1,7 +1,8 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import { type DedupeStrategy, type HookName, LIMITS, type PropDefinition } from '@headwater/shared';
 import { createRecentReads, type RecentReads } from '../recent-reads.ts';
-import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
+import { createUnkeptRedactor, type UnkeptRedactor } from '../secrets/kept-redactors.ts';
+import type { SecretValue } from '../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../sources/run-props.ts';
 import type { Sql } from '../store/database.ts';
 import { readSourceRuntime, type SourceRuntimeRow } from '../store/read-source-runtime.ts';
@@ -24,7 +25,7 @@ export interface SourceRuntime {
   /** Values of secret props. */
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
-  redactor?: Redactor;
+  redactor?: UnkeptRedactor;
   /** Why it cannot run at all; absent where it can. */
   fault?: RunFault;
 }
@@ -35,7 +36,7 @@ export type SourceRuntimes = RecentReads<SourceRuntime>;
 const MAX_KEPT = 5_000;
 /** What a byte of JSON takes in memory, usually; of many small values more. Looking at each of them would take the thread as long as reading them. */
 const BYTES_OF_JSON = 4;
-/** A redactor keeps a secret in some twenty forms, most of them longer than itself, with two bytes a character. */
+/** A run looks for a secret in some twenty forms, most of them longer than itself: what is kept of those is bounded by itself. */
 const BYTES_OF_SECRET = 100;
 
 /** Keeps the most recently used ones. One tenant's may be large, and push out those of others; they never take the node's memory. */
@@ -63,7 +64,7 @@ export function runtimeOf(row: SourceRuntimeRow, opener: PropOpener): SourceRunt
     endpoints: row.endpoints ?? {},
   });
   const secrets = secretsIn(row.configured_props, props);
-  const redactor = createRedactor(secrets);
+  const redactor = createUnkeptRedactor(secrets);
   return {
     sourceId: row.id,
     accountId: row.account_id,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { MIN_SECRET_CHARS } from './secret-forms.ts';
 
-export interface Pattern {
+interface Pattern {
   /** At least MIN_SECRET_CHARS long. */
   text: string;
   /** What is written in its place. */
@@ -23,6 +23,8 @@ export interface Hit {
 }
 
 export interface FormMatcher {
+  /** What it takes without patterns. */
+  bytes: number;
   /** Those of one secret after the other: of thousands together it would take tenths of a second. */
   add(patterns: readonly Pattern[]): void;
   /** The first place from `from` on where one is; undefined where there is none, or the budget has ended. */
@@ -37,7 +39,8 @@ export type Turns<T> = Generator<undefined, T, undefined>;
 /** Every pattern is found by its first characters, and none is shorter. */
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
 const BITS = 14;
-const ANCHOR_PLACES = 2 ** 16;
+/** Of a matcher for thousands of patterns, and of one for some hundreds: a node has hundreds of those. */
+const ANCHOR_PLACES = { many: 2 ** 16, few: 2 ** 12 };
 /** Who cannot tell the place of an anchor cannot make texts that share one. */
 const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
@@ -61,11 +64,11 @@ export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
  * far the window can move, nearly always by its whole width. Of the patterns that fit at a place the longest is taken. A
  * pattern that the text breaks off (`…`, where a limit cut it) counts as found.
  */
-export function createFormMatcher(): FormMatcher {
+export function createFormMatcher(patterns: 'many' | 'few'): FormMatcher {
   const shifts = new Uint8Array(1 << BITS).fill(ANCHOR_CHARS - 1);
   /** By the first two characters of anchors, and by the whole of them: whether there may be one. */
   const beginnings = new Uint8Array(1 << BITS);
-  const anchors = new Uint8Array(ANCHOR_PLACES);
+  const anchors = new Uint8Array(ANCHOR_PLACES[patterns]);
   const byAnchor = new Map<string, Candidates>();
 
   /** Undefined: nothing further. */
@@ -89,7 +92,7 @@ export function createFormMatcher(): FormMatcher {
         continue;
       }
       budget.steps -= 1;
-      if (anchors[placeOf(text, start)] === 0 && budget.steps >= 0) {
+      if (anchors[placeOf(text, start, anchors)] === 0 && budget.steps >= 0) {
         last += 1;
         continue;
       }
@@ -101,11 +104,12 @@ export function createFormMatcher(): FormMatcher {
   }
 
   return {
-    add(patterns) {
-      for (const pattern of patterns) {
+    bytes: shifts.length + beginnings.length + anchors.length,
+    add(more) {
+      for (const pattern of more) {
         shorten(shifts, pattern.text);
         beginnings[blockOf(pattern.text, 1)] = 1;
-        anchors[placeOf(pattern.text, 0)] = 1;
+        anchors[placeOf(pattern.text, 0, anchors)] = 1;
         const anchor = pattern.text.slice(0, ANCHOR_CHARS);
         const known = byAnchor.get(anchor);
         if (known === undefined) byAnchor.set(anchor, { patterns: [pattern], isSorted: true });
@@ -162,10 +166,10 @@ function sameChars(pattern: string, text: string, start: number): number {
 }
 
 /** Of the anchor that begins there. Two of one place make the pass slower, never wrong. */
-function placeOf(text: string, start: number): number {
+function placeOf(text: string, start: number, anchors: Uint8Array): number {
   let hash = SEED;
   for (let at = start; at < start + ANCHOR_CHARS; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
-  return (hash ^ (hash >>> 15)) & (ANCHOR_PLACES - 1);
+  return (hash ^ (hash >>> 15)) & (anchors.length - 1);
 }
 
 function shorten(shifts: Uint8Array, text: string): void {

@@ -1,23 +1,8 @@
 import { createGiveWay } from '@headwater/shared';
-import {
-  type Budget,
-  budgetFor,
-  createFormMatcher,
-  CUT_MARK,
-  type FormMatcher,
-  type Hit,
-  isSpent,
-  type Pattern,
-  type Turns,
-} from './match-forms.ts';
-import { formsOf, textsOf } from './secret-forms.ts';
+import { hasSecrets, makeForms, type MadeForms, type SecretValue } from './make-forms.ts';
+import { type Budget, budgetFor, CUT_MARK, type FormMatcher, type Hit, isSpent, type Turns } from './match-forms.ts';
 
-export interface SecretValue {
-  /** Shown in place of the value: `[secret:token]`. */
-  name: string;
-  /** A string, or an array or object with strings somewhere in it. Everything else is not looked for. */
-  value: unknown;
-}
+export type { SecretValue } from './make-forms.ts';
 
 /** Takes known values out of what leaves a run. */
 export interface Redactor {
@@ -30,9 +15,13 @@ export interface Redactor {
   jsonInTurns(text: string): Promise<string>;
 }
 
-const BACKSLASH = 0x5c;
+/** One that keeps what it has made. */
+export interface MadeRedactor extends Redactor {
+  /** What its forms take in memory, about; once it is ready. */
+  bytes(): number;
+}
 
-const MAX_NAME_CHARS = 64;
+const BACKSLASH = 0x5c;
 /** Instead of a text that cannot be looked through within bounds. */
 const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
 
@@ -40,16 +29,16 @@ const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
  * Finds the values in every form of secret-forms.ts. Undefined where there is nothing to look for, so that a source
  * without secrets pays nothing. Values of fewer than 6 characters, numbers and booleans are not looked for. What is made of
  * a value depends on its name alone, so texts that differed still differ. The forms are made by `ready`, or at the first use.
+ * Of secrets that are too many or too large for all of their forms the shortest have them all: tokens rather than files.
  */
-export function createRedactor(secrets: readonly SecretValue[]): Redactor | undefined {
-  const named = secrets.flatMap(({ name, value }) => namedTexts(name, value));
-  if (named.length === 0) return undefined;
-  const made = createFormMatcher();
-  let next = 0;
-  const addNext = () => made.add(patternsOf(named[next++] as NamedText));
+export function createRedactor(secrets: readonly SecretValue[]): MadeRedactor | undefined {
+  if (!hasSecrets(secrets)) return undefined;
+  let made: MadeForms | undefined;
+  // Whoever asks first makes them, and so does whoever asks while somebody makes them in turns.
+  const making = makeForms(secrets, (forms) => (made = forms));
   const matcher = () => {
-    while (next < named.length) addNext();
-    return made;
+    atOnce(making);
+    return (made as MadeForms).matcher;
   };
   function* json(text: string): Turns<string> {
     const budget = budgetFor(text);
@@ -57,13 +46,8 @@ export function createRedactor(secrets: readonly SecretValue[]): Redactor | unde
     return isSpent(budget) ? JSON.stringify(WITHHELD) : clean;
   }
   return {
-    async ready() {
-      const giveWay = createGiveWay();
-      while (next < named.length) {
-        addNext();
-        await giveWay();
-      }
-    },
+    ready: async () => (made === undefined ? inTurns(making) : undefined),
+    bytes: () => made?.bytes ?? 0,
     text(text) {
       const budget = budgetFor(text);
       const shown = withoutExcerpts(text);
@@ -119,25 +103,6 @@ function replaceInLists(text: string, matcher: FormMatcher, budget: Budget): str
     const clean = atOnce(matcher.replace(dense, budget));
     return clean === dense || isSpent(budget) ? list : clean;
   });
-}
-
-interface NamedText {
-  name: string;
-  text: string;
-}
-
-/** The name is as long as the component made it, and goes with each of thousands of texts: no more of it is kept than is shown. */
-function namedTexts(fullName: string, value: unknown): NamedText[] {
-  const name = fullName.slice(0, MAX_NAME_CHARS + 1);
-  if (typeof value === 'string') return textsOf(value).map((text) => ({ name, text }));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => namedTexts(`${name}.${key}`, item));
-}
-
-function patternsOf({ name, text }: NamedText): Pattern[] {
-  const shown = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
-  const mark = `[secret:${shown}]`;
-  return formsOf(text).map((form) => ({ text: form, mark }));
 }
 
 /** Reading a string and writing it again, beside what it costs to look through it. */

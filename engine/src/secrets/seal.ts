@@ -41,6 +41,14 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const WRAPPED_BYTES = NONCE_BYTES + KEY_BYTES + TAG_BYTES;
+/** The version, the name of the key, two dots. */
+const HEAD_BYTES = 16;
+const EMPTY_SEALED_BYTES = HEAD_BYTES + Math.ceil(((WRAPPED_BYTES + NONCE_BYTES + TAG_BYTES) * 4) / 3);
+
+/** How long texts of so many bytes together are when they are sealed, at most; and how many bytes sealed ones hold, about. */
+export const sealedBytesOf = (bytes: number, texts: number) => texts * EMPTY_SEALED_BYTES + Math.ceil((bytes * 4) / 3);
+export const bytesInSealed = (bytes: number, texts: number) =>
+  Math.ceil(((bytes - texts * EMPTY_SEALED_BYTES) * 3) / 4);
 
 /**
  * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the current master key; the others only open.

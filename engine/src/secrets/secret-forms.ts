@@ -11,10 +11,12 @@ const MAX_REWRITTEN_CHARS = 16 * 1024;
 /** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
 const MAX_ODD_CHARS = 2_048;
 
+export const isLookedFor = (secret: string) => secret.trim().length >= MIN_SECRET_CHARS;
+
 /** The texts that a secret is looked for as: the whole of it, and each line of one with several. None for one that is too short. */
 export function textsOf(secret: string): string[] {
   const value = secret.toWellFormed();
-  if (value.trim().length < MIN_SECRET_CHARS) return [];
+  if (!isLookedFor(value)) return [];
   return [...new Set([value, value.trim(), ...longLines(value), ...normalForms(value)])];
 }
 
@@ -26,13 +28,24 @@ export function textsOf(secret: string): string[] {
  * who can change the code of a source can read its secrets.
  */
 export function formsOf(text: string): string[] {
-  const forms = new Set<string>();
-  for (const form of plainForms(text)) {
-    const nested = inJson(form);
-    const levels = nested === form ? [form] : [form, nested, inJson(nested), inJson(inJson(nested))];
-    for (const level of levels) if (level.length >= MIN_SECRET_CHARS) forms.add(level);
-  }
-  return [...forms].sort((a, b) => b.length - a.length);
+  return distinct(
+    plainForms(text).flatMap((form) => {
+      const nested = inJson(form);
+      return nested === form ? [form] : [form, nested, inJson(nested), inJson(inJson(nested))];
+    }),
+  );
+}
+
+/** Those that secrets take most often, where all forms of all of them would be more than a node can keep. */
+export const commonFormsOf = (text: string): string[] =>
+  distinct([text, inJson(text), ...base64Forms(Buffer.from(text, 'utf8'))]);
+
+/** No secret is looked for in fewer. */
+export const leastFormsOf = (text: string): string[] => distinct([text, inJson(text)]);
+
+function distinct(forms: readonly string[]): string[] {
+  const long = forms.filter((form) => form.length >= MIN_SECRET_CHARS);
+  return [...new Set(long)].sort((a, b) => b.length - a.length);
 }
 
 function longLines(value: string): string[] {

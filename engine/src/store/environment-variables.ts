@@ -47,15 +47,27 @@ export async function readEnvironmentVariable(
   return row;
 }
 
-/** The sealed values of those that are there. */
+/**
+ * The sealed values of those that are there, or how many bytes these have where they have more than `maxBytes` together: a thousand variables may have
+ * ninety megabytes, which leave the database for nobody.
+ */
 export async function readEnvironmentValues(
   sql: Sql,
   accountId: string,
   names: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await sql<{ name: string; value: string }[]>`
-    select name, value from environment_variables where account_id = ${accountId} and name = any(${[...names]}::text[])`;
-  return new Map(rows.map(({ name, value }) => [name, value]));
+  maxBytes: number,
+): Promise<{ kind: 'read'; values: Map<string, string> } | { kind: 'too-large'; bytes: number; count: number }> {
+  const rows = await sql<{ name: string; value: string | null; bytes: number }[]>`
+    select name, bytes::float8 as bytes, case when bytes <= ${maxBytes} then value end as value
+    from (
+      select name, value, sum(octet_length(value)) over () as bytes from environment_variables
+      where account_id = ${accountId} and name = any(${[...names]}::text[])) named`;
+  const values = new Map<string, string>();
+  for (const { name, value, bytes } of rows) {
+    if (value === null) return { kind: 'too-large', bytes, count: rows.length };
+    values.set(name, value);
+  }
+  return { kind: 'read', values };
 }
 
 /** Those of `names` that are there. In a transaction they stay until its end. */

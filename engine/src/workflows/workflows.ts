@@ -1,4 +1,5 @@
-import { createTenantTurns, HeadwaterError, inTurn, LIMITS, newId, notFound } from '@headwater/shared';
+import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createBoundedTurns } from '../bounded-turns.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
@@ -38,8 +39,6 @@ export interface WorkflowContext extends PlanContext, SourceContext {
 }
 
 const DEFAULT_NAME = 'Workflow';
-/** What is asked for is done, also where whoever asked has gone. */
-const NEVER = new AbortController().signal;
 
 /** Workflows as the API sees them. */
 export function createWorkflows(context: WorkflowContext): Workflows {
@@ -175,12 +174,14 @@ async function findBase(context: WorkflowContext, who: Principal, current: Workf
 /** Deletions of an account follow each other: those of one workflow would wait for its row, each with one of the node's few connections. */
 function createRemoval(context: WorkflowContext): (who: Principal, id: string) => Promise<void> {
   const { db, forget } = context;
-  const turns = createTenantTurns(1);
+  const turns = createBoundedTurns('maxDeletionsPerTenant', 'deletions of workflows');
   return async (who, id) => {
     const { accountId } = who;
     await findBare(context, who, id);
     await removeSources(context, who, id);
-    await inTurn(turns, accountId, NEVER, async () => {
+    await turns.run(accountId, async () => {
+      // Those that have waited for the first to end find nothing to do.
+      await findBare(context, who, id);
       await cancelWaitingExecutions(db.sql, accountId, id);
       if (!(await deleteWorkflow(db.sql, accountId, id))) throw notFound('workflow', id);
     });

@@ -12,7 +12,7 @@ const PATH = 'a/sources/b/b.mjs';
 const CODE = `export default { name: 'N', version: '1.0.0', run() {} };`;
 
 const header = (content: string): TarEntry => ({ path: 'header', type: 'x', content });
-const component: TarEntry = { path: PATH, content: [...CODE].join('\0') };
+const component: TarEntry = { path: PATH, content: CODE.replaceAll(/(?=.)/g, '\0') };
 
 const start = (entries: TarEntry[]) =>
   world.attacker.api('POST', '/registry/import', {

@@ -2,7 +2,8 @@ import type { RunFault } from '@headwater/sandbox-runtime';
 import { hasExpression } from '@headwater/shared';
 import { createRecentReads, type RecentReads } from '../../recent-reads.ts';
 import type { HeldBundle, HoldBundle } from '../../run/bundles.ts';
-import { createRedactor, type Redactor, type SecretValue } from '../../secrets/redactor.ts';
+import { createUnkeptRedactor, type UnkeptRedactor } from '../../secrets/kept-redactors.ts';
+import type { SecretValue } from '../../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../sources/run-props.ts';
 import type { Sql } from '../../store/database.ts';
 import {
@@ -27,7 +28,7 @@ export interface StepRuntime {
   /** Values of secret props. */
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
-  redactor?: Redactor;
+  redactor?: UnkeptRedactor;
   /** Environment variables that its props name. */
   env: readonly string[];
   /** As in Step. */
@@ -98,7 +99,7 @@ function stepRuntimeOf(
   const types = new Map(definitions.map(({ name, type }) => [name, type]));
   const { props, unopened } = openProps(opener, { accountId, definitions, configured, endpoints: {} });
   const secrets = secretsIn(configured, props).filter(({ value }) => !hasExpression(value));
-  const redactor = createRedactor(secrets);
+  const redactor = createUnkeptRedactor(secrets);
   return {
     ...base,
     // Without a colon: none of the steps is a newer revision of another.

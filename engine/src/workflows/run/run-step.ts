@@ -6,17 +6,17 @@ import type {
   RunOutcome,
   StepInput,
 } from '@headwater/sandbox-runtime';
-import { type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
+import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
 import { failed } from '../../run/run-in-sandbox.ts';
 import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../run/redact-run.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
-import type { Redactor } from '../../secrets/redactor.ts';
+import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
 import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
 
 export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
-  /** Values of environment variables; those that are not set are left out. */
+  /** Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT where they are more than a run may have. */
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   sealer: Pick<Sealer, 'seal' | 'open'>;
 }
@@ -47,14 +47,14 @@ export interface StepResult extends StepOutput {
  */
 export async function runStep(context: StepContext, task: StepTask): Promise<StepResult> {
   const { step } = task;
-  const env = step.env.length === 0 ? {} : await context.openEnvironment(step.accountId, step.env);
-  const secrets = Object.entries(env).map(([name, value]) => ({ name: `env.${name}`, value }));
-  const prepared = await context.prepare(step, secrets);
-  if (!prepared.ok) return resultOf(context, task, outputsOf(context, task), step.redactor, failed(prepared.fault));
+  const opened = await environmentOf(context, step);
+  if (!opened.ok) return unstarted(context, task, opened);
+  const prepared = await context.prepare(step, opened.secrets);
+  if (!prepared.ok) return unstarted(context, task, prepared);
+  const { env } = opened;
   const { props, redactor } = prepared;
   const held = await step.holdBundle();
-  if (held === undefined)
-    return resultOf(context, task, outputsOf(context, task), redactor, failed(componentIsGone(step.namespace)));
+  if (held === undefined) return unstarted(context, task, { fault: componentIsGone(step.namespace), redactor });
   const { bundle, letGo } = held;
   try {
     for (let attempt = 1; ; attempt++) {
@@ -69,6 +69,15 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   } finally {
     letGo();
   }
+}
+
+interface Unstarted {
+  fault: RunFault;
+  redactor: Redactor | undefined;
+}
+
+function unstarted(context: StepContext, task: StepTask, { fault, redactor }: Unstarted): Promise<StepResult> {
+  return resultOf(context, task, outputsOf(context, task), redactor, failed(fault));
 }
 
 /**
@@ -112,6 +121,24 @@ function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
     limits,
     alone: attempt > 1,
   };
+}
+
+type Opened = { ok: true; env: Record<string, string>; secrets: SecretValue[] } | ({ ok: false } & Unstarted);
+
+async function environmentOf({ openEnvironment }: StepContext, step: StepRuntime): Promise<Opened> {
+  if (step.env.length === 0) return { ok: true, env: {}, secrets: [] };
+  try {
+    const env = await openEnvironment(step.accountId, step.env);
+    const secrets = Object.entries(env).map(([name, value]) => ({ name: `env.${name}`, value }));
+    return { ok: true, env, secrets };
+  } catch (error) {
+    if (!(error instanceof HeadwaterError) || error.limit === undefined) throw error;
+    const { code, message, limit } = error;
+    // Held until the step's end is written: it would make its forms in one piece otherwise.
+    const redactor = step.redactor?.made();
+    await redactor?.ready();
+    return { ok: false, fault: { code, message, limit }, redactor };
+  }
 }
 
 async function resultOf(
