@@ -130,14 +130,19 @@ test('variables, accounts and props count together, and what is equal counts onc
 
 test('props that all name the same account are one secret', async () => {
   const { resolve, asked } = accountsOf({ apn_big: oddSecret(20_000) });
-  const source = sourceWith(['apn_big'], 500);
+  const source = sourceWith(['apn_big'], 300);
   const prepared = await createRunPreparer(resolve)(source);
   if (!prepared.ok) throw new Error(prepared.fault.message);
   expect(Object.values(prepared.props)).toEqual(
-    Array(500).fill(expect.objectContaining({ auth: { api_key: expect.any(String) } })),
+    Array(300).fill(expect.objectContaining({ auth: { api_key: expect.any(String) } })),
   );
   expect(asked).toEqual(['apn_big']);
   expect(redactorOf(prepared).bytes()).toBeLessThan(8 * MB);
+  // Each gets all of it.
+  expect(await createRunPreparer(resolve)(sourceWith(['apn_big'], 500))).toMatchObject({
+    ok: false,
+    fault: { code: 'RESOURCE_LIMIT', limit: { name: 'maxRunAuthBytes', value: LIMITS.maxRunAuthBytes } },
+  });
 });
 
 test('a workflow of many steps with large secrets keeps no forms with its version', async () => {

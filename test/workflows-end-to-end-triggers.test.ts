@@ -51,11 +51,11 @@ test('a request is one event, with the six fields, its URL and the client’s ad
 });
 
 test('a timer is one event for each tick', async () => {
-  const flow = await makeWorkflow(hw, { triggers: [{ type: 'timer', interval_seconds: 1 }], steps: [SEEN] });
+  const flow = await makeWorkflow(hw, { triggers: [{ type: 'timer', interval_seconds: 2 }], steps: [SEEN] });
   const seen = await seenBy(flow, 2);
   await hw.api('PUT', `/workflows/${flow.id}`, { active: false });
   const ticks = seen.map(({ event }) => event as { timestamp: number; interval_seconds: number });
-  expect(ticks.map(({ interval_seconds: seconds }) => seconds)).toEqual(ticks.map(() => 1));
+  expect(ticks.map(({ interval_seconds: seconds }) => seconds)).toEqual(ticks.map(() => 2));
   expect(new Set(ticks.map(({ timestamp }) => timestamp)).size).toBe(ticks.length);
   expect(seen[0]?.context).toMatchObject({ emitter_id: flow.triggers[0].id });
 });

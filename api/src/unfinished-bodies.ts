@@ -11,7 +11,7 @@ export interface UnfinishedBodies {
 }
 
 interface UnfinishedBody {
-  /** So much of it has arrived. Answers for how many milliseconds nothing more is to be read: see LIMITS.bodyReadBytesPerSecond. */
+  /** A piece of so many bytes has arrived. Answers for how many milliseconds nothing more is to be read: see LIMITS.bodyReadBytesPerSecond. */
   add(bytes: number): number;
   end(): void;
 }
@@ -30,8 +30,9 @@ export function createUnfinishedBodies(presence: Presence = createPresence()): U
       const { add, end } = held.hold(accountId, cutOff);
       return {
         add(bytes) {
-          add(bytes);
-          return pace.waitMs(accountId, bytes);
+          const counted = Math.max(bytes, LIMITS.minBodyPieceBytes);
+          add(counted);
+          return pace.waitMs(accountId, counted);
         },
         end,
       };

@@ -25,6 +25,8 @@ export const LIMITS = {
   /** Of bodies over smallBodyBytes, or of no announced length, that one account sends, while others send as well. */
   bodyReadBytesPerSecond: 16 * 1024 * 1024,
   bodyReadBurstMs: 20,
+  /** What each piece of such a body counts at least, for that pace and maxUnfinishedBodyBytes: a chunk of one byte costs as much as one of these. */
+  minBodyPieceBytes: 64,
   /**
    * Of requests to the REST API with the same key, while those of other accounts arrive as well, and of all whose key the node does not
    * know or that have none, so many go on at once and the next after a rest: 500 a second. Of those to one account's endpoints 4000.
@@ -110,6 +112,8 @@ export const LIMITS = {
   /** All secret props of one source together, as JSON: whatever its runs put out is searched for them. */
   maxSecretPropsBytes: 64 * 1024,
   /** What may not leave one run: its secret props, the secrets of its connected accounts and the environment variables that it reads, together. */
+  /** What all app props of one run get of their accounts: each gets all of it, also where they name the same one. */
+  maxRunAuthBytes: 8 * 1024 * 1024,
   maxRunSecretBytes: 256 * 1024,
   /** What a value of `$.service.db` counts for maxDbBytes and maxRunOutputBytes beside its bytes and those of its key. */
   dbEntryOverheadBytes: 64,
@@ -192,6 +196,8 @@ export const LIMITS = {
   missedEventDays: 7,
   /** One trace as it is shown: its runs and executions, their steps, events, deliveries and what was missed, each; log lines. */
   maxTraceRows: 500,
+  /** Deletions of workflows, and of events, of one account on one node: one goes on, the others wait. Each may be thousands of rows. */
+  maxDeletionsPerTenant: 100,
   /** Requests for traces of one account on one node: one is put together, the others wait. */
   maxTracesPerTenant: 16,
   maxTraceLogBytes: 1024 * 1024,
@@ -232,6 +238,8 @@ export const LIMITS = {
   maxStreamBytesPerTenant: 16 * 1024 * 1024,
   /** Where counting the events of a list stops. */
   maxCountedEvents: 10_000,
+  /** What one page of a list of events looks through where its channel has no index; its cursor leads on from there. */
+  maxScannedEvents: 20_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
   /**

@@ -73,7 +73,13 @@ function withNames(known: ParameterKinds, names: Iterable<string>): ParameterKin
 
 // `curl -d '{…}'` announces a form and sends JSON.
 function isForm(contentType: string, text: string): boolean {
-  return contentType.startsWith('application/x-www-form-urlencoded') && !/^\s*[{[]/.test(text);
+  return contentType.startsWith('application/x-www-form-urlencoded') && !opensJson(text);
+}
+
+// No regular expression: over megabytes of spaces it takes the thread five times as long.
+function opensJson(text: string): boolean {
+  const first = text.trimStart().charAt(0);
+  return first === '{' || first === '[';
 }
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
@@ -97,7 +103,7 @@ function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: P
 function fromText(name: string, text: string, kind: string): unknown {
   switch (kind) {
     case 'number':
-      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+      return isNumber(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
     case 'object':
@@ -109,8 +115,15 @@ function fromText(name: string, text: string, kind: string): unknown {
   }
 }
 
+/** A number of more digits is none that anything here could take, and to look at millions of them takes the thread a while. */
+const MAX_NUMBER_CHARS = 400;
+
+function isNumber(text: string): boolean {
+  return text.length <= MAX_NUMBER_CHARS && /^-?\d+(\.\d+)?$/.test(text);
+}
+
 function parseOrKeep(name: string, text: string): unknown {
-  const tooMany = /^\s*[{[]/.test(text) ? findTooMany(text) : undefined;
+  const tooMany = opensJson(text) ? findTooMany(text) : undefined;
   if (tooMany !== undefined) throw invalid([{ path: name, message: tooMany }]);
   try {
     return JSON.parse(text) as unknown;

@@ -110,7 +110,7 @@ const history = ({ path, noun, pathId, checkId }: EmitterRoute, named: string) =
     name: `list${named}EventHistory`,
     tag,
     summary: `All events of a ${noun} that are kept, newest first, in pages`,
-    description: `Cursors are event ids: \`after\` goes on to older events, \`before=<the last id seen>\` answers what came next. \`total_count\` is at most ${LIMITS.maxCountedEvents}. Lines of \`$logs\` are here only from times when a listener was subscribed to them.`,
+    description: `Cursors are event ids: \`after\` goes on to older events, \`before=<the last id seen>\` answers what came next. \`total_count\` is at most ${LIMITS.maxCountedEvents}. Of the default channel, and of all channels together, a page looks through ${LIMITS.maxScannedEvents} events: it may have fewer than were asked for, or none, while \`end_cursor\` leads on, and \`total_count\` is of the newest ones. Lines of \`$logs\` are here only from times when a listener was subscribed to them.`,
     pathId,
     parameters: z.object({
       ...pageParameters,
@@ -133,6 +133,8 @@ const deleteEvents = ({ path, noun, pathId, checkId }: EmitterRoute, named: stri
     method: 'delete',
     path: `/v1/${path}/{id}/events`,
     name: `delete${named}Events`,
+    // One after the other, for as long as it takes.
+    takesTurn: false,
     tag,
     summary: `Delete events of a ${noun}`,
     description: 'Both ends are included; without one it is open, without both all events go.',

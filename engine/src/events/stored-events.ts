@@ -1,16 +1,18 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { createBoundedTurns } from '../bounded-turns.ts';
 import type { EventHistoryRequest, EventRecord, Events, Page, Principal } from '../contract.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import { deleteEvents } from '../store/delete-events.ts';
-import { countEvents, type EventRange, findNthEvent, readEvents } from '../store/read-events.ts';
+import { countEvents, type EventRange, findNthEvent, inIndexOrder, readEvents } from '../store/read-events.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { isWorkflow } from '../run/invocation.ts';
-import { type EventPosition, parseEventId } from './event-id.ts';
+import { type EventPosition, formatEventId, parseEventId } from './event-id.ts';
 import { readNewestLines } from './read-newest-lines.ts';
 
 /** What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for one of another account. */
 export function createEvents({ db }: { db: Database }): Events {
   const { sql } = db;
+  const deletions = createBoundedTurns('maxDeletionsPerTenant', 'deletions of events');
 
   async function check({ accountId }: Principal, emitterId: string): Promise<void> {
     const isKnown = !emitterId.includes('\0') && (await emitterExists(sql, accountId, emitterId));
@@ -18,6 +20,7 @@ export function createEvents({ db }: { db: Database }): Events {
   }
 
   async function readSlice(
+    tx: Transaction,
     { accountId }: Principal,
     emitterId: string,
     { limit, expand, after, before }: EventHistoryRequest,
@@ -25,27 +28,34 @@ export function createEvents({ db }: { db: Database }): Events {
   ): Promise<Page<EventRecord>> {
     const [below, above] = [position('after', after), position('before', before)];
     const slice = { ...range, limit, expand, ...(below && { after: below }), ...(above && { before: above }) };
-    const items = await readEvents(sql, accountId, emitterId, slice);
-    const total = await countEvents(sql, accountId, emitterId, range, maxCounted);
-    const [first, last] = [items[0], items.at(-1)];
-    return { items, total, ...(first && last ? { startCursor: first.id, endCursor: last.id } : {}) };
+    const { items, lookedUpTo } = await readEvents(tx, accountId, emitterId, slice);
+    const total = await countEvents(tx, accountId, emitterId, range, maxCounted);
+    const cursors = { startCursor: items[0]?.id, endCursor: items.at(-1)?.id };
+    // Where it stopped to look, the next page goes on, also behind an empty one.
+    if (lookedUpTo !== undefined)
+      cursors[below === undefined && above ? 'startCursor' : 'endCursor'] = formatEventId(lookedUpTo);
+    const { startCursor, endCursor } = cursors;
+    return { items, total, ...(startCursor && { startCursor }), ...(endCursor && { endCursor }) };
   }
 
   return {
     async recent(who, emitterId, request) {
       await check(who, emitterId);
       const range = rangeOf(request);
-      // Only a cursor can lead below the newest ones.
-      const start =
-        (request.after ?? request.before) === undefined
-          ? undefined
-          : await findNthEvent(sql, who.accountId, emitterId, range, LIMITS.recentEvents);
-      const within = { range: { ...range, ...(start && { start }) }, maxCounted: LIMITS.recentEvents };
-      return readSlice(who, emitterId, request, within);
+      return inIndexOrder(sql, async (tx) => {
+        // Only a cursor can lead below the newest ones.
+        const start =
+          (request.after ?? request.before) === undefined
+            ? undefined
+            : await findNthEvent(tx, who.accountId, emitterId, range, LIMITS.recentEvents);
+        const within = { range: { ...range, ...(start && { start }) }, maxCounted: LIMITS.recentEvents };
+        return readSlice(tx, who, emitterId, request, within);
+      });
     },
     async history(who, emitterId, request) {
       await check(who, emitterId);
-      return readSlice(who, emitterId, request, { range: rangeOf(request), maxCounted: LIMITS.maxCountedEvents });
+      const within = { range: rangeOf(request), maxCounted: LIMITS.maxCountedEvents };
+      return inIndexOrder(sql, (tx) => readSlice(tx, who, emitterId, request, within));
     },
     async logLines(who, emitterId, limit) {
       await check(who, emitterId);
@@ -53,7 +63,8 @@ export function createEvents({ db }: { db: Database }): Events {
     },
     async delete(who, emitterId, range) {
       await check(who, emitterId);
-      await deleteEvents(sql, who.accountId, emitterId, rangeOf(range));
+      const { accountId } = who;
+      await deletions.run(accountId, () => deleteEvents(sql, accountId, emitterId, rangeOf(range)));
     },
   };
 }

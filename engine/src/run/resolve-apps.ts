@@ -1,9 +1,14 @@
-import type { RunFault } from '@headwater/sandbox-runtime';
-import type { RunProp } from '@headwater/shared';
+import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
+import { LIMITS, type RunProp } from '@headwater/shared';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import { createSecretCount } from '../secrets/count-secrets.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../sources/run-props.ts';
+
+interface Resolved {
+  auth: Record<string, unknown>;
+  bytes: number;
+}
 
 export type ResolvedProps =
   /** `secrets`: what of the connected accounts may not leave the run. */
@@ -20,8 +25,9 @@ export async function resolveApps(
 ): Promise<ResolvedProps> {
   const resolved = Object.create(null) as Record<string, RunProp>;
   const secrets: SecretValue[] = [];
-  const accounts = new Map<string, Record<string, unknown>>();
+  const accounts = new Map<string, Resolved>();
   const count = createSecretCount();
+  let used = 0;
   for (const [name, prop] of Object.entries(props)) {
     if (prop.kind !== 'app') {
       resolved[name] = prop;
@@ -33,20 +39,25 @@ export async function resolveApps(
       continue;
     }
     const key = `${app} ${provisionId}`;
-    const known = accounts.get(key);
-    if (known !== undefined) {
-      resolved[name] = { kind: 'app', app, auth: known };
-      continue;
+    let account = accounts.get(key);
+    if (account === undefined) {
+      const outcome = await resolve(accountId, provisionId, app);
+      if (!outcome.ok) return { ok: false, fault: { code: 'AUTH_FAILED', message: outcome.message } };
+      const { auth, secrets: secretsOf } = outcome.resolved;
+      const more = secretsOf(name);
+      const fault = count(more);
+      if (fault !== undefined) return { ok: false, fault };
+      secrets.push(...more);
+      account = { auth, bytes: Buffer.byteLength(JSON.stringify(auth)) };
+      accounts.set(key, account);
     }
-    const outcome = await resolve(accountId, provisionId, app);
-    if (!outcome.ok) return { ok: false, fault: { code: 'AUTH_FAILED', message: outcome.message } };
-    const { auth, secrets: secretsOf } = outcome.resolved;
-    accounts.set(key, auth);
-    resolved[name] = { kind: 'app', app, auth };
-    const more = secretsOf(name);
-    const fault = count(more);
-    if (fault !== undefined) return { ok: false, fault };
-    secrets.push(...more);
+    resolved[name] = { kind: 'app', app, auth: account.auth };
+    used += account.bytes;
+    if (used > LIMITS.maxRunAuthBytes) return { ok: false, fault: tooMuchAuth(used) };
   }
   return { ok: true, props: resolved, secrets };
+}
+
+function tooMuchAuth(used: number): RunFault {
+  return limitFault({ name: 'maxRunAuthBytes', value: LIMITS.maxRunAuthBytes, used });
 }

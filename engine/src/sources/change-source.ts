@@ -15,6 +15,7 @@ import {
   endChange,
   isLeftToRecovery,
   hookFailed,
+  inAccountTurn,
   type LifecycleContext,
   readRuntime,
   runHook,
@@ -48,7 +49,7 @@ export async function deleteSource(context: LifecycleContext, who: Principal, id
   try {
     const runtime = await readRuntime(context, id);
     if (runtime.active) await deactivate(context, lease);
-    await deleteSourceRows(context.db.sql, who.accountId, id);
+    await inAccountTurn(context, who.accountId, () => deleteSourceRows(context.db.sql, who.accountId, id));
   } catch (error) {
     // It is still there, and recovery makes it what it was.
     await leaveToRecovery(context.db.sql, lease, 0);
@@ -137,9 +138,10 @@ async function applyChange(
  * both ways.
  */
 function httpPropsDuring(before: readonly HttpProp[], after: readonly HttpProp[]): HttpProp[] {
-  const isIn = (props: readonly HttpProp[]) => (prop: HttpProp) => props.some(({ name }) => name === prop.name);
-  const gone = before.filter((prop) => !isIn(after)(prop));
-  const fresh = after.filter((prop) => !isIn(before)(prop));
+  const namesOf = (props: readonly HttpProp[]) => new Set(props.map(({ name }) => name));
+  const [namesBefore, namesAfter] = [namesOf(before), namesOf(after)];
+  const gone = before.filter(({ name }) => !namesAfter.has(name));
+  const fresh = after.filter(({ name }) => !namesBefore.has(name));
   const isRename = gone.length === 1 && fresh.length === 1;
   return isRename ? [...after] : [...gone, ...after];
 }
@@ -163,7 +165,7 @@ async function put(
   change: SourceChange,
   growth?: Growth,
 ): Promise<void> {
-  await putSourceChange(context.db.sql, lease, change, growth);
+  await inAccountTurn(context, lease.accountId, () => putSourceChange(context.db.sql, lease, change, growth));
   context.forget(lease.sourceId);
 }
 

@@ -3,13 +3,13 @@ import { withComponents } from '../components/with-components.ts';
 import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
 import type { ChangeLease } from '../store/change-source.ts';
 import { createSource } from '../store/create-source.ts';
-import { dropUndeployedSource } from '../store/delete-source.ts';
 import { checkRoom } from '../store/require-room.ts';
 import { type DecidedProps, decideProps } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
   changeLeaseSeconds,
   deactivate,
+  dropUndeployed,
   endChange,
   hookFailed,
   isLeftToRecovery,
@@ -40,8 +40,7 @@ async function deploy(context: LifecycleContext, who: Principal, input: SourceCr
     await endChange(context, lease, interfacesOf(props.definitions, props.configuredProps));
   } catch (error) {
     if (await isLeftToRecovery(context, lease, error)) throw error;
-    await dropUndeployedSource(context.db.sql, who.accountId, lease.sourceId);
-    context.forget(lease.sourceId);
+    await dropUndeployed(context, lease);
     throw error;
   }
   return lease.sourceId;

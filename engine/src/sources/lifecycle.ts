@@ -8,6 +8,7 @@ import { runtimeOf, type SourceRuntime } from '../run/source-runtime.ts';
 import { beginSourceChange, type ChangeLease, endSourceChange, markHooksBegun } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { Database } from '../store/database.ts';
+import { dropUndeployedSource } from '../store/delete-source.ts';
 import { readSourceRuntime } from '../store/read-source-runtime.ts';
 import type { DecideContext } from './decide-props.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -73,9 +74,24 @@ export async function isLeftToRecovery(
   return leaveToRecovery(context.db.sql, lease, 0);
 }
 
+/**
+ * Does the part of a change that is one transaction, never a hook, when the account's earlier ones on this node have ended. Changes of
+ * different sources wait for each other at the same rows and the same name, with those that make sources too, and each would keep
+ * one of the node's few connections.
+ */
+export function inAccountTurn<T>({ room }: LifecycleContext, accountId: string, work: () => Promise<T>): Promise<T> {
+  return room.make(accountId, work);
+}
+
 export async function endChange(context: LifecycleContext, lease: ChangeLease, interfaces: Interfaces): Promise<void> {
-  await endSourceChange(context.db.sql, lease, interfaces);
+  await inAccountTurn(context, lease.accountId, () => endSourceChange(context.db.sql, lease, interfaces));
   context.forget(lease.sourceId);
+}
+
+/** Where a deployment did not come through: see dropUndeployedSource. */
+export async function dropUndeployed(context: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
+  await inAccountTurn(context, accountId, () => dropUndeployedSource(context.db.sql, accountId, sourceId));
+  context.forget(sourceId);
 }
 
 export async function readRuntime(context: LifecycleContext, id: string): Promise<SourceRuntime> {

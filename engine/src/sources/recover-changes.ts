@@ -5,10 +5,9 @@ import type { CommittedRun } from '../store/commit-runs.ts';
 import { errorEventJson } from '../run/error-event.ts';
 import { type ChangeLease, stopSource } from '../store/change-source.ts';
 import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from '../store/claim-abandoned-source.ts';
-import { dropUndeployedSource } from '../store/delete-source.ts';
 import { readSource } from '../store/read-sources.ts';
 import { interfacesOf } from './interfaces.ts';
-import { deactivate, endChange, type LifecycleContext, readRuntime, runHook } from './lifecycle.ts';
+import { deactivate, dropUndeployed, endChange, type LifecycleContext, readRuntime, runHook } from './lifecycle.ts';
 
 /*
  * A deployment or change whose node ended in the middle, or that failed for a reason of ours after a hook had begun, is
@@ -65,8 +64,7 @@ export function startChangeRecovery(context: RecoveryContext): () => Promise<voi
 async function recover(context: RecoveryContext, source: AbandonedSource, lease: ChangeLease): Promise<void> {
   if (source.hooks_begun) await deactivate(context, lease);
   if (!source.deployed) {
-    await dropUndeployedSource(context.db.sql, lease.accountId, lease.sourceId);
-    context.forget(lease.sourceId);
+    await dropUndeployed(context, lease);
     return;
   }
   if (source.hooks_begun) await registerAnew(context, lease, source.active);

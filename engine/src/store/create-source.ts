@@ -66,7 +66,8 @@ async function holdComponent(tx: Transaction, accountId: string, id: string): Pr
 
 /**
  * One key for each HTTP prop: props that stay keep theirs, props that are gone lose it. Where one is gone and one is new, it
- * was renamed: whoever calls its URL knows nothing of names.
+ * was renamed: whoever calls its URL knows nothing of names. However many props there are it is a few statements, and of what stays as
+ * it is nothing is written. The caller holds the row of the source or workflow, so that nobody else changes them meanwhile.
  */
 export async function putEndpoints(
   tx: Transaction,
@@ -74,25 +75,43 @@ export async function putEndpoints(
   sourceId: string,
   props: readonly HttpProp[],
 ): Promise<void> {
-  await renameEndpoint(tx, sourceId, props);
+  const wanted: Endpoints = new Map(props.map(({ name, customResponse }) => [name, customResponse]));
+  const had = await renameEndpoint(tx, sourceId, await readEndpoints(tx, sourceId), wanted);
+  const gone = [...had.keys()].filter((name) => !wanted.has(name));
+  if (gone.length > 0)
+    await tx`delete from endpoints where source_id = ${sourceId} and prop_name = any(${gone}::text[])`;
+  const changed = [...wanted].filter(([name, customResponse]) => had.get(name) !== customResponse);
+  if (changed.length === 0) return;
   await tx`
-    delete from endpoints where source_id = ${sourceId} and prop_name <> all(${props.map((prop) => prop.name)}::text[])`;
-  for (const prop of props) {
-    await tx`
-      insert into endpoints (key, account_id, source_id, prop_name, custom_response)
-      values (${endpointKey()}, ${accountId}, ${sourceId}, ${prop.name}, ${prop.customResponse})
-      on conflict (source_id, prop_name) do update set custom_response = excluded.custom_response`;
-  }
+    insert into endpoints (key, account_id, source_id, prop_name, custom_response)
+    select put.key, ${accountId}, ${sourceId}, put.prop_name, put.custom_response::boolean from unnest(
+      ${changed.map(endpointKey)}::text[], ${changed.map(([name]) => name)}::text[],
+      ${changed.map(([, customResponse]) => String(customResponse))}::text[]
+    ) as put(key, prop_name, custom_response)
+    on conflict (source_id, prop_name) do update set custom_response = excluded.custom_response`;
 }
 
-async function renameEndpoint(tx: Transaction, sourceId: string, props: readonly HttpProp[]): Promise<void> {
-  const rows = await tx<{ prop_name: string }[]>`
-    select prop_name from endpoints where source_id = ${sourceId} order by prop_name for update`;
-  const had = rows.map((row) => row.prop_name);
-  const [gone, ...moreGone] = had.filter((name) => !props.some((prop) => prop.name === name));
-  const [fresh, ...moreFresh] = props.filter((prop) => !had.includes(prop.name));
-  if (gone === undefined || fresh === undefined || moreGone.length + moreFresh.length > 0) return;
-  await tx`update endpoints set prop_name = ${fresh.name} where source_id = ${sourceId} and prop_name = ${gone}`;
+/** Whether the code answers itself, by the name of the prop. */
+type Endpoints = ReadonlyMap<string, boolean>;
+
+async function readEndpoints(tx: Transaction, sourceId: string): Promise<Endpoints> {
+  const rows = await tx<{ prop_name: string; custom_response: boolean }[]>`
+    select prop_name, custom_response from endpoints where source_id = ${sourceId}`;
+  return new Map(rows.map((row) => [row.prop_name, row.custom_response]));
+}
+
+/** Answers what there is then. */
+async function renameEndpoint(
+  tx: Transaction,
+  sourceId: string,
+  had: Endpoints,
+  wanted: Endpoints,
+): Promise<Endpoints> {
+  const [gone, ...moreGone] = [...had.keys()].filter((name) => !wanted.has(name));
+  const [fresh, ...moreFresh] = [...wanted.keys()].filter((name) => !had.has(name));
+  if (gone === undefined || fresh === undefined || moreGone.length + moreFresh.length > 0) return had;
+  await tx`update endpoints set prop_name = ${fresh} where source_id = ${sourceId} and prop_name = ${gone}`;
+  return new Map([...had].map(([name, customResponse]) => [name === gone ? fresh : name, customResponse]));
 }
 
 /** Lower case, because it is a host name's first label where a domain is set: 24 characters of 36, 124 bits. */

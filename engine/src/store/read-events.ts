@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { EventRecord } from '../contract.ts';
 import { type EventPosition, formatEventId } from '../events/event-id.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 export interface EventRow {
   indexed_at_ms: number;
@@ -36,25 +36,45 @@ export interface EventSlice extends EventRange {
 }
 
 /**
+ * A transaction that looks for rows in the order of an index, and ends when it has seen enough. Where the database takes an emitter, or
+ * a webhook, for a small one, as before the table is analyzed, it would otherwise read and sort all that it has.
+ */
+export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
+  return sql.begin(async (tx) => {
+    await tx`set local enable_sort = off`;
+    return look(tx);
+  }) as Promise<T>;
+}
+
+interface EventsRead {
+  items: EventRecord[];
+  /** It stopped to look here, having seen LIMITS.maxScannedEvents. Absent: it has found as many as were asked for, or all. */
+  lookedUpTo?: EventPosition;
+}
+
+/**
  * Events of an emitter, newest first. Data is cut in the database: what an answer does not show is not brought into memory.
  * See Events.recent.
  */
 export async function readEvents(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   emitterId: string,
   { limit, expand, after, before, ...range }: EventSlice,
-): Promise<EventRecord[]> {
+): Promise<EventsRead> {
   const wholeBytes = expand ? LIMITS.maxSummariesBytes : 0;
   const isUpward = before !== undefined && after === undefined;
   const order = isUpward ? sql`indexed_at_ms, seq` : sql`indexed_at_ms desc, seq desc`;
+  const next = sql`
+    select * from events where ${inRange(sql, accountId, emitterId, range)}
+      ${after === undefined ? sql`` : sql`and (indexed_at_ms, seq) < ${positionOf(sql, after)}`}
+      ${before === undefined ? sql`` : sql`and (indexed_at_ms, seq) > ${positionOf(sql, before)}`}
+    order by ${order}`;
   const rows = await sql<EventRow[]>`
     with slice as (
       select indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts, data,
         octet_length(data) as bytes
-      from events where ${inRange(sql, accountId, emitterId, range)}
-        ${after === undefined ? sql`` : sql`and (indexed_at_ms, seq) < ${positionOf(sql, after)}`}
-        ${before === undefined ? sql`` : sql`and (indexed_at_ms, seq) > ${positionOf(sql, before)}`}
+      from (${next} ${scanLimit(sql, range)}) as next where ${ofChannel(sql, range)}
       order by ${order} limit ${limit}
     ), measured as (
       select *, bytes > ${LIMITS.summaryEventBytes}::int4
@@ -64,17 +84,21 @@ export async function readEvents(
     select ${eventColumns(sql)}, is_cut,
       case when is_cut then left(data, ${LIMITS.summaryEventBytes}::int4) else data end as data
     from measured order by indexed_at_ms desc, seq desc`;
-  return rows.map((row) => eventRecord(emitterId, row));
+  const items = rows.map((row) => eventRecord(emitterId, row));
+  if (items.length === limit || hasIndex(range)) return { items };
+  const [last] = await sql<EventPosition[]>`
+    select indexed_at_ms as ms, seq from (${next} offset ${LIMITS.maxScannedEvents - 1} limit 1) as last`;
+  return { items, ...(last && { lookedUpTo: last }) };
 }
 
 /** All but the data. */
-export function eventColumns(sql: Sql): Fragment {
+export function eventColumns(sql: Sql | Transaction): Fragment {
   return sql`indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts`;
 }
 
-/** How many there are; stops counting at `max`. */
+/** How many there are, among the newest LIMITS.maxScannedEvents where the channel has no index; stops counting at `max`. */
 export async function countEvents(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   emitterId: string,
   range: EventRange,
@@ -82,35 +106,64 @@ export async function countEvents(
 ): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int4 as count from (
-      select from events where ${inRange(sql, accountId, emitterId, range)} limit ${max}
+      select from (${newest(sql, accountId, emitterId, range)} ${scanLimit(sql, range)}) as newest
+      where ${ofChannel(sql, range)} limit ${max}
     ) as counted`;
   return row?.count ?? 0;
 }
 
-/** The position of the `n`th event, counted from the newest; undefined where there are fewer. */
+/**
+ * The position of the `n`th event, counted from the newest; where there are fewer among the newest LIMITS.maxScannedEvents, that of the oldest
+ * of these, of whatever channel. Undefined where all there are do not make as many.
+ */
 export async function findNthEvent(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   emitterId: string,
   range: EventRange,
   n: number,
 ): Promise<EventPosition | undefined> {
-  const [row] = await sql<{ ms: number; seq: number }[]>`
-    select indexed_at_ms as ms, seq from events where ${inRange(sql, accountId, emitterId, range)}
-    order by indexed_at_ms desc, seq desc offset ${n - 1} limit 1`;
-  return row;
+  const all = newest(sql, accountId, emitterId, range);
+  const [row] = await sql<EventPosition[]>`
+    select ms, seq from (${all} ${scanLimit(sql, range)}) as newest where ${ofChannel(sql, range)}
+    order by ms desc, seq desc offset ${n - 1} limit 1`;
+  if (row !== undefined || hasIndex(range)) return row;
+  const [last] = await sql<EventPosition[]>`
+    select ms, seq from (${all} offset ${LIMITS.maxScannedEvents - 1} limit 1) as last`;
+  return last;
 }
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-function inRange(sql: Sql, accountId: string, emitterId: string, { channel, start, end }: EventRange): Fragment {
+function newest(sql: Transaction, accountId: string, emitterId: string, range: EventRange): Fragment {
+  return sql`
+    select indexed_at_ms as ms, seq, channel from events where ${inRange(sql, accountId, emitterId, range)}
+    order by indexed_at_ms desc, seq desc`;
+}
+
+/** events_channel leads to them. */
+const hasIndex = ({ channel }: EventRange) => channel !== undefined && channel !== '';
+
+/** Behind millions of other events it would be looked for for half a minute; an index would cost each event (migration 0039). */
+function scanLimit(sql: Transaction, range: EventRange): Fragment {
+  return hasIndex(range) ? sql`` : sql`limit ${LIMITS.maxScannedEvents}`;
+}
+
+/** Of what was looked at; where there is an index, inRange has told the channel already. */
+function ofChannel(sql: Transaction, { channel }: EventRange): Fragment {
+  return channel === undefined ? sql`channel not like '$%'` : sql`channel = ${channel}`;
+}
+
+/** Without the channel where it has no index. */
+function inRange(sql: Transaction, accountId: string, emitterId: string, range: EventRange): Fragment {
+  const { start, end } = range;
   return sql`account_id = ${accountId} and emitter_id = ${emitterId}
-    and ${channel === undefined ? sql`channel not like '$%'` : sql`channel = ${channel}`}
+    ${hasIndex(range) ? sql`and ${ofChannel(sql, range)}` : sql``}
     ${start === undefined ? sql`` : sql`and (indexed_at_ms, seq) >= ${positionOf(sql, start)}`}
     ${end === undefined ? sql`` : sql`and (indexed_at_ms, seq) <= ${positionOf(sql, end)}`}`;
 }
 
-function positionOf(sql: Sql, { ms, seq }: EventPosition): Fragment {
+function positionOf(sql: Transaction, { ms, seq }: EventPosition): Fragment {
   return sql`(${ms}::int8, ${seq}::int4)`;
 }
 

@@ -62,6 +62,7 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
     ' characters',
   ),
   fetchTimeoutMs: wording('RESOURCE_LIMIT', 'A request took #', ' ms'),
+  maxRunAuthBytes: wording('RESOURCE_LIMIT', 'The app props of the run get # of their accounts', ' bytes'),
   maxTmpBytes: wording('RESOURCE_LIMIT', 'The run keeps # below /tmp', ' bytes'),
   maxTmpEntries: wording('RESOURCE_LIMIT', 'The run keeps # files and directories below /tmp'),
   maxDbValueBytes: wording('RESOURCE_LIMIT', 'A value for $.service.db has # of JSON', ' bytes'),

@@ -1,0 +1,40 @@
+// ingress: Bodies that never end, in half a million chunks of one byte each, to an endpoint and to the API.
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { exchange, open, withinMemory } from '../../support/hostile-ingress.ts';
+import { hostile } from '../../support/hostile.ts';
+
+const world = hostile();
+const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' }, run() {} };`;
+const CLIENTS = 6;
+// Kept one by one, those of all clients would be one and a half gigabytes.
+const CHUNKS = '1\r\na\r\n'.repeat(480_000);
+// What they count is 184 MB, of which 128 may be there.
+const LEAST_CUT_OFF = 2;
+
+it.each(['endpoint', 'api'])(
+  'take no more memory than they count in an %s, and those begun first are cut off',
+  async (to) => {
+    const { attacker, server } = world;
+    const { pathname } = new URL((await attacker.deploy(BIN)).endpoint);
+    const path = to === 'api' ? '/v1/webhooks' : pathname;
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${attacker.key}\r\ntransfer-encoding: chunked\r\n\r\n`;
+    await world.unharmed(() =>
+      withinMemory(server, async () => {
+        const sockets: Socket[] = [];
+        for (let n = 0; n < CLIENTS; n++) sockets.push(await open(server));
+        for (const socket of sockets) socket.write(head + CHUNKS);
+        const cutOff = () => sockets.filter(({ closed }) => closed).length;
+        await eventually(() => Promise.resolve(cutOff() >= LEAST_CUT_OFF), {
+          what: 'some to be cut off',
+          timeoutMs: 60_000,
+        });
+        expect(cutOff()).toBeLessThan(CLIENTS);
+        const few = `POST ${pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`;
+        expect((await exchange(server, few, { timeoutMs: 30_000 })).statuses).toEqual([200]);
+        for (const socket of sockets) socket.destroy();
+      }),
+    );
+  },
+);
