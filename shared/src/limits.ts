@@ -26,7 +26,7 @@ export const LIMITS = {
   bodyReadBytesPerSecond: 16 * 1024 * 1024,
   bodyReadBurstMs: 20,
   /** What each piece of such a body counts at least, for that pace and maxUnfinishedBodyBytes: a chunk of one byte costs as much as one of these. */
-  minBodyPieceBytes: 64,
+  minBodyPieceBytes: 512,
   /**
    * Of requests to the REST API with the same key, while those of other accounts arrive as well, and of all whose key the node does not
    * know or that have none, so many go on at once and the next after a rest: 500 a second. Of those to one account's endpoints 4000.
@@ -275,7 +275,7 @@ export const LIMITS = {
    * What each piece of an answer's body counts at least, for maxFetchBytesPerTenant, fetchReadBytesPerSecond, maxDrainedResponseBytes
    * and maxFetchFramingBytes: a chunk of one byte costs as much as one of these.
    */
-  minFetchPieceBytes: 64,
+  minFetchPieceBytes: 512,
   /** What else comes with an answer (headers, interim responses, lengths and extensions of chunks) beyond as much as its body counts. */
   maxFetchFramingBytes: 512 * 1024,
   /** Addresses of one name, all of which are checked before a connection is made at the first few. */

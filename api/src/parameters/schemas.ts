@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { hasLongHost } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
 
@@ -41,7 +42,8 @@ const HTTP_URL = /^https?:\/\/[^/?#\\]/i;
 
 export function httpUrlParameter() {
   return textParameter(LIMITS.maxUrlChars).refine(
-    (text) => HTTP_URL.test(text) && !/\s/.test(text) && URL.canParse(text),
+    // One with a host that is too long is not read: the engine says what is wrong with it.
+    (text) => HTTP_URL.test(text) && !/\s/.test(text) && (hasLongHost(text) || URL.canParse(text)),
     'must be an http or https URL with a host',
   );
 }

@@ -38,12 +38,12 @@ function findUrlFault(text: string): string | undefined {
   const fault = findTextFault(text, LIMITS.maxUrlChars);
   if (fault !== undefined) return fault;
   if (text.trim() === '') return 'is required: the http or https address that receives the events';
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
+  // Before it is read, which takes the thread; and each delivery would be tried in vain.
+  if (hasLongHost(text)) return `must not name a host of more than ${LIMITS.maxUrlHostChars} characters`;
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
     return 'must be an absolute http or https URL with a host';
   }
-  // Each delivery would be tried in vain.
-  if (hasLongHost(text)) return `must not name a host of more than ${LIMITS.maxUrlHostChars} characters`;
   // They would be shown wherever the URL is; what proves the sender is the signature.
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   return undefined;
