@@ -21,7 +21,7 @@ export interface ComponentFinder {
 
 /** The components of accounts: see the contract. */
 export function createComponents(options: ComponentsOptions): Components & Saver & ComponentFinder {
-  const { db } = options;
+  const { db, room } = options;
   const { sql } = db;
   async function own(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord> {
     const found = await readComponent(db, who.accountId, idOrKey, version);
@@ -29,7 +29,8 @@ export function createComponents(options: ComponentsOptions): Components & Saver
     return found;
   }
   async function find(who: Principal, idOrKey: string, version?: string) {
-    const found = await readComponent(db, who.accountId, idOrKey, version);
+    // With its code and all of its props: a hundred deployments at once would read it with all of the node's connections.
+    const found = await room.make(who.accountId, () => readComponent(db, who.accountId, idOrKey, version));
     if (found !== undefined) return { component: found, isOwn: true };
     await options.seeded();
     const shared = await findInRegistry(sql, idOrKey, version);

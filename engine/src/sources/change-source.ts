@@ -30,7 +30,7 @@ export async function changeSource(
   input: SourceUpdate,
 ): Promise<void> {
   const lease = await beginChange(context, who, id);
-  const row = await readSource(context.db.sql, who.accountId, id);
+  const row = await inAccountTurn(context, who.accountId, () => readSource(context.db.sql, who.accountId, id));
   if (row === undefined) throw notFound('source', id);
   try {
     const change = await planChange(context, who, row, input);
@@ -47,7 +47,7 @@ export async function changeSource(
 export async function deleteSource(context: LifecycleContext, who: Principal, id: string): Promise<void> {
   const lease = await beginChange(context, who, id);
   try {
-    const runtime = await readRuntime(context, id);
+    const runtime = await readRuntime(context, lease);
     if (runtime.active) await deactivate(context, lease);
     await inAccountTurn(context, who.accountId, () => deleteSourceRows(context.db.sql, who.accountId, id));
   } catch (error) {

@@ -51,8 +51,10 @@ export async function changeLeaseSeconds({ room }: LifecycleContext, accountId: 
 
 /** Takes the lease of a change. Throws NOT_FOUND or CONFLICT. */
 export async function beginChange(context: LifecycleContext, who: Principal, id: string): Promise<ChangeLease> {
+  if (id.includes('\0')) throw notFound('source', id);
   const lease = { accountId: who.accountId, sourceId: id, nodeId: context.nodeId() };
-  const begun = await beginSourceChange(context.db.sql, lease, await changeLeaseSeconds(context, who.accountId));
+  const seconds = await changeLeaseSeconds(context, who.accountId);
+  const begun = await inAccountTurn(context, who.accountId, () => beginSourceChange(context.db.sql, lease, seconds));
   if (begun === 'absent') throw notFound('source', id);
   if (begun === 'busy') {
     throw new HeadwaterError('CONFLICT', `Another change of source ${id} is under way; try again when it has ended`);
@@ -75,11 +77,15 @@ export async function isLeftToRecovery(
 }
 
 /**
- * Does the part of a change that is one transaction, never a hook, when the account's earlier ones on this node have ended. Changes of
- * different sources wait for each other at the same rows and the same name, with those that make sources too, and each would keep
- * one of the node's few connections.
+ * Does what a change reads or writes, never a hook, when the account's earlier ones on this node have ended. Changes of different
+ * sources wait for each other at the same rows and the same name, with those that make sources too, and each would keep one of the
+ * node's few connections; what a hundred of them read at once, with all of their props, would be in front of everybody's next request.
  */
-export function inAccountTurn<T>({ room }: LifecycleContext, accountId: string, work: () => Promise<T>): Promise<T> {
+export function inAccountTurn<T>(
+  { room }: Pick<LifecycleContext, 'room'>,
+  accountId: string,
+  work: () => Promise<T>,
+): Promise<T> {
   return room.make(accountId, work);
 }
 
@@ -94,9 +100,12 @@ export async function dropUndeployed(context: LifecycleContext, { accountId, sou
   context.forget(sourceId);
 }
 
-export async function readRuntime(context: LifecycleContext, id: string): Promise<SourceRuntime> {
-  const row = await readSourceRuntime(context.db.sql, id);
-  if (row === undefined) throw notFound('source', id);
+export async function readRuntime(
+  context: LifecycleContext,
+  { accountId, sourceId }: Pick<ChangeLease, 'accountId' | 'sourceId'>,
+): Promise<SourceRuntime> {
+  const row = await inAccountTurn(context, accountId, () => readSourceRuntime(context.db.sql, sourceId));
+  if (row === undefined) throw notFound('source', sourceId);
   return runtimeOf(row, context.sealer);
 }
 
@@ -105,7 +114,7 @@ export async function readRuntime(context: LifecycleContext, id: string): Promis
  * with it. Throws CONFLICT where the lease was lost.
  */
 export async function runHook(context: LifecycleContext, lease: ChangeLease, hook: HookName): Promise<RunResult> {
-  const runtime = await readRuntime(context, lease.sourceId);
+  const runtime = await readRuntime(context, lease);
   if (!runtime.hooks.includes(hook)) return { ok: true };
   await markHooksBegun(context.db.sql, lease);
   const limits = runLimits('hook', await context.room.limits(runtime.accountId));

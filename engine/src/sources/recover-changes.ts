@@ -88,7 +88,7 @@ async function registerAnew(context: RecoveryContext, lease: ChangeLease, active
 
 async function recordInterruption(context: RecoveryContext, lease: ChangeLease, message: string): Promise<void> {
   const { accountId, sourceId } = lease;
-  const runtime = await readRuntime(context, sourceId);
+  const runtime = await readRuntime(context, lease);
   const nowMs = Date.now();
   const id = newId('invocation', nowMs);
   const code = 'CHANGE_INTERRUPTED';

@@ -7,7 +7,7 @@ import { readSource, readSourcesById, type SourceRow } from '../store/read-sourc
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
 import type { Intake } from '../run/intake.ts';
-import type { LifecycleContext } from './lifecycle.ts';
+import { inAccountTurn, type LifecycleContext } from './lifecycle.ts';
 import { type PropOpener, publicProps } from './run-props.ts';
 
 export interface SourcesContext extends LifecycleContext {
@@ -24,10 +24,12 @@ export function createSources(context: SourcesContext): Sources {
   }
 
   const recordById = async (who: Principal, id: string) => recordOf(opener, await find(who, id));
+  const changedRecord = (who: Principal, id: string) =>
+    inAccountTurn(context, who.accountId, () => recordById(who, id));
 
   return {
     async create(who: Principal, input: SourceCreate) {
-      return recordById(who, await deploySource(context, who, input));
+      return changedRecord(who, await deploySource(context, who, input));
     },
     get: recordById,
     async list(who: Principal, request: PageRequest): Promise<Page<SourceRecord>> {
@@ -40,12 +42,10 @@ export function createSources(context: SourcesContext): Sources {
       return { ...page, items: rows.map((row) => recordOf(opener, row)) };
     },
     async update(who: Principal, id: string, change: SourceUpdate) {
-      await find(who, id);
       await changeSource(context, who, id, change);
-      return recordById(who, id);
+      return changedRecord(who, id);
     },
     async delete(who, id) {
-      await find(who, id);
       await deleteSource(context, who, id);
     },
     async run(who, id, event) {
