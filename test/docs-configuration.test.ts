@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readConfig } from '../api/src/config.ts';
 import { ACCOUNT_LIMITS, LIMITS } from '../shared/src/index.ts';
@@ -55,6 +55,14 @@ test('every limit of the platform is listed with its value and unit, and nothing
     ([name = '', , unit = '']) => !name.includes(UNITS[unit] ?? ''),
   );
   expect(inWrongUnit).toEqual([]);
+});
+
+test('every limit of the platform is in one group, and every group is among the limits', async () => {
+  const folder = new URL('../shared/src/limits/', import.meta.url);
+  const files = await readdir(folder);
+  const groups = await Promise.all(files.map((name) => import(new URL(name, folder).href) as Promise<object>));
+  const names = groups.flatMap((group) => Object.values(group)).flatMap((limits) => Object.keys(limits as object));
+  expect(names.toSorted()).toEqual(Object.keys(LIMITS).toSorted());
 });
 
 test('every environment variable that a process reads is listed, and nothing else', async () => {

@@ -1,0 +1,37 @@
+/** Deliveries to webhooks: their attempts, what a node holds of them, and the turns that they take. */
+export const DELIVERY_LIMITS = {
+  /** Attempts that are kept of a delivery; its owner may have it made again as often as they like, and the oldest go. */
+  maxKeptDeliveryAttempts: 100,
+  /** A delivery attempt: connect + answer. */
+  deliveryTimeoutMs: 15_000,
+  /** Bytes of a webhook's answer that are kept with the attempt. */
+  maxStoredResponseBytes: 1_024,
+  /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */
+  maxDrainedResponseBytes: 64 * 1024,
+  /** Delivery attempts at the same time on one node: to one webhook, and in all. */
+  maxDeliveriesPerWebhook: 32,
+  maxDeliveriesInFlight: 1_024,
+  /**
+   * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. One tenant
+   * has at most half of it.
+   */
+  maxHeldDeliveriesPerWebhook: 2_000,
+  maxHeldDeliveries: 4_000,
+  maxHeldDeliveryBytes: 128 * 1024 * 1024,
+  /** Deliveries that one turn of a webhook's lane takes. */
+  deliveryLaneBatch: 64,
+  /** A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger than this together. */
+  maxClaimBytes: 1024 * 1024,
+  /** What is larger is taken at this pace of one tenant, while others are here (othersPresentMs). */
+  smallClaimChars: 256 * 1024,
+  claimCharsPerSecond: 8 * 1024 * 1024,
+  /** Deliveries, and sends, of which larger ones begin at this pace, while others are here. */
+  smallSendChars: 64 * 1024,
+  sendCharsPerSecond: 16 * 1024 * 1024,
+  /** A lane that found no room on a node comes back after this. */
+  deliveryLaneRetryMs: 1_000,
+  /** Deliveries that one request makes due again. */
+  maxRedeliveries: 10_000,
+  /** How long a stopping node waits for attempts in flight before it cuts them off. */
+  deliveryDrainMs: 5_000,
+} as const;

@@ -1,0 +1,25 @@
+/** Runs of sources and workflows: what begins them, what a node holds of them, and committing what they put out. */
+export const RUN_LIMITS = {
+  /** Props of sources that one node keeps in memory for their next runs, with secrets opened; what they take there, about. */
+  maxCachedSourceBytes: 64 * 1024 * 1024,
+  /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
+  partialCommitEmits: 1_000,
+  partialCommitBytes: 2 * 1024 * 1024,
+  partialCommitMs: 5_000,
+  /**
+   * Invocations that one node holds in memory, of one tenant at most half of them; what comes beyond is stored for whichever
+   * node is free. Their events' bytes.
+   */
+  maxHeldInvocations: 4_000,
+  maxHeldInvocationBytes: 128 * 1024 * 1024,
+  /** Times an invocation is started again because its sandbox or its node ended without a result. */
+  maxInvocationAttempts: 3,
+  /** What runs and steps of one tenant put out that is more in one commit is committed at this pace, while others are here. */
+  smallCommitChars: 256 * 1024,
+  commitCharsPerSecond: 8 * 1024 * 1024,
+  /** Smallest interval of a timer. */
+  minTimerIntervalSeconds: 1,
+  maxTimerIntervalSeconds: 366 * 24 * 3600,
+  /** A cron expression. */
+  maxCronChars: 512,
+} as const;

@@ -1,0 +1,21 @@
+/** The processes that code runs in: what it calls, what it holds there, and what the node reads of it. */
+export const SANDBOX_LIMITS = {
+  /** Code of components, with packages and source maps, that runs of one account hold on one node at the same time; more of them wait. */
+  maxHeldBundleChars: 128 * 1024 * 1024,
+  /**
+   * Calls to the platform (log lines, timers, requests) that a run makes in one uninterrupted stretch of its code, besides as many as
+   * maxEmitsPerRun allows. The process takes 10 000 in 50 ms.
+   */
+  maxCallsPerTurn: 10_000,
+  /**
+   * Calls of `crypto.subtle` and on data stores that runs of one isolate have open, and what they hold together: the process takes them
+   * from a queue that has no bound of its own.
+   */
+  maxOpenCalls: 1_000,
+  maxOpenCallBytes: 48 * 1024 * 1024,
+  /** Runs, and components to be loaded, of one tenant that wait on one node for a sandbox process or for a turn in one; as many that are to be alone in theirs. */
+  maxQueuedRunsPerTenant: 2_000,
+  /** What the sandbox processes of one tenant say, read while others are here; what takes sandboxReadBurstMs need not wait. */
+  sandboxReadBytesPerSecond: 16 * 1024 * 1024,
+  sandboxReadBurstMs: 20,
+} as const;
