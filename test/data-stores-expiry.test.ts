@@ -1,34 +1,27 @@
 import { newId } from '@headwater/shared';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { deleteExpiredRecords } from '../engine/src/store/delete-expired-records.ts';
 import { setDataStoreRecord } from '../engine/src/store/set-data-store-record.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { insertAccount } from './support/source-rows.ts';
+import { accountDatabase } from './support/account-database.ts';
 
 /** As in delete-expired-records.ts. */
 const STORE_RECORDS = 1_000;
 const TURN_RECORDS = 4_000;
 
-let database: TestDatabase;
-let accountId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  accountId = await insertAccount(database.db.sql);
-});
-afterAll(() => database.drop());
+const world = accountDatabase();
 beforeEach(async () => {
   await sql()`delete from data_stores`;
 });
 
-const sql = () => database.db.sql;
+const sql = () => world.sql;
 
 /** A store with one record that stays and so many that have expired, with its sizes. */
 async function store(expired: number, value = '1'): Promise<string> {
   const id = newId('dataStore');
-  await sql()`insert into data_stores (id, account_id, name) values (${id}, ${accountId}, ${id})`;
+  await sql()`insert into data_stores (id, account_id, name) values (${id}, ${world.accountId}, ${id})`;
   await sql()`
     insert into data_store_records (store_id, key, account_id, value, expires_at)
-    select ${id}, 'k' || n, ${accountId}, ${value}, case when n > 0 then now() - make_interval(secs => n) end
+    select ${id}, 'k' || n, ${world.accountId}, ${value}, case when n > 0 then now() - make_interval(secs => n) end
     from generate_series(0, ${expired}::int) n`;
   await sql()`
     update data_stores set (record_count, bytes) = (
@@ -83,7 +76,13 @@ test('whoever writes into a full store makes room of what ended first, as much a
   const id = await store(5_000);
   const bytes = await bytesOf(id);
   const set = (value: string, maxDataStoreRecords: number) =>
-    setDataStoreRecord(sql(), accountId, id, { key: 'new', value }, { maxDataStoreRecords, maxDataStoreBytes: bytes });
+    setDataStoreRecord(
+      sql(),
+      world.accountId,
+      id,
+      { key: 'new', value },
+      { maxDataStoreRecords, maxDataStoreBytes: bytes },
+    );
   expect(await set('1', 5_001)).toEqual({ kind: 'set' });
   expect(await left(id)).toBe(5_002 - STORE_RECORDS);
   const [{ youngest } = { youngest: 0 }] = await sql()<{ youngest: number }[]>`

@@ -1,22 +1,16 @@
 import { newId } from '@headwater/shared';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRetention } from '../engine/src/nodes/retention.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { insertAccount, insertSource } from './support/source-rows.ts';
+import { accountDatabase } from './support/account-database.ts';
+import { insertSource } from './support/source-rows.ts';
 
-let database: TestDatabase;
-let accountId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  accountId = await insertAccount(database.db.sql);
-});
-afterAll(() => database.drop());
+const world = accountDatabase();
 
-const sql = () => database.db.sql;
+const sql = () => world.sql;
 
 /** A source whose component is deleted as well, two hours ago. */
 async function deletedSource(): Promise<string> {
-  const id = await insertSource(sql(), accountId, { deleted: true });
+  const id = await insertSource(sql(), world.accountId, { deleted: true });
   await sql()`update emitters set deleted_at = now() - interval '2 hours' where id = ${id}`;
   await sql()`
     update components set deleted_at = now() where id = (select component_id from emitters where id = ${id})`;
@@ -36,10 +30,10 @@ test('a deleted source goes with the last of what it left, and its deleted compo
   const [_, emitted, ran] = [await deletedSource(), await deletedSource(), await deletedSource()];
   await sql()`
     insert into events (emitter_id, indexed_at_ms, seq, account_id, channel, data)
-    values (${emitted}, ${Date.now()}, 0, ${accountId}, '', '1')`;
+    values (${emitted}, ${Date.now()}, 0, ${world.accountId}, '', '1')`;
   await sql()`
     insert into runs (id, account_id, source_id, kind, status, logs, started_at, ended_at)
-    values (${newId('invocation')}, ${accountId}, ${ran}, 'http', 'ok', '[]', now(), now())`;
+    values (${newId('invocation')}, ${world.accountId}, ${ran}, 'http', 'ok', '[]', now(), now())`;
   await clean();
   expect(new Set(await idsOf('emitters'))).toEqual(new Set([emitted, ran]));
   expect(await idsOf('components')).toHaveLength(2);
@@ -50,8 +44,8 @@ test('a deleted source goes with the last of what it left, and its deleted compo
 });
 
 test('live sources stay, those that were deleted just now, and components that something else names', async () => {
-  const live = await insertSource(sql(), accountId);
-  const fresh = await insertSource(sql(), accountId, { deleted: true });
+  const live = await insertSource(sql(), world.accountId);
+  const fresh = await insertSource(sql(), world.accountId, { deleted: true });
   const gone = await deletedSource();
   await sql()`update emitters set component_id = (select component_id from emitters where id = ${gone}) where id = ${fresh}`;
   await clean();

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createSourceRuntimes } from '../engine/src/run/source-runtime.ts';
 import { LIMITS } from '../shared/src/index.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { insertAccount, insertSource } from './support/source-rows.ts';
+import { accountDatabase } from './support/account-database.ts';
+import { insertSource } from './support/source-rows.ts';
 
-let database: TestDatabase;
-let accountId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  accountId = await insertAccount(database.db.sql);
-});
-afterAll(() => database.drop());
+const world = accountDatabase();
 
 /** Whatever is sealed is this many characters long. */
 const SECRET_CHARS = 500_000;
 const opener = { open: () => JSON.stringify('s'.repeat(SECRET_CHARS)), endpointUrl: () => '' };
-const runtimes = () => createSourceRuntimes(database.db.sql, opener);
+const runtimes = () => createSourceRuntimes(world.sql, opener);
 
 /** A source with one prop. */
 async function sourceWith(value: unknown): Promise<string> {
-  const { sql } = database.db;
+  const { accountId, sql } = world;
   const id = await insertSource(sql, accountId);
   await sql`
     update sources set configured_props = ${JSON.stringify({ text: value })}::text::jsonb,

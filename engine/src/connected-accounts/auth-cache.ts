@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { createAuthSlots } from './auth-slots.ts';
+import { FairCache } from '../fair-cache.ts';
 import type { AuthOutcome } from './resolve-auth.ts';
 import type { AccountResolver } from './share-resolves.ts';
 import { authOf, secretsOf } from './stored-credentials.ts';
@@ -45,15 +45,15 @@ interface Slot {
 
 /** Keeps what was resolved until shortly before its token ends; callers that ask at the same time share one answer. */
 export function createAuthCache(resolver: AccountResolver): AuthCache {
-  const slots = createAuthSlots<Slot>({ maxCount: MAX_CACHED, maxWeight: LIMITS.maxCachedAuthBytes });
+  const slots = new FairCache<string, Slot>({ maxCount: MAX_CACHED, maxWeight: LIMITS.maxCachedAuthBytes });
 
   function load(accountId: string, id: string): Promise<Entry> {
     const slot: Slot = { accountId, loading: resolver.resolve(accountId, id).then(entryOf) };
-    slots.set(id, slot);
+    slots.set(accountId, id, slot, 0);
     slot.loading.then(
       ({ weight }) => slots.weigh(id, slot, weight),
       // Not remembered; the callers see it.
-      () => slots.drop(id, slot),
+      () => slots.delete(id, slot),
     );
     return slot.loading;
   }
@@ -67,7 +67,7 @@ export function createAuthCache(resolver: AccountResolver): AuthCache {
     if (slot !== undefined) {
       const entry = await slot.loading;
       if (Date.now() < entry.untilMs) return entry.outcome;
-      slots.drop(id, slot);
+      slots.delete(id, slot);
     }
     const newer = slots.get(id);
     return (await (newer?.accountId === accountId ? newer.loading : load(accountId, id))).outcome;
@@ -82,11 +82,11 @@ export function createAuthCache(resolver: AccountResolver): AuthCache {
     },
     forget(id) {
       resolver.forget(id);
-      slots.drop(id);
+      slots.delete(id);
     },
     forgetAll() {
       resolver.forgetAll();
-      slots.dropAll();
+      slots.clear();
     },
   };
 }

@@ -1,71 +1,33 @@
-/** By name; undefined being one that is not there. */
-export type Values = ReadonlyMap<string, string | undefined>;
+import { FairCache } from '../fair-cache.ts';
+
+/** By name; null being one that is not there. */
+export type Values = ReadonlyMap<string, string | null>;
 
 export interface KeptValues {
-  of(accountId: string): Values | undefined;
+  /** Undefined where it is not known whether there is one. */
+  get(accountId: string, name: string): string | null | undefined;
   keep(accountId: string, values: Values): void;
   forget(accountId: string): void;
   forgetAll(): void;
 }
 
-interface Kept {
-  /** The one read longest ago first. */
-  values: Map<string, string | undefined>;
-  bytes: number;
-}
+/** What an entry takes beside its value, about, as measured. */
+const ENTRY_BYTES = 350;
+/** Forgetting those of one account takes a few milliseconds. */
+const MAX_VALUES = 20_000;
 
-/** What an entry takes beside its value, about. */
-const ENTRY_BYTES = 200;
-
-/** Values of variables of all accounts. Where they are too large together, the account with the most of them gives up its oldest. */
+/** Values of variables of all accounts, by what they take together. */
 export function createKeptValues(maxBytes: number): KeptValues {
-  const accounts = new Map<string, Kept>();
-  let total = 0;
-
-  function add(kept: Kept, bytes: number): void {
-    kept.bytes += bytes;
-    total += bytes;
-  }
-
-  function trim(): void {
-    while (total > maxBytes) {
-      let [heaviest] = accounts;
-      for (const account of accounts) if (account[1].bytes > (heaviest?.[1].bytes ?? 0)) heaviest = account;
-      if (heaviest === undefined) return;
-      const [accountId, kept] = heaviest;
-      for (const [name, value] of kept.values) {
-        if (total <= maxBytes) break;
-        kept.values.delete(name);
-        add(kept, -bytesOf(value));
-      }
-      if (kept.values.size === 0) accounts.delete(accountId);
-    }
-  }
-
+  const cache = new FairCache<string, string | null>({ maxWeight: maxBytes, maxCount: MAX_VALUES });
+  const keyOf = (accountId: string, name: string) => `${accountId} ${name}`;
   return {
-    of: (accountId) => accounts.get(accountId)?.values,
+    get: (accountId, name) => cache.get(keyOf(accountId, name)),
     keep(accountId, values) {
-      const kept = accounts.get(accountId) ?? { values: new Map<string, string | undefined>(), bytes: 0 };
-      accounts.set(accountId, kept);
       for (const [name, value] of values) {
-        if (kept.values.has(name)) add(kept, -bytesOf(kept.values.get(name)));
-        kept.values.delete(name);
-        kept.values.set(name, value);
-        add(kept, bytesOf(value));
+        cache.set(accountId, keyOf(accountId, name), value, ENTRY_BYTES + 2 * (value?.length ?? 0));
       }
-      trim();
     },
-    forget(accountId) {
-      total -= accounts.get(accountId)?.bytes ?? 0;
-      accounts.delete(accountId);
-    },
-    forgetAll() {
-      accounts.clear();
-      total = 0;
-    },
+    forget: (accountId) => cache.deleteAccount(accountId),
+    forgetAll: () => cache.clear(),
   };
-}
-
-function bytesOf(value: string | undefined): number {
-  return ENTRY_BYTES + 2 * (value?.length ?? 0);
 }

@@ -51,16 +51,15 @@ export function createOpenEnvironment(options: OpenEnvironmentOptions): OpenEnvi
 
   return {
     async open(accountId, names) {
-      const known = kept.of(accountId);
-      const missing = names.filter((name) => known?.has(name) !== true);
       // Before the read, by whose end they may not be kept any more.
-      const found = names.map((name): [string, string | undefined] => [name, known?.get(name)]);
+      const known = new Map(names.map((name) => [name, kept.get(accountId, name)]));
+      const missing = names.filter((name) => known.get(name) === undefined);
       const fresh = missing.length === 0 ? undefined : await read(accountId, missing);
       // Without a prototype: a variable may be called __proto__.
       const values = Object.create(null) as Record<string, string>;
-      for (const [name, before] of found) {
-        const value = fresh?.has(name) === true ? fresh.get(name) : before;
-        if (value !== undefined) values[name] = value;
+      for (const [name, before] of known) {
+        const value = fresh?.get(name) ?? before;
+        if (typeof value === 'string') values[name] = value;
       }
       return values;
     },
@@ -88,10 +87,10 @@ async function readAndOpen(
     throw new HeadwaterError(code, message, { limit });
   }
   const giveWay = createGiveWay();
-  const values = new Map<string, string | undefined>();
+  const values = new Map<string, string | null>();
   for (const name of names) {
     const text = read.values.get(name);
-    values.set(name, text === undefined ? undefined : sealer.open(accountId, text));
+    values.set(name, text === undefined ? null : sealer.open(accountId, text));
     await giveWay();
   }
   return values;

@@ -1,3 +1,4 @@
+import { FairCache } from '../fair-cache.ts';
 import { hasSecrets } from './make-forms.ts';
 import { createRedactor, type MadeRedactor, type Redactor, type SecretValue } from './redactor.ts';
 
@@ -36,52 +37,13 @@ export interface KeptRedactors {
   keep(kept: KeptRedactor): void;
 }
 
-/**
- * Keeps the most recently used redactors, of all accounts together as many bytes as are allowed, by what they really take; the newest in any
- * case. Of an account that has more than half its own go first.
- */
+/** Keeps the most recently used redactors, of all accounts together as many bytes as are allowed, by what they really take; the newest in any case. */
 export function createKeptRedactors(maxBytes: number): KeptRedactors {
-  /** The one used longest ago first. */
-  const all = new Map<MadeRedactor, { kept: KeptRedactor; bytes: number }>();
-  const accounts = new Map<string, number>();
-  let total = 0;
-
-  function count(accountId: string, bytes: number): void {
-    total += bytes;
-    const sum = (accounts.get(accountId) ?? 0) + bytes;
-    if (sum === 0) accounts.delete(accountId);
-    else accounts.set(accountId, sum);
-  }
-
-  function drop(redactor: MadeRedactor): void {
-    const known = all.get(redactor);
-    if (known === undefined) return;
-    all.delete(redactor);
-    count(known.kept.accountId, -known.bytes);
-  }
-
-  /** There is at least one beside the newest. */
-  function dropOne(newest: MadeRedactor): void {
-    const [large] = [...accounts].find(([, bytes]) => bytes > maxBytes / 2) ?? [];
-    let oldest: MadeRedactor | undefined;
-    for (const [redactor, { kept }] of all) {
-      if (redactor === newest) continue;
-      if (kept.accountId === large) return drop(redactor);
-      oldest ??= redactor;
-    }
-    if (oldest !== undefined) drop(oldest);
-  }
-
+  const cache = new FairCache<MadeRedactor, KeptRedactor>({ maxWeight: maxBytes, keepsNewest: true });
   return {
     keep(kept) {
-      const { redactor, accountId } = kept;
-      const known = all.get(redactor);
-      const bytes = known?.bytes ?? redactor.bytes();
-      all.delete(redactor);
-      all.set(redactor, { kept, bytes });
-      if (known !== undefined) return;
-      count(accountId, bytes);
-      while (total > maxBytes && all.size > 1) dropOne(redactor);
+      const { accountId, redactor } = kept;
+      if (cache.get(redactor) === undefined) cache.set(accountId, redactor, kept, redactor.bytes());
     },
   };
 }
