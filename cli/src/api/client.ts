@@ -5,13 +5,20 @@ import { unreachableError } from './unreachable.ts';
 
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
+interface ListAnswer<T> {
+  data: T[];
+  page_info?: { total_count: number; end_cursor: string | null };
+}
+
 /** The REST API of one server for one key. Paths begin after `/v1`; answers are what is in `data`. */
 export interface ApiClient {
   url: string;
   get<T>(path: string, query?: Parameters): Promise<T>;
   /** One page, at most 100. */
   page<T>(path: string, query?: Parameters): Promise<T[]>;
-  /** Everything, page after page. */
+  /** One page with the cursor of what follows it. */
+  list<T>(path: string, query?: Parameters): Promise<ListAnswer<T>>;
+  /** Everything, page after page. Not of events: a page of them can be short, or empty, before the last one. */
   all<T>(path: string, query?: Parameters): Promise<T[]>;
   send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** An answer that goes on, of which nothing has been read; throws where it is refused. */
@@ -35,11 +42,6 @@ export interface ClientOptions {
 
 const TIMEOUT_MS = 180_000;
 const PAGE_SIZE = 100;
-
-interface ListAnswer<T> {
-  data: T[];
-  page_info?: { total_count: number; end_cursor: string | null };
-}
 
 export function createClient(options: ClientOptions): ApiClient {
   const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
@@ -74,6 +76,7 @@ export function createClient(options: ClientOptions): ApiClient {
     get: async <T>(path: string, query: Parameters = {}) =>
       (await call<{ data: T }>('GET', path + queryString(query))).data,
     page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
+    list: (path, query = {}) => list(path, query),
     async all<T>(path: string, query: Parameters = {}) {
       const items: T[] = [];
       const room: Room = { bytes: maxAnswerBytes * LIST_ANSWERS };

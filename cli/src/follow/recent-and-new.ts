@@ -26,13 +26,15 @@ export const MAX_HISTORY = 10_000;
 export async function readRecent(api: ApiClient, feed: Feed, count: number): Promise<EventRecord[]> {
   const { listPath, historyPath, channel } = feed;
   const records: EventRecord[] = [];
+  let after: string | undefined;
   while (records.length < count) {
     const limit = Math.min(count - records.length, RECENT);
-    const after = records.at(-1)?.id;
     const query = { limit, after, expand: 'event', event_name: channel };
-    const page = await api.page<EventRecord>(historyPath ?? listPath, query);
-    for (const record of page) records.push(await readWhole(api, feed, record));
-    if (page.length < limit || historyPath === undefined) break;
+    const { data, page_info: info } = await api.list<EventRecord>(historyPath ?? listPath, query);
+    for (const record of data) records.push(await readWhole(api, feed, record));
+    // The server looks through so many for one page: a short or an empty one may have others behind it.
+    if (typeof info?.end_cursor !== 'string' || info.end_cursor === after) break;
+    after = info.end_cursor;
   }
   return records.toReversed();
 }
