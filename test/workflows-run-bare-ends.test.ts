@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
 import type { ExecutionCommit, StepRow } from '../engine/src/workflows/run/execution-rows.ts';
-import { action, untilExecutions } from './support/executions.ts';
+import { action, DONE_STEP, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
 
@@ -90,20 +90,6 @@ test('one that is given up again and again ends without what it brings, whatever
   expect(errors).toHaveLength(1);
 });
 
-const STEP: StepRow = {
-  position: 0,
-  namespace: 'one',
-  status: 'done',
-  runs: 1,
-  value: undefined,
-  exports: '{}',
-  logs: '[]',
-  sends: [],
-  error: undefined,
-  startedAtMs: 1,
-  endedAtMs: 1,
-};
-
 test('what no statement can be made of fails alone, at once, and what was to be written with it is written', async () => {
   const start = { kind: 'manual', event: '{}', context: '{}', causedBy: undefined, traceId: 't', startedAtMs: 1 };
   const commitOf = (id: string, sends: object[]): ExecutionCommit => ({
@@ -111,7 +97,7 @@ test('what no statement can be made of fails alone, at once, and what was to be 
     leasedBy: 'node_x',
     endsWait: false,
     start,
-    steps: [{ ...STEP, sends: sends as StepRow['sends'] }],
+    steps: [{ ...DONE_STEP, sends: sends as StepRow['sends'] }],
   });
   const { accountId, sql } = hw;
   await sql`

@@ -8,7 +8,7 @@ import { resumeExecution } from '../engine/src/store/resume-execution.ts';
 import { createExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
 import type { ExecutionCommit, ExecutionWait } from '../engine/src/workflows/run/execution-rows.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { action, untilExecutions } from './support/executions.ts';
+import { action, DONE_STEP, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { testLog } from './support/logs.ts';
 import { post } from './support/server.ts';
@@ -163,16 +163,6 @@ async function batchesOf(commits: readonly ExecutionCommit[]): Promise<number[]>
 }
 
 const LARGE = 'x'.repeat(700_000);
-const step = {
-  position: 0,
-  namespace: 'one',
-  status: 'done',
-  runs: 1,
-  value: undefined,
-  exports: '{}',
-  logs: '[]',
-} as const;
-const row = { ...step, sends: [], error: undefined, startedAtMs: 1, endedAtMs: 1 };
 
 test.each([
   { what: 'the next run is given', commit: (id: string) => parkOf(id, { context: LARGE }) },
@@ -180,17 +170,20 @@ test.each([
     what: 'a step sends',
     commit: (id: string) => ({
       ...parkOf(id),
-      steps: [{ ...row, sends: [{ kind: 'http' as const, payload: LARGE }] }],
+      steps: [{ ...DONE_STEP, sends: [{ kind: 'http' as const, payload: LARGE }] }],
     }),
   },
   {
     what: 'a step sends, sealed',
     commit: (id: string) => ({
       ...parkOf(id),
-      steps: [{ ...row, sends: [{ kind: 'http' as const, payload: '', sealed: LARGE }] }],
+      steps: [{ ...DONE_STEP, sends: [{ kind: 'http' as const, payload: '', sealed: LARGE }] }],
     }),
   },
-  { what: 'a step has failed with', commit: (id: string) => ({ ...parkOf(id), steps: [{ ...row, error: LARGE }] }) },
+  {
+    what: 'a step has failed with',
+    commit: (id: string) => ({ ...parkOf(id), steps: [{ ...DONE_STEP, error: LARGE }] }),
+  },
 ])('what $what has its weight: no transaction holds megabytes of it', async ({ commit }) => {
   const small = await batchesOf(Array.from({ length: 8 }, (_, n) => parkOf(`exec_${n}`)));
   expect(small).toHaveLength(1);

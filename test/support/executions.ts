@@ -1,3 +1,4 @@
+import type { StepRow } from '../../engine/src/workflows/run/execution-rows.ts';
 import type { Headwater } from './headwater.ts';
 import { eventually } from './eventually.ts';
 
@@ -20,6 +21,21 @@ export interface StoredStep {
   exports: any;
   logs: { message: string }[];
 }
+
+/** The first step of an execution, as it is stored when it is done. */
+export const DONE_STEP: StepRow = {
+  position: 0,
+  namespace: 'one',
+  status: 'done',
+  runs: 1,
+  value: undefined,
+  exports: '{}',
+  logs: '[]',
+  sends: [],
+  error: undefined,
+  startedAtMs: 1,
+  endedAtMs: 1,
+};
 
 /** Of one workflow, oldest first, straight from the tables. */
 export async function readExecutions(sql: Headwater['sql'], workflowId: string): Promise<StoredExecution[]> {

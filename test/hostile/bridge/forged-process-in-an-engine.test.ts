@@ -87,38 +87,32 @@ beforeAll(async () => {
 });
 afterAll(() => node?.stop());
 
-it('frames that break the protocol end the run as SANDBOX_CRASHED, and nobody else notices', async () => {
-  await world.unharmed(async () => {
-    for (const [name, [, reason]] of Object.entries(BREAKS)) {
-      const ran = await node.attack(name);
-      expect({ name, ...ran }).toMatchObject({
-        name,
-        stored: 'SANDBOX_CRASHED',
-        answered: 'SANDBOX_CRASHED',
-        keys: [],
-      });
-      expect(`${name}: ${ran.reasons.join()}`).toContain(reason);
-      // A run keeps what it has emitted until then, up to its own limit.
-      expect(ran.events.length).toBeLessThanOrEqual(accountLimits().maxEmitsPerRun);
-    }
-  });
-});
+type Ran = { name: string } & Awaited<ReturnType<ForgedEngine['attack']>>;
 
-it('words about what is not its own reach nobody, and its own run ends well', async () => {
+/** Makes one attack after the other, and hands over what became of it with what was wanted. */
+async function makeEach<T>(
+  attacks: Readonly<Record<string, [frames: string, wanted: T]>>,
+  judge: (ran: Ran, wanted: T) => void,
+): Promise<void> {
   await world.unharmed(async () => {
-    for (const [name, [, emitted]] of Object.entries(WORDS)) {
-      const ran = await node.attack(name);
-      expect({ name, ...ran }).toEqual({
-        name,
-        stored: undefined,
-        answered: undefined,
-        events: emitted,
-        keys: [],
-        reasons: [],
-      });
-    }
+    for (const [name, [, wanted]] of Object.entries(attacks)) judge({ name, ...(await node.attack(name)) }, wanted);
   });
-});
+}
+
+it('frames that break the protocol end the run as SANDBOX_CRASHED, and nobody else notices', () =>
+  makeEach(BREAKS, (ran, reason) => {
+    const { name } = ran;
+    expect(ran).toMatchObject({ name, stored: 'SANDBOX_CRASHED', answered: 'SANDBOX_CRASHED', keys: [] });
+    expect(`${name}: ${ran.reasons.join()}`).toContain(reason);
+    // A run keeps what it has emitted until then, up to its own limit.
+    expect(ran.events.length).toBeLessThanOrEqual(accountLimits().maxEmitsPerRun);
+  }));
+
+it('words about what is not its own reach nobody, and its own run ends well', () =>
+  makeEach<unknown[]>(WORDS, (ran, events) => {
+    const { name } = ran;
+    expect(ran).toEqual({ name, stored: undefined, answered: undefined, events, keys: [], reasons: [] });
+  }));
 
 it('silence ends the run at its limit of time', async () => {
   await node.limit({ timerRunWallMs: 2_000 });

@@ -4,13 +4,12 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('what entering it costs is counted, and the run ends at a limit', async () => {
-  await world.limit({ runCpuMs: 100, timerRunWallMs: 2_000 });
+it('what entering it costs is counted, and the run ends at the limit of CPU time', async () => {
+  await world.limit({ runCpuMs: 100, timerRunWallMs: 15_000 });
   const ran = await world.unharmed(() =>
     world.attack(
       'const again = () => setImmediate(again); for (let i = 0; i < 50; i++) again(); await new Promise(() => {});',
     ),
   );
-  expect(ran.error?.code).toMatch(/^(CPU|WALL)_LIMIT$/);
-  expect(ran.error?.limit?.name).toMatch(/^(runCpuMs|timerRunWallMs)$/);
+  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 100 } });
 });

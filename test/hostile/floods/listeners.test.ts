@@ -4,11 +4,10 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('they stay in the isolate, and end at one of its limits', async () => {
+it('they stay in the isolate, and end at the limit of CPU time', async () => {
   await world.limit({ runCpuMs: 1_000, memoryMb: 64 });
   const ran = await world.unharmed(() =>
     world.attack(`const target = new EventTarget(); for (let i = 0; ; i++) target.addEventListener('t' + i, () => i)`),
   );
-  expect(['CPU_LIMIT', 'MEMORY_LIMIT']).toContain(ran.error?.code);
-  expect(ran.error?.limit?.value).toBeGreaterThan(0);
+  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 1_000 } });
 });
