@@ -11,10 +11,9 @@ const KINDS = new Map([
   ['event', 'any'],
 ] as const);
 
-function form(body: string): Promise<Record<string, unknown>> {
+function form(body: string): Record<string, unknown> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const request = new Request('http://localhost/', { method: 'POST', headers, body });
-  return readParameters(request, KINDS, { withBody: true });
+  return readParameters(new Request('http://localhost/', { method: 'POST', headers }), body, KINDS);
 }
 
 const objectOf = (count: number, name: (i: number) => string) =>
@@ -34,19 +33,19 @@ test('names of members that differ are counted, those that repeat are not', () =
 test('JSON in the field of a form has the bounds of a body', async () => {
   const event = `[${'[],'.repeat(LIMITS.maxApiJsonLists)}0]`;
   const message = `has more than ${LIMITS.maxApiJsonLists} lists and objects`;
-  await expect(form(`event=${event}`)).rejects.toMatchObject({ fields: [{ path: 'event', message }] });
-  expect(await form('event=[1,{}]')).toEqual({ event: [1, {}] });
+  expect(() => form(`event=${event}`)).toThrow(expect.objectContaining({ fields: [{ path: 'event', message }] }));
+  expect(form('event=[1,{}]')).toEqual({ event: [1, {}] });
   const table = '1,2,3\n'.repeat(300_000);
-  expect(await form(new URLSearchParams({ event: table }).toString())).toEqual({ event: table });
+  expect(form(new URLSearchParams({ event: table }).toString())).toEqual({ event: table });
 });
 
 test('a form of millions of spaces is read at once', async () => {
   const spaces = 5_000_000;
   const longest = await longestTurnMs(async () => {
-    expect((await form(`name=${'+'.repeat(spaces)}`))['name']).toHaveLength(spaces);
+    expect(form(`name=${'+'.repeat(spaces)}`)['name']).toHaveLength(spaces);
   });
   expect(longest / slowness()).toBeLessThan(150);
-  expect(await form('name=a+%2B+%C3%BC+ü')).toEqual({ name: 'a + ü ü' });
+  expect(form('name=a+%2B+%C3%BC+ü')).toEqual({ name: 'a + ü ü' });
 });
 
 /** Milliseconds of this thread. */

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { trackConnections } from './client-connections.ts';
+import { takeInGulps } from './gulps.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { LONG_HOST, namesLongHost } from './long-host.ts';
@@ -75,9 +76,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
   const state = { stopping: false };
   const connections = trackConnections(server, patience.maxConnections);
+  const gulps = takeInGulps(server);
   const route = requestRouter(options, state, patience);
   const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
+    gulps.began(request);
     route(request, response, expected);
   };
   server.on('request', onRequest('nothing'));

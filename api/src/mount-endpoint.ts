@@ -9,6 +9,7 @@ import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
 import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
+import { readBodyText } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import type { QueryTurns } from './query-turns.ts';
 import { recordParts } from './raw-json.ts';
@@ -37,16 +38,8 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const who = await admit(c, endpoint, options);
     c.set('accountId', who.accountId);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
-    const source = { withBody: endpoint.method !== 'get', anyName: endpoint.takesAnyName ?? false };
-    const announced = source.withBody ? announcedBytes({ headers: c.req.header() }) : 0;
-    // What is too large is refused before it is read.
-    if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await options.turns.take(who.accountId, announced);
-    const held = options.unfinished.begin(who.accountId, announced, () => c.env.incoming?.destroy());
-    const raw = await readParameters(
-      c.req.raw,
-      kinds,
-      held === undefined ? source : { ...source, onBytes: held.add },
-    ).finally(held?.end);
+    const body = await readBody(c, endpoint, who.accountId, options);
+    const raw = readParameters(c.req.raw, body, kinds, endpoint.takesAnyName);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
     const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });
@@ -65,6 +58,23 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       { ...headers, 'content-length': String(text.length) },
     );
   });
+}
+
+async function readBody(
+  { req, env: { incoming } }: ApiContext,
+  { method }: Endpoint,
+  accountId: string,
+  { turns, unfinished }: MountOptions,
+): Promise<string> {
+  const isRead = method !== 'get' && incoming !== undefined;
+  const announced = isRead ? announcedBytes({ headers: req.header() }) : 0;
+  // What is too large is refused before it is read.
+  if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await turns.take(accountId, announced);
+  if (!isRead) return '';
+  const held = unfinished.begin(accountId, announced, () => incoming.destroy());
+  const text = await readBodyText(incoming, LIMITS.maxApiBodyBytes, held?.add).finally(held?.end);
+  if (announced === undefined) turns.count(accountId, Buffer.byteLength(text));
+  return text;
 }
 
 /** The operator waits for nobody. A stream has turns of its own. */

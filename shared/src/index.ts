@@ -14,6 +14,7 @@ export {
 } from './expressions/index.ts';
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
+export { KeptBytes } from './kept-bytes.ts';
 export { createGiveWay, createRests } from './give-way.ts';
 export { findTooMany } from './json/json-size.ts';
 export { isStorableJson } from './json/storable-json.ts';

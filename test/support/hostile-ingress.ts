@@ -70,8 +70,12 @@ export function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** Expects that the server's memory stays within a named bound of what it was, all the while. */
-export async function withinMemory<T>(server: HostileServer, attack: () => Promise<T>): Promise<T> {
+/** Expects that the server's memory stays within a bound of what it was, all the while. Default: MAX_GROWTH_BYTES. */
+export async function withinMemory<T>(
+  server: HostileServer,
+  attack: () => Promise<T>,
+  growthBytes = MAX_GROWTH_BYTES,
+): Promise<T> {
   const before = residentBytes(server.pid);
   let most = before;
   let over = false;
@@ -86,6 +90,6 @@ export async function withinMemory<T>(server: HostileServer, attack: () => Promi
   } finally {
     over = true;
     await watch;
-    expect(most - before).toBeLessThan(MAX_GROWTH_BYTES);
+    expect(most - before).toBeLessThan(growthBytes);
   }
 }

@@ -12,7 +12,7 @@ import type { EndpointAddress } from './endpoint-address.ts';
 import { createUnfinishedBodies, type UnfinishedBodies } from '../unfinished-bodies.ts';
 import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { clientFactsOf, httpEventJson } from './http-event.ts';
-import { readRequestBody } from './read-request-body.ts';
+import { readRequestBody } from '../read-request-body.ts';
 import { writeAccepted, writeProblem, writeRunResponse } from './write-answer.ts';
 
 export interface IngestOptions {
@@ -120,7 +120,7 @@ async function readEvent(
   try {
     const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
     if (body.kind === 'aborted') return undefined;
-    if (body.kind === 'too-large') throw bodyTooLarge(LIMITS.maxHttpBodyBytes, announced);
+    if (body.kind === 'too-large') throw bodyTooLarge(LIMITS.maxHttpBodyBytes, body.seenBytes);
     if (announced === undefined) turns.count(accountId, body.bytes.length);
     const client = sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
     const toJson = () => httpEventJson(request, address, body.bytes, client);

@@ -4,7 +4,6 @@ import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
 import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
-import { readBodyText } from './read-body.ts';
 
 /** Name of a parameter → how its text in the query string is read. */
 export type ParameterKinds = ReadonlyMap<string, 'text' | 'number' | 'boolean' | 'object' | 'any'>;
@@ -38,23 +37,22 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 }
 
 /**
- * The parameters of a request: from the query string and, with `withBody`, from the body (JSON, or a form), which wins.
- * Names that the endpoint does not know are ignored, unless `anyName` asks for them.
+ * The parameters of a request: from the query string and from `text`, the body (JSON, or a form; '' where there is none), which wins. Names that the endpoint does not
+ * know are ignored, unless `anyName` asks for them.
  */
-export async function readParameters(
-  request: Request,
+export function readParameters(
+  { url, headers }: Pick<Request, 'url' | 'headers'>,
+  text: string,
   known: ParameterKinds,
-  { withBody, anyName = false, onBytes }: { withBody: boolean; anyName?: boolean; onBytes?: (count: number) => number },
-): Promise<Record<string, unknown>> {
+  anyName = false,
+): Record<string, unknown> {
   // Without a prototype: what a body names `__proto__` is a name like any other.
   const given = Object.create(null) as Record<string, unknown>;
   const kindsFor = (names: Iterable<string>) => (anyName ? withNames(known, names) : known);
-  const query = new URL(request.url).searchParams;
+  const query = new URL(url).searchParams;
   takeText(given, query, kindsFor(query.keys()));
-  if (!withBody) return given;
-  const text = await readBodyText(request, LIMITS.maxApiBodyBytes, onBytes);
   if (text.trim() === '') return given;
-  const contentType = request.headers.get('content-type')?.toLowerCase() ?? '';
+  const contentType = headers.get('content-type')?.toLowerCase() ?? '';
   if (isForm(contentType, text)) {
     if (countUpTo(text, '&', LIMITS.maxFormFields) >= LIMITS.maxFormFields)
       throw invalid([{ path: 'body', message: `has more than ${LIMITS.maxFormFields} fields` }]);

@@ -37,10 +37,19 @@ export function mountWaitUrls(
         await turn;
         if ((await engine.executions.waitingFor(id, token)) === undefined) return false;
       }
-      const held = unfinished.begin(accountId, announced, () => c.env.incoming?.destroy());
+      const { incoming } = c.env;
+      const held = unfinished.begin(accountId, announced, () => incoming?.destroy());
       // Whoever resumes decides what is sent.
       const checkJson = (text: string) => inTurn(checks, accountId, c.req.raw.signal, () => isJson(text));
-      const data = await resumeData(c, checkJson, held?.add).finally(held?.end);
+      const read = async () => {
+        if (incoming === undefined) return '';
+        const text = await readBodyText(incoming, LIMITS.maxHttpBodyBytes, held?.add);
+        if (announced === undefined) turns.count(accountId, Buffer.byteLength(text));
+        return text;
+      };
+      const data = await read()
+        .then((text) => resumeData(c, text, checkJson))
+        .finally(held?.end);
       return data !== undefined && engine.executions.resume(id, token, data);
     }),
   );
@@ -76,10 +85,9 @@ async function serve(
  */
 async function resumeData(
   c: ApiContext,
+  text: string,
   checkJson: (text: string) => Promise<boolean | undefined>,
-  onBytes?: (count: number) => number,
 ): Promise<string | undefined> {
-  const text = await readBodyText(c.req.raw, LIMITS.maxHttpBodyBytes, onBytes);
   if (text === '') {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);

@@ -17,6 +17,8 @@ type Opener = (target: buildConnector.Options, callback: buildConnector.Callback
 /** Node's own 250 ms is less than a round trip across the world takes on a slow line: a healthy address would be given up. */
 const FAMILY_ATTEMPT_MS = 500;
 
+const GULP_BYTES = 4 * 1024;
+
 /** One opener a port, since `lookup` is not told the port. Beyond this many they start anew; only TLS sessions are lost. */
 const MAX_OPENERS = 64;
 
@@ -27,6 +29,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
     const callback = ((error: Error | null, socket: Socket | null) => {
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
       endParserAtOverflow(socket);
+      readInGulps(socket);
       answer(null, socket);
     }) as buildConnector.Callback;
     try {
@@ -56,6 +59,15 @@ function endParserAtOverflow(socket: Socket): void {
     }
     return destroy(error);
   };
+}
+
+/**
+ * undici takes all that a socket has for one piece, and where it is paused within puts back the rest: for each pause of a body in
+ * chunks of a byte 100 KB were put together and copied again. So it gets no more at once than are copied in no time.
+ */
+function readInGulps(socket: Socket): void {
+  const read = socket.read.bind(socket) as (size?: number) => unknown;
+  socket.read = (size) => read(size ?? (socket.readableLength > GULP_BYTES ? GULP_BYTES : undefined));
 }
 
 export function portOf(target: { protocol: string; port: string }): number {

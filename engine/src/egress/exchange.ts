@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { LIMITS } from '@headwater/shared';
-import { KeptBytes } from './kept-bytes.ts';
+import { createGiveWay, KeptBytes, LIMITS } from '@headwater/shared';
 import { TooMuchFraming } from './refusal.ts';
 import type { Connection } from './tenant-connections.ts';
 
@@ -50,6 +49,10 @@ const STOPPED = new Error('The exchange was ended from this side');
 /** Responses before the response (103 and the like): a server may send a few, and one that goes on is ended. */
 const MAX_INTERIM_RESPONSES = 16;
 
+/** Of a body, before others have the thread: what is read of a connection at once may be ten thousand, of a byte each. */
+const MAX_PIECES_PER_TURN = 256;
+const giveWay = createGiveWay(0);
+
 /**
  * Sends one request on undici's lowest interface: twice as fast as its `request`, and no stream to forget about. Releases the
  * connection before `done` resolves. Never throws.
@@ -89,6 +92,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** All that came: the body, and headers, lengths of chunks and whatever else is around it. */
   #readBytes = 0;
   #pacedBytes = 0;
+  #pieces = 0;
   #interimResponses = 0;
 
   constructor(request: ExchangeRequest) {
@@ -131,7 +135,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       return this.end({ kind: 'too-large', seenBytes: this.#seenBytes });
     if (overflow.kind === 'fail' && overflow.onBytes?.(counted) === false) return this.end({ kind: 'over-budget' });
     if (room > 0) this.#kept.add(chunk.subarray(0, room));
-    this.#rest(controller, this.#paceMs());
+    this.#rest(controller);
     if (overflow.kind === 'cut' && this.#countedBytes > maxKeptBytes + overflow.maxDrainedBytes)
       this.end(this.#response());
   }
@@ -152,10 +156,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#settle({ kind: 'error', error });
   }
 
-  #rest(controller: Dispatcher.DispatchController, waitMs: number): void {
-    if (waitMs === 0) return;
+  #rest(controller: Dispatcher.DispatchController): void {
+    this.#pieces++;
+    const waitMs = this.#paceMs();
+    if (waitMs === 0 && this.#pieces % MAX_PIECES_PER_TURN !== 0) return;
     controller.pause();
-    setTimeout(() => controller.resume(), waitMs).unref();
+    const goOn = () => controller.resume();
+    if (waitMs > 0) setTimeout(goOn, waitMs).unref();
+    else void giveWay().then(goOn);
   }
 
   #paceMs(): number {

@@ -1,0 +1,102 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createRests } from '@headwater/shared';
+
+/** What is parsed in one go: at most 340 pieces of a body, which take a third of a millisecond. */
+const GULP_BYTES = 2 * 1024;
+/** After so many a connection gives way. */
+const MAX_PIECES_PER_TURN = 512;
+/** Of a body in chunks that nobody reads for now, beside a gulp: each piece is an object of half a kilobyte. */
+const MAX_UNREAD_BYTES = 512;
+
+export interface Gulps {
+  /** A request has come over its connection, and its body, if any, is what comes next. */
+  began(request: IncomingMessage): void;
+}
+
+interface Intake {
+  request?: IncomingMessage;
+  /** Of bodies in chunks, in this turn. */
+  pieces: number;
+}
+
+type Parse = (bytes: Buffer) => void;
+
+/**
+ * Node reads 64 KB of a connection at once, and parses them in one piece. Of a body in chunks of a byte those are ten thousand pieces and
+ * ten milliseconds for everybody; and of one that nobody reads for now node takes as many bytes as of any other, which are fifty
+ * megabytes then. Here its parser gets them by and by, and no more while there are unread ones. Bodies whose length was announced are
+ * one piece for each read, and are left alone.
+ */
+export function takeInGulps(server: Server): Gulps {
+  const intakes = new WeakMap<Socket, Intake>();
+  const giveWay = createRests()(0);
+  server.on('connection', (socket: Socket) => {
+    const intake: Intake = { pieces: 0 };
+    intakes.set(socket, intake);
+    // The server's own, for connections that it cannot read natively. That there is one of ours makes it treat this as such.
+    const [parse] = socket.listeners('data') as Parse[];
+    if (parse === undefined) return;
+    socket.off('data', parse);
+    socket.on('data', gulpsOf(socket, intake, parse, giveWay));
+  });
+  return {
+    began(request) {
+      const intake = intakes.get(request.socket);
+      if (intake === undefined) return;
+      intake.request = request;
+      if (isInChunks(request)) countPieces(request, intake);
+    },
+  };
+}
+
+function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Promise<void>): Parse {
+  let isResting = false;
+
+  const putBack = (bytes: Buffer) => {
+    socket.pause();
+    socket.unshift(bytes);
+  };
+  const goOn = () => {
+    isResting = false;
+    socket.resume();
+  };
+  const mustRest = () => {
+    const { request, pieces } = intake;
+    if (request !== undefined && isInChunks(request) && request.readableLength > MAX_UNREAD_BYTES)
+      request.once('resume', goOn);
+    else if (pieces >= MAX_PIECES_PER_TURN) void giveWay().then(goOn);
+    else return false;
+    return true;
+  };
+
+  return (bytes) => {
+    intake.pieces = 0;
+    for (let left = bytes; left.length > 0 && !socket.destroyed; ) {
+      // Resting: node lets a connection go on whenever it wants more of a body. Paused: it wants no more requests for now.
+      isResting ||= mustRest();
+      if (isResting || socket.isPaused()) return putBack(left);
+      const gulp = left.subarray(0, isOfLongPiece(intake.request) ? left.length : GULP_BYTES);
+      left = left.subarray(gulp.length);
+      parse(gulp);
+    }
+  };
+}
+
+function isInChunks({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined;
+}
+
+/** Whether what comes next is of a body whose length was announced. */
+function isOfLongPiece(request: IncomingMessage | undefined): boolean {
+  return request !== undefined && !request.complete && !isInChunks(request);
+}
+
+/** Where node's parser hands over each piece, whoever reads them. */
+function countPieces(request: IncomingMessage, intake: Intake): void {
+  const push = request.push.bind(request);
+  request.push = (piece: unknown, encoding?: BufferEncoding) => {
+    intake.pieces++;
+    return push(piece, encoding);
+  };
+}
