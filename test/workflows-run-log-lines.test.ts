@@ -3,6 +3,7 @@ import { readLines, storeLines } from '../engine/src/run/stored-lines.ts';
 import type { LogLine } from '../shared/src/index.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { post } from './support/server.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
 
@@ -14,7 +15,7 @@ afterAll(() => hw.stop());
 
 const linesOf = (messages: readonly string[]): LogLine[] =>
   messages.map((message) => ({ level: 'info', atMs: 1, message }));
-const storedOf = (message: string) => readLines(storeLines(linesOf([message])))[0]?.message;
+const storedOf = async (message: string) => readLines(await storeLines(linesOf([message])))[0]?.message;
 
 const CHARS = 16_384;
 const LINES = 383;
@@ -26,11 +27,11 @@ test.each([
   ['halves of pairs', '\ud800'.repeat(CHARS)],
   ['text and then control characters', 'x'.repeat(CHARS / 2) + '\u0002'.repeat(CHARS / 2)],
   ['control characters among quotes', '\u0003""'.repeat(CHARS / 3)],
-])('a record of lines of %s is at most twice what was logged', (_, message) => {
-  const stored = storeLines(linesOf(Array.from({ length: LINES }, () => message)));
+])('a record of lines of %s is at most twice what was logged', async (_, message) => {
+  const stored = await storeLines(linesOf(Array.from({ length: LINES }, () => message)));
   expect(stored.length).toBeLessThanOrEqual(LINES * (2 * CHARS + OVERHEAD));
   expect(readLines(stored)).toHaveLength(LINES);
-  expect(storedOf(message)).toMatch(/ \[cut: not text\]$/);
+  expect(await storedOf(message)).toMatch(/ \[cut: not text\]$/);
 });
 
 test.each([
@@ -40,8 +41,13 @@ test.each([
   ['pairs, at every place of a piece', `x${'🐎'.repeat(CHARS / 2)}`],
   ['a NUL in it', 'before\0after'],
   ['nothing', ''],
-])('a line of %s is stored as it is', (_, message) => {
-  expect(storedOf(message)).toBe(message);
+])('a line of %s is stored as it is', async (_, message) => {
+  expect(await storedOf(message)).toBe(message);
+});
+
+test('the megabytes that a run may log leave the thread to others while they are written', async () => {
+  const lines = linesOf(Array.from({ length: LINES }, () => 'x'.repeat(CHARS)));
+  expect((await longestTurnMs(() => storeLines(lines))) / slowness()).toBeLessThan(10);
 });
 
 test('a step may log them: they count as what they are, not as six times that', async () => {

@@ -2,6 +2,8 @@
 export interface TenantTurns {
   /** Resolves with what ends the turn, to be called once; with undefined where `signal` fired before it came. */
   take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
+  /** Whether another is there whose turn comes next. */
+  isWaitedFor(tenantId: string): boolean;
 }
 
 interface Tenant {
@@ -20,6 +22,7 @@ export function createTenantTurns(maxUnderWay: number): TenantTurns {
   }
 
   return {
+    isWaitedFor: (tenantId) => (tenants.get(tenantId)?.waiting.size ?? 0) > 0,
     take(tenantId, signal) {
       if (signal.aborted) return Promise.resolve(undefined);
       const tenant = tenants.get(tenantId) ?? { underWay: 0, waiting: new Set() };

@@ -1,14 +1,18 @@
 import { createTenantTurns, type AccountLimits } from '@headwater/shared';
+import { restAfterMs } from '../rest-after.ts';
 import type { LimitsCache } from './limits-cache.ts';
+
+/** Nobody notices it. */
+const SHORT_MS = 4;
 
 /** Where objects of accounts are made that are counted for a limit. */
 export interface AccountRoom {
   /** The limits that hold for the account now. */
   limits: Pick<LimitsCache, 'get'>['get'];
   /**
-   * Does `work`, a transaction that counts and inserts (requireRoom), when the account's earlier ones on this node have ended.
-   * They wait for each other in the database anyway, and there each would hold a connection that other accounts need. Never
-   * one within another.
+   * Does `work`, one transaction or read of objects that may be large, when the account's earlier ones on this node have ended, and
+   * rested where they took long. Those that count and insert (requireRoom) wait for each other in the database anyway, and there
+   * each would hold a connection that other accounts need. Never one within another.
    */
   make<T>(accountId: string, work: (limits: AccountLimits) => Promise<T>): Promise<T>;
 }
@@ -20,10 +24,14 @@ export function createAccountRoom(limits: Pick<LimitsCache, 'get'>): AccountRoom
     async make(accountId, work) {
       // What waits has been validated, and ends soon: nothing calls it off.
       const end = await turns.take(accountId, new AbortController().signal);
+      const begunMs = performance.now();
       try {
         return await work(await limits.get(accountId));
       } finally {
-        end?.();
+        const tookMs = performance.now() - begunMs;
+        // Hundreds of requests of one account would follow each other without a pause.
+        if (tookMs > SHORT_MS && turns.isWaitedFor(accountId)) setTimeout(() => end?.(), restAfterMs(tookMs));
+        else end?.();
       }
     },
   };

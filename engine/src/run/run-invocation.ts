@@ -24,7 +24,7 @@ import type { PrepareRun } from './prepare-run.ts';
 import { failed, runInSandbox } from './run-in-sandbox.ts';
 import type { Redactor } from '../secrets/redactor.ts';
 import type { SourceRuntime } from './source-runtime.ts';
-import { storeLines } from './stored-lines.ts';
+import { NO_LINES, storeLines } from './stored-lines.ts';
 
 export interface RunContext {
   sandbox: Sandbox;
@@ -174,8 +174,9 @@ async function commitEnd(
   const failure = outputs.failed();
   if (failure !== undefined) throw failure;
   const outcome = overLimit(ended.outcome, ended.progress.exceeded);
+  const logs = await storeLines(outputs.logs);
   const recordOver = (limit: ExceededLimit | undefined) =>
-    recordOf(task, outputs, { ...ended, outcome: overLimit(outcome, limit) }, context.nowMs());
+    recordOf(task, logs, { ...ended, outcome: overLimit(outcome, limit) }, context.nowMs());
   const record = recordOver(undefined);
   const ran = { fromMs: ended.startedAtMs, toMs: context.nowMs() };
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
@@ -220,10 +221,10 @@ function commitOf(
 }
 
 /** A run that neither logged nor failed leaves no record besides its events. */
-function recordOf(task: RunTask, outputs: RunOutputs, ended: EndedRun, nowMs: number): RunRow | undefined {
+function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): RunRow | undefined {
   const { outcome, runId, startedAtMs, redactor } = ended;
-  if (outcome.ok && outputs.logs.length === 0) return undefined;
-  const base = { id: runId, kind: task.kind, logs: storeLines(outputs.logs), startedAtMs, endedAtMs: nowMs };
+  if (outcome.ok && logs === NO_LINES) return undefined;
+  const base = { id: runId, kind: task.kind, logs, startedAtMs, endedAtMs: nowMs };
   if (outcome.ok) return base;
   const { code, message, stack, limit } = outcome.fault;
   const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };

@@ -1,12 +1,22 @@
-import type { LogLine } from '@headwater/shared';
+import { createGiveWay, type LogLine } from '@headwater/shared';
 
 type StoredLine = Omit<LogLine, 'atMs'> & { at: number };
 
-/** Log lines as records of runs and steps keep them: JSON text of a list, of at most twice the characters that were logged. */
-export function storeLines(lines: readonly LogLine[]): string {
-  return JSON.stringify(
-    lines.map(({ atMs: at, level, message, limit }) => ({ at, level, message: legible(message), limit })),
-  );
+export const NO_LINES = '[]';
+
+/**
+ * Log lines as records of runs and steps keep them: JSON text of a list, of at most twice the characters that were logged. The megabytes
+ * that a run may log are written in turns.
+ */
+export async function storeLines(lines: readonly LogLine[]): Promise<string> {
+  if (lines.length === 0) return NO_LINES;
+  const giveWay = createGiveWay();
+  const stored: string[] = [];
+  for (const { atMs: at, level, message, limit } of lines) {
+    stored.push(JSON.stringify({ at, level, message: legible(message), limit }));
+    await giveWay();
+  }
+  return `[${stored.join(',')}]`;
 }
 
 /** As JSON, a control character or half of a pair is so many. */
@@ -16,8 +26,7 @@ const CUT_MARK = ' [cut: not text]';
 
 /**
  * A line counts as its characters where it is logged. Lines of control characters would be six times that in JSON: all that a run may put out,
- * written and read as six times as much, in one piece that holds the thread. They are bounded here, and not written in turns, since
- * whoever reads a record has its lines at once as well. What JSON makes more than twice as long is no text (quotes, line ends and colours make
+ * kept as six times as much, and read in one piece that holds the thread. What JSON makes more than twice as long is no text (quotes, line ends and colours make
  * none longer than that): so much of it is kept as is no longer in JSON than the line was.
  */
 function legible(message: string): string {

@@ -86,7 +86,13 @@ export async function planSteps(
   const chosen: ChosenStep[] = [];
   for (const [i, input] of inputs.entries()) {
     const old = oldStep(planning, input);
-    chosen.push({ input, old, component: await inStep(input, i, () => choose(planning, input, old)) });
+    const component = await inStep(input, i, async () => {
+      const found = await choose(planning, input, old);
+      // Of all steps before any of their defaults is looked at: a request of some kilobytes may name the same megabyte a hundred times.
+      await planning.size.addDefinitions(found);
+      return found;
+    });
+    chosen.push({ input, old, component });
   }
   const steps: Step[] = [];
   const errors: FieldError[] = [];
@@ -133,7 +139,6 @@ function choiceOf(input: StepInputRecord): ComponentChoice {
 async function planStep(planning: Planning, { input, old, component }: ChosenStep, i: number): Promise<Step> {
   const { size } = planning;
   const { namespace } = input;
-  await size.addDefinitions(component);
   const { decided, env } = await decideStepProps(planning, { input, old, component }, i);
   const { configuredProps, dynamicProps } = decided;
   checkHasNoDb(component, mergeDefinitions(component.configurableProps, dynamicProps));

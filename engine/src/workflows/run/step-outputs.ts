@@ -76,7 +76,7 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
       return {
         exports: await clean(exported),
         value: value === undefined ? undefined : await clean(value),
-        logs: await clean(storeLines(logs)),
+        logs: await clean(await storeLines(logs)),
         logCount: logs.length,
         sends: stored,
       };
