@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ExecutionError, ExecutionRecord, ExecutionStepRecord, ShownJson } from '@headwater/engine';
 import { LIMITS, type LogLine } from '@headwater/shared';
-import { RawJson, recordParts } from '../raw-json.ts';
+import { lateList, lateRecord, RawJson } from '../raw-json.ts';
 import { exceededLimitSchema, logLimitSchema } from './exceeded-limit.ts';
 
 export const EXECUTION_STATUSES = [
@@ -101,7 +101,7 @@ function presentSummary(execution: ExecutionRecord): Summary {
     caused_by: execution.causedBy ?? null,
     replay_of: execution.replayOf ?? null,
     // JSON within JSON is put together as text: values of components are never parsed here.
-    trigger: new RawJson(...recordParts(trigger)) as unknown as Summary['trigger'],
+    trigger: lateRecord(trigger),
     error: presentError(execution.error),
     reason: execution.reason ?? null,
     wait: wait === undefined ? null : { kind: wait.kind, until: wait.until.getTime() },
@@ -111,11 +111,9 @@ function presentSummary(execution: ExecutionRecord): Summary {
 }
 
 export function presentExecution(execution: ExecutionRecord): z.output<typeof executionSchema> {
-  const steps = Object.fromEntries(
-    execution.steps.map((step) => [step.namespace, new RawJson(...recordParts(presentStep(step)))]),
-  );
-  const shown = new RawJson(...recordParts(steps)) as unknown as z.output<typeof executionSchema>['steps'];
-  return { ...presentSummary(execution), steps: shown };
+  // Megabytes of them are made by and by.
+  const steps = Object.fromEntries(execution.steps.map((step) => [step.namespace, presentStep(step)]));
+  return { ...presentSummary(execution), steps: lateRecord(steps) };
 }
 
 function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
@@ -125,17 +123,17 @@ function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
     ...(exports.isCut === true ? ['exports'] : []),
     ...(step.logsAreCut === true ? ['logs'] : []),
   ];
-  return {
+  return lateRecord({
     status: step.status,
     runs: step.runs,
     ...(value === undefined ? {} : { $return_value: jsonOf(value) }),
     exports: jsonOf(exports),
     ...(truncated.length === 0 ? {} : { truncated }),
-    logs: presentLines(step.logs),
+    logs: lateList(presentLines(step.logs)),
     error: presentError(step.error),
     started_at: step.startedAt.getTime(),
     ended_at: step.endedAt.getTime(),
-  };
+  });
 }
 
 export function presentLines(lines: readonly LogLine[]): z.output<typeof logLineSchema>[] {

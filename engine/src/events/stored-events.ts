@@ -3,7 +3,7 @@ import { createBoundedTurns } from '../bounded-turns.ts';
 import type { EventHistoryRequest, EventRecord, Events, Page, Principal } from '../contract.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { deleteEvents } from '../store/delete-events.ts';
-import { countEvents, type EventRange, findNthEvent, inIndexOrder, readEvents } from '../store/read-events.ts';
+import { countEvents, type EventRange, findNthEvent, readEvents, readInIndexOrder } from '../store/read-events.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { type EventPosition, formatEventId, parseEventId } from './event-id.ts';
@@ -42,7 +42,7 @@ export function createEvents({ db }: { db: Database }): Events {
     async recent(who, emitterId, request) {
       await check(who, emitterId);
       const range = rangeOf(request);
-      return inIndexOrder(sql, async (tx) => {
+      return readInIndexOrder(sql, async (tx) => {
         // Only a cursor can lead below the newest ones.
         const start =
           (request.after ?? request.before) === undefined
@@ -55,7 +55,7 @@ export function createEvents({ db }: { db: Database }): Events {
     async history(who, emitterId, request) {
       await check(who, emitterId);
       const within = { range: rangeOf(request), maxCounted: LIMITS.maxCountedEvents };
-      return inIndexOrder(sql, (tx) => readSlice(tx, who, emitterId, request, within));
+      return readInIndexOrder(sql, (tx) => readSlice(tx, who, emitterId, request, within));
     },
     async logLines(who, emitterId, limit) {
       await check(who, emitterId);

@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
+import { readyRedactor } from '../secrets/kept-redactors.ts';
 import { errorEventJson } from './error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
@@ -79,7 +80,7 @@ async function abandon(
           originalEvent: invocation.event,
           originalContext: { id: invocation.id, emitter_id: invocation.sourceId, ...originOf(invocation) },
         },
-        runtime.redactor,
+        await readyRedactor(runtime.redactor),
       ),
     },
   });

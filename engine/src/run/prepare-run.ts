@@ -2,7 +2,7 @@ import type { RunFault } from '@headwater/sandbox-runtime';
 import { LIMITS, type RunProp } from '@headwater/shared';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import { createSecretCount } from '../secrets/count-secrets.ts';
-import { createKeptRedactors, type KeptRedactor } from '../secrets/kept-redactors.ts';
+import { createKeptRedactors, type KeptRedactor, readyRedactor } from '../secrets/kept-redactors.ts';
 import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
 import { resolveApps } from './resolve-apps.ts';
 import type { SourceRuntime } from './source-runtime.ts';
@@ -37,10 +37,8 @@ export function createRunPreparer(
 
   /** With the secrets of its props alone. */
   async function ownRedactor({ accountId, redactor: unkept }: Preparable): Promise<Redactor | undefined> {
-    if (unkept === undefined) return undefined;
-    const redactor = unkept.made();
-    await redactor.ready();
-    kept.keep({ accountId, redactor });
+    const redactor = await readyRedactor(unkept);
+    if (redactor !== undefined) kept.keep({ accountId, redactor });
     return redactor;
   }
 

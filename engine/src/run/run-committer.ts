@@ -106,14 +106,15 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     return committed;
   }
 
-  async function commitWithRetries(run: RunCommit): Promise<CommittedRun> {
+  async function commitWithRetries(run: RunCommit, isBare = false): Promise<CommittedRun> {
     for (let tries = 1; ; tries++) {
       try {
         return await batcher.add(run);
       } catch (error) {
         // Of an execution, its runner decides.
         if (comesAgain(error) && run.execution !== undefined) throw error;
-        if (comesAgain(error) && run.final) return batcher.add(withoutItsData(run, error, options));
+        if (comesAgain(error) && run.final && !isBare)
+          return commitWithRetries(withoutItsData(run, error, options), true);
         // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
         // run has no such mark, nor has a hook, and is not tried again.
         if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;

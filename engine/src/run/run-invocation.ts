@@ -75,7 +75,7 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
   context.overlay.begin(sourceId);
   try {
     const prepared = await context.prepare(task.runtime);
-    const redactor = prepared.ok ? prepared.redactor : task.runtime.redactor;
+    const { redactor } = prepared;
     const outputs = outputsOf(context, task, runId, progress);
     const { runtime, entry, limits } = task;
     const ended = prepared.ok

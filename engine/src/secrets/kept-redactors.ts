@@ -26,6 +26,13 @@ export function createUnkeptRedactor(secrets: readonly SecretValue[]): UnkeptRed
   };
 }
 
+/** Its forms are made in turns: used by itself it would make them in one piece. They are there for as long as the answer is held. */
+export async function readyRedactor(redactor: UnkeptRedactor | undefined): Promise<MadeRedactor | undefined> {
+  const made = redactor?.made();
+  await made?.ready();
+  return made;
+}
+
 /** What is kept for the next run. */
 export interface KeptRedactor {
   accountId: string;

@@ -3,6 +3,7 @@ import { every } from '../every.ts';
 import type { RunCommit } from '../events/commit-plan.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import { errorEventJson } from '../run/error-event.ts';
+import { readyRedactor } from '../secrets/kept-redactors.ts';
 import { type ChangeLease, stopSource } from '../store/change-source.ts';
 import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import { readSource } from '../store/read-sources.ts';
@@ -98,7 +99,7 @@ async function recordInterruption(context: RecoveryContext, lease: ChangeLease, 
       originalEvent: '{}',
       originalContext: { id, emitter_id: sourceId },
     },
-    runtime.redactor,
+    await readyRedactor(runtime.redactor),
   );
   await context.commit({
     accountId,

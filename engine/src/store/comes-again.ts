@@ -1,15 +1,13 @@
 import { isDataError } from './batcher.ts';
-import { isDatabaseAway } from './lost-connection.ts';
+import { codeOf } from './lost-connection.ts';
 
 /**
- * What is no fault of the database or of the way to it: data that Postgres refuses, texts that are longer than V8 can join, whatever else
- * goes wrong here. It would fail each time, on each node; of the database's own faults the next try may know nothing.
+ * Data that Postgres refuses or of which its client can make no statement, texts that are longer than V8 can join: it would fail each
+ * time, on each node. Of everything else the next try may know nothing: what is taken for the data's fault costs a run its events.
  */
 export function comesAgain(error: unknown): boolean {
-  if (isDataError(error)) return true;
-  const { code } = (error ?? {}) as { code?: unknown };
-  return !isDatabaseAway(error) && !(typeof code === 'string' && OF_DATABASE.test(code));
+  if (isDataError(error) || OF_DATA.has(codeOf(error))) return true;
+  return error instanceof RangeError || error instanceof TypeError;
 }
 
-/** An SQLSTATE, and what sockets and the look-up of names say; Node's own have an underscore, as those of the client for what it is given. */
-const OF_DATABASE = /^(?:[0-9A-Z]{5}|E[A-Z0-9]+)$/;
+const OF_DATA = new Set(['MAX_PARAMETERS_EXCEEDED', 'UNDEFINED_VALUE', 'ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE']);

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
 import type { EventPosition } from '../events/event-id.ts';
+import { restAfterMs } from '../rest-after.ts';
 import { cancelDue, type EventSpan, within } from './cancel-due.ts';
 import type { Sql } from './database.ts';
 import { type EventRange, inIndexOrder } from './read-events.ts';
@@ -10,8 +12,8 @@ export const EVENTS_DELETED_AT_ONCE = 1_000;
 
 /**
  * Deletes the emitter's events from `start` to `end`, both included, the oldest first; deliveries of them that are still due are
- * cancelled before. In short transactions: one for twenty million events would take minutes, and keep the account's history
- * locked. Where this ends early, what is deleted stays deleted, and the same call again goes on.
+ * cancelled before. In short transactions, with rests between them: one for twenty million events would take minutes, and keep the account's
+ * history locked. Where this ends early, what is deleted stays deleted, and the same call again goes on.
  */
 export async function deleteEvents(
   sql: Sql,
@@ -27,7 +29,9 @@ export async function deleteEvents(
   const span = { accountId, emitterId, from, to };
   await cancelDue(sql, span);
   for (let next: EventPosition | undefined = from; next !== undefined; ) {
+    const begunMs = performance.now();
     next = await deleteSome(sql, { ...span, from: next });
+    if (next !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
   }
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { restAfterMs } from '../rest-after.ts';
 import type { Sql, Transaction } from './database.ts';
 import { deleteStepComponents } from './delete-step-components.ts';
 import { notifySourceChanged } from './notify-changed.ts';
@@ -51,7 +53,13 @@ const CANCEL_BATCH = 1_000;
  * to be deleted again.
  */
 export async function cancelWaitingExecutions(sql: Sql, accountId: string, workflowId: string): Promise<void> {
-  for (const lease of [null, PARKED]) while (await cancelSome(sql, { accountId, workflowId, lease }));
+  for (const lease of [null, PARKED]) {
+    for (let mayBeMore = true; mayBeMore; ) {
+      const begunMs = performance.now();
+      mayBeMore = await cancelSome(sql, { accountId, workflowId, lease });
+      if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
+    }
+  }
 }
 
 /** Answers whether there may be more. */

@@ -19,7 +19,8 @@ export function isDatabaseAway(error: unknown): boolean {
   return isConnectionLost(error) || /^(53|25006$|58030$)/.test(codeOf(error));
 }
 
-function codeOf(error: unknown): string {
+/** Its own, or that of what caused it; '' where there is none. */
+export function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
   return cause instanceof Error ? codeOf(cause) : '';

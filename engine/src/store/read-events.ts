@@ -46,6 +46,14 @@ export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promi
   }) as Promise<T>;
 }
 
+/** For what is read in several statements: where one has stopped to look is where the next finds it, whatever is added or deleted. */
+export function readInIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
+  return inIndexOrder(sql, async (tx) => {
+    await tx`set transaction isolation level repeatable read`;
+    return look(tx);
+  });
+}
+
 interface EventsRead {
   items: EventRecord[];
   /** It stopped to look here, having seen LIMITS.maxScannedEvents. Absent: it has found as many as were asked for, or all. */

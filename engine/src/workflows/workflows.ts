@@ -178,10 +178,10 @@ function createRemoval(context: WorkflowContext): (who: Principal, id: string) =
   return async (who, id) => {
     const { accountId } = who;
     await findBare(context, who, id);
-    await removeSources(context, who, id);
     await turns.run(accountId, async () => {
       // Those that have waited for the first to end find nothing to do.
       await findBare(context, who, id);
+      await removeSources(context, who, id);
       await cancelWaitingExecutions(db.sql, accountId, id);
       if (!(await deleteWorkflow(db.sql, accountId, id))) throw notFound('workflow', id);
     });

@@ -10,6 +10,7 @@ import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwa
 import { failed } from '../../run/run-in-sandbox.ts';
 import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../run/redact-run.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
+import { readyRedactor } from '../../secrets/kept-redactors.ts';
 import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
@@ -134,10 +135,7 @@ async function environmentOf({ openEnvironment }: StepContext, step: StepRuntime
   } catch (error) {
     if (!(error instanceof HeadwaterError) || error.limit === undefined) throw error;
     const { code, message, limit } = error;
-    // Held until the step's end is written: it would make its forms in one piece otherwise.
-    const redactor = step.redactor?.made();
-    await redactor?.ready();
-    return { ok: false, fault: { code, message, limit }, redactor };
+    return { ok: false, fault: { code, message, limit }, redactor: await readyRedactor(step.redactor) };
   }
 }
 
