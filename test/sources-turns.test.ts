@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
@@ -76,4 +77,24 @@ it.each<[string, Lock, () => Promise<{ status: number; text: string }[]>]>([
     return { changes: all };
   });
   for (const { status, text } of await changes) expect([status, text]).toEqual([expect.toBeOneOf([200, 204]), text]);
+});
+
+it('those that wait for their turn have no lease of their source meanwhile', async () => {
+  const count = LIMITS.sourceChangesAtOnce + 4;
+  const made = Array.from({ length: count }, () => node.api('POST', '/sources', { component_code: CODE }));
+  const sources = (await Promise.all(made)).map(({ data }) => data.id as string);
+  const busy = (tx: postgres.Sql | postgres.TransactionSql) => tx`
+    select from sources where id = any(${sources}::text[]) and busy_until is not null`;
+  const { changes } = await node.sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${node.accountId} for no key update`;
+    const all = Promise.all(
+      sources.map((id) => node.api('PUT', `/sources/${id}`, { configured_props: { text: 'x'.repeat(100) } })),
+    );
+    await eventually(async () => (await busy(tx)).length === LIMITS.sourceChangesAtOnce);
+    for (let n = 0; n < 20; n++) expect((await node.api('GET', '/users/me')).status).toBe(200);
+    expect(await busy(tx)).toHaveLength(LIMITS.sourceChangesAtOnce);
+    return { changes: all };
+  });
+  for (const { status, text } of await changes) expect([status, text]).toEqual([200, text]);
+  expect(await busy(node.sql)).toHaveLength(0);
 });

@@ -1,15 +1,17 @@
 import { createTenantTurns, HeadwaterError, LIMITS } from '@headwater/shared';
 
-type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant' | 'maxDeletionsPerTenant';
+type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant' | 'maxDeletionsPerTenant' | 'maxSourceChangesPerTenant';
 
 export interface BoundedTurns {
   /** Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`: after it, before the next. */
   run<T>(accountId: string, work: () => Promise<T>, restMs?: (tookMs: number) => number): Promise<T>;
 }
 
-/** One thing of an account at a time, and so many that wait with it: each keeps what it was asked with. */
-export function createBoundedTurns(name: CountLimit, what: string): BoundedTurns {
-  const turns = createTenantTurns(1);
+/**
+ * So many things of an account in all, each of which keeps what it was asked with: `atOnce` of them go on (default: one), the others wait.
+ */
+export function createBoundedTurns(name: CountLimit, what: string, atOnce = 1): BoundedTurns {
+  const turns = createTenantTurns(atOnce);
   const open = new Map<string, number>();
   return {
     async run(accountId, work, restMs = () => 0) {

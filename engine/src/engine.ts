@@ -44,6 +44,7 @@ import { type RunTask, runTask } from './run/run-invocation.ts';
 import { startAccountCounts } from './run/start-account-counts.ts';
 import type { Sealer } from './secrets/seal.ts';
 import { assembleSends } from './sends/assemble-sends.ts';
+import { createChangeTurns } from './sources/lifecycle.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
 import type { Database, Sql } from './store/database.ts';
@@ -265,6 +266,7 @@ function assembleCode(options: EngineOptions, { db }: EngineParts, base: Base) {
     backlogs,
     intake,
     room,
+    changeTurns: createChangeTurns(),
     sealer,
     runTask: (task: RunTask) => runTask(runs.context, task),
     forget: changes.forget,

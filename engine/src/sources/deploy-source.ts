@@ -34,6 +34,16 @@ async function deploy(context: LifecycleContext, who: Principal, input: SourceCr
   const component = await chooseComponent(context.components, who, input, { of: 'source' });
   const props = await decideProps(context, who, component, input);
   const name = input.name ?? component.name;
+  return context.changeTurns.run(who.accountId, () => deployAs(context, who, component, name, props));
+}
+
+async function deployAs(
+  context: LifecycleContext,
+  who: Principal,
+  component: ComponentRecord,
+  name: string,
+  props: DecidedProps,
+): Promise<string> {
   const lease = await insertSource(context, who, component, name, props);
   try {
     await runFirstHooks(context, lease);

@@ -1,4 +1,5 @@
-import { type FieldError, HeadwaterError, type HookName, notFound } from '@headwater/shared';
+import { type FieldError, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
+import { type BoundedTurns, createBoundedTurns } from '../bounded-turns.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Components, Principal } from '../contract.ts';
 import type { Log } from '../log.ts';
@@ -35,12 +36,18 @@ export interface LifecycleContext extends DecideContext {
   db: Database;
   components: Pick<Components, 'save' | 'obtain'>;
   room: AccountRoom;
+  /** Where a change waits before it has a lease of its source: hundreds that wait for each other with one would lose it. */
+  changeTurns: BoundedTurns;
   /** Under which this node holds leases. */
   nodeId: () => string;
   runTask: (task: RunTask) => Promise<RunResult>;
   /** Drops what this node has cached of the source; other nodes hear of it from the database. */
   forget: (sourceId: string) => void;
   log: Log;
+}
+
+export function createChangeTurns(): BoundedTurns {
+  return createBoundedTurns('maxSourceChangesPerTenant', 'changes of sources', LIMITS.sourceChangesAtOnce);
 }
 
 /** Longer than `additionalProps` and the hooks of one change can take together; the lease of a node that died ends by itself. */

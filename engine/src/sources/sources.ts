@@ -42,11 +42,11 @@ export function createSources(context: SourcesContext): Sources {
       return { ...page, items: rows.map((row) => recordOf(opener, row)) };
     },
     async update(who: Principal, id: string, change: SourceUpdate) {
-      await changeSource(context, who, id, change);
+      await context.changeTurns.run(who.accountId, () => changeSource(context, who, id, change));
       return changedRecord(who, id);
     },
     async delete(who, id) {
-      await deleteSource(context, who, id);
+      await context.changeTurns.run(who.accountId, () => deleteSource(context, who, id));
     },
     async run(who, id, event) {
       const row = await find(who, id);

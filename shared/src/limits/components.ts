@@ -22,6 +22,12 @@ export const COMPONENT_LIMITS = {
   importRestMs: 10_000,
   /** How often one component of an import is begun, where its node ends each time. */
   maxImportAttempts: 3,
+  /**
+   * Changes of sources of one account on one node, deployments and deletions among them: so many go on at once, the others wait, and more
+   * than maxSourceChangesPerTenant are refused. Each that goes on has a lease of its source, which ends after the time that its hooks may take.
+   */
+  sourceChangesAtOnce: 16,
+  maxSourceChangesPerTenant: 500,
   /** A larger package.json of an import is passed over. */
   maxManifestBytes: 64 * 1024,
   /** Fetching a component from its URL, with the files that it imports. */
