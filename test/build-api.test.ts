@@ -1,3 +1,4 @@
+import { LIMITS } from '../shared/src/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { type FileServer, startFileServer } from './support/file-server.ts';
@@ -115,6 +116,15 @@ describe('a component from a URL', () => {
     const { status, text } = await headwater.api('POST', '/components', { component_url: 'http://example.com/x.mjs' });
     expect(status).toBe(400);
     expect(text).toContain('Must be an https URL');
+  });
+
+  test('is not read where its host is longer than any name', async () => {
+    const component_url = `https://${'ﷺ'.repeat(LIMITS.maxUrlHostChars)}.example/x.mjs`;
+    for (const input of [{ component_url }, { component_url, component_code: 'export default {}' }]) {
+      const { status, text } = await headwater.api('POST', '/components', input);
+      expect(status).toBe(400);
+      expect(text).toContain(`must not name a host of more than ${LIMITS.maxUrlHostChars} characters`);
+    }
   });
 
   test('cannot import endless files', async () => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -133,6 +134,24 @@ test('a directory among the files is thrown away with all that is in it, and kee
   await trimCache(dir, { ...BOUNDS, maxFiles: 1 });
   expect(await names()).toEqual(['tarballs/1']);
 });
+
+test.runIf(process.platform === 'linux')(
+  'a directory that is deeper than any of the cache is thrown away, with few of its directories open at once',
+  async () => {
+    const { dir, names } = await ownCache();
+    const DEPTH = 600;
+    await mkdir(path.join(dir, 'tarballs', ...Array.from({ length: DEPTH }, () => 'd')), { recursive: true });
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    const before = openFiles();
+    let most = 0;
+    const watch = setInterval(() => (most = Math.max(most, openFiles())));
+    onTestFinished(() => clearInterval(watch));
+    await trimCache(dir, { ...BOUNDS, maxFiles: 0 });
+    expect(await names()).toEqual([]);
+    expect(most).toBeGreaterThan(before);
+    expect(most).toBeLessThan(before + 100);
+  },
+);
 
 test('builds do not wait for the cache to be trimmed, and one trim does not begin while another goes on', async () => {
   const { dir, put, names } = await ownCache();

@@ -217,12 +217,13 @@ function explainType({ input, expected }: Issue): string {
   return `must be of type ${String(expected)}, not ${got}`;
 }
 
-/** Problems that are shown of one request, and characters of the path to each: names in it are as long as the client made them. */
-const MAX_SHOWN = 100;
+/** Of the path to each problem: names in it are as long as the client made them. */
 const MAX_SHOWN_PATH_CHARS = 500;
 
 function invalid(all: readonly FieldError[]): HeadwaterError {
-  const fields = all.slice(0, MAX_SHOWN).map((one) => ({ ...one, path: one.path.slice(0, MAX_SHOWN_PATH_CHARS) }));
+  const fields = all
+    .slice(0, LIMITS.maxProblemErrors)
+    .map((one) => ({ ...one, path: one.path.slice(0, MAX_SHOWN_PATH_CHARS) }));
   const list = fields.map((field) => `${field.path} ${field.message}`).join('; ');
   return new HeadwaterError('INVALID_REQUEST', `Invalid parameters: ${list}`, { fields });
 }

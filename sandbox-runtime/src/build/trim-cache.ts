@@ -1,4 +1,4 @@
-import { lstat, opendir, rmdir, unlink } from 'node:fs/promises';
+import { lstat, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGiveWay } from '@headwater/shared';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
@@ -74,7 +74,7 @@ export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<
     for await (const { name } of await opendir(join(cacheDir, folder))) {
       await giveWay();
       bounds.signal?.throwIfAborted();
-      const file = await look(join(cacheDir, folder, name));
+      const file = await look(join(cacheDir, folder, name), bounds.signal);
       if (file === undefined) continue;
       if (Date.now() - file.usedAtMs >= expiresAfterMs) await remove(file.path);
       else files.push(file);
@@ -85,11 +85,11 @@ export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<
 }
 
 /** Undefined where it is no file, which only a forged process puts there, or gone: another build or another node trims as well. */
-async function look(path: string): Promise<CachedFile | undefined> {
+async function look(path: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) return undefined;
   if (info.isDirectory()) {
-    await remove(path);
+    await remove(path, signal);
     return undefined;
   }
   // Times of the file system are finer than those of Date. One that is yet to come was made up.
@@ -109,28 +109,47 @@ async function keepNewest(files: readonly CachedFile[], bounds: CacheBounds): Pr
     signal?.throwIfAborted();
     total += file.bytes;
     if (total <= maxBytes && kept.length < maxFiles) kept.push(file);
-    else await remove(file.path);
+    else await remove(file.path, signal);
   }
   return kept;
 }
 
+/** Of directories in each other: each is open while what is in it goes. */
+const MAX_OPEN = 32;
+
 /** What cannot be thrown away stays; the rest is not to wait for it. */
-async function remove(path: string): Promise<void> {
+async function remove(path: string, signal?: AbortSignal): Promise<void> {
+  const trees = [path];
+  // What is deeper than the cache ever is becomes a tree of its own, which comes last.
+  const putAside = async (deep: string) => {
+    const tree = `${path}.${trees.length}`;
+    await rename(deep, tree);
+    trees.push(tree);
+  };
   try {
-    await removeWhole(path);
+    for (const tree of trees) await removeWhole(tree, { depth: MAX_OPEN, putAside, signal });
   } catch {
-    // It is gone, or it is in a directory that a forged process closed or made deeper than a path can say.
+    signal?.throwIfAborted();
+    // It is gone, or it is in a directory that a forged process closed.
   }
 }
 
+interface Removal {
+  depth: number;
+  putAside: (deep: string) => Promise<void>;
+  signal: AbortSignal | undefined;
+}
+
 /** One entry at a time. The function of Node that takes whole directories begins with all of them at once. */
-async function removeWhole(path: string): Promise<void> {
+async function removeWhole(path: string, { depth, putAside, signal }: Removal): Promise<void> {
   const giveWay = createGiveWay();
   const info = await lstat(path);
   if (!info.isDirectory()) return unlink(path);
+  if (depth === 0) return putAside(path);
   for await (const { name } of await opendir(path)) {
     await giveWay();
-    await removeWhole(join(path, name));
+    signal?.throwIfAborted();
+    await removeWhole(join(path, name), { depth: depth - 1, putAside, signal });
   }
   await rmdir(path);
 }

@@ -25,8 +25,8 @@ it('wait as one, and the database has time for others', async () => {
   const { state } = await beginFlow(attacker, provider.slug);
   expect((await comeBack(world, { state, code: 'a-code' })).status).toBe(200);
   const [id = ''] = await accountIdsOf(attacker);
-  const asked = provider.tokenRequests().length;
   await world.unharmed(async () => {
+    const asked = provider.tokenRequests().length;
     // As if another node had gone away while it fetched one.
     await sql`
       update connected_accounts set expires_at = now(), refresh_at = now(), refresh_until = now() + interval '1 minute'
@@ -42,6 +42,6 @@ it('wait as one, and the database has time for others', async () => {
     expect(new Set(got.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(got.map(({ body }) => body.data.credentials.oauth_access_token)).size).toBe(1);
     for (const { status } of await Promise.all(checks)) expect(status).toBe(200);
+    expect(provider.tokenRequests().length - asked).toBe(1);
   });
-  expect(provider.tokenRequests().length - asked).toBe(1);
 });
