@@ -97,7 +97,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
     backlog.add(run.accountId, weight);
-    const committed = await commitWithRetries(run).finally(() => {
+    const committed = await commitWithRetries(batcher.add, run, options).finally(() => {
       if (backlog.remove(run.accountId, weight)) options.dispatcher().startMore();
     });
     if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery));
@@ -106,25 +106,31 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     return committed;
   }
 
-  async function commitWithRetries(run: RunCommit, isBare = false): Promise<CommittedRun> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await batcher.add(run);
-      } catch (error) {
+  return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
+}
+
+async function commitWithRetries(
+  add: (run: RunCommit) => Promise<CommittedRun>,
+  run: RunCommit,
+  options: RunCommitterOptions,
+  isBare = false,
+): Promise<CommittedRun> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await add(run);
+    } catch (error) {
+      if (comesAgain(error) && !isBare) {
         // Of an execution, its runner decides.
-        if (comesAgain(error) && run.execution !== undefined) throw error;
-        if (comesAgain(error) && run.final && !isBare)
-          return commitWithRetries(withoutItsData(run, error, options), true);
-        // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
-        // run has no such mark, nor has a hook, and is not tried again.
-        if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;
-        options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
-        await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+        if (run.execution !== undefined) throw error;
+        if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);
       }
+      // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
+      // run has no such mark, nor has a hook, and is not tried again.
+      if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;
+      options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
+      await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
     }
   }
-
-  return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
 }
 
 function weightWith(run: RunCommit, listeners: number): number {
