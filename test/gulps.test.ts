@@ -22,7 +22,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 /** A connection to a server that takes in gulps. */
 async function connectTo(handle: Handle): Promise<Socket> {
   const server = createServer((request, response) => {
-    gulps.began(request);
+    gulps.began(request, response);
     handle(request, response);
   });
   const gulps = takeInGulps(server);

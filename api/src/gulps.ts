@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRests } from '@headwater/shared';
 
@@ -11,11 +11,11 @@ const MAX_UNREAD_BYTES = 512;
 
 export interface Gulps {
   /** A request has come over its connection, and its body, if any, is what comes next. */
-  began(request: IncomingMessage): void;
+  began(request: IncomingMessage, response: ServerResponse): void;
 }
 
 interface Intake {
-  request?: IncomingMessage;
+  request: IncomingMessage | undefined;
   /** Of bodies in chunks, in this turn. */
   pieces: number;
 }
@@ -32,7 +32,7 @@ export function takeInGulps(server: Server): Gulps {
   const intakes = new WeakMap<Socket, Intake>();
   const giveWay = createRests()(0);
   server.on('connection', (socket: Socket) => {
-    const intake: Intake = { pieces: 0 };
+    const intake: Intake = { request: undefined, pieces: 0 };
     intakes.set(socket, intake);
     // The server's own, for connections that it cannot read natively. That there is one of ours makes it treat this as such.
     const [parse] = socket.listeners('data') as Parse[];
@@ -41,10 +41,14 @@ export function takeInGulps(server: Server): Gulps {
     socket.on('data', gulpsOf(socket, intake, parse, giveWay));
   });
   return {
-    began(request) {
+    began(request, response) {
       const intake = intakes.get(request.socket);
       if (intake === undefined) return;
       intake.request = request;
+      // A connection may rest for long, and headers are kilobytes.
+      response.once('close', () => {
+        if (intake.request === request) intake.request = undefined;
+      });
       if (isInChunks(request)) countPieces(request, intake);
     },
   };

@@ -80,7 +80,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const route = requestRouter(options, state, patience);
   const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
-    gulps.began(request);
+    gulps.began(request, response);
     route(request, response, expected);
   };
   server.on('request', onRequest('nothing'));
