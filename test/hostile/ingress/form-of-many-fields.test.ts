@@ -31,8 +31,8 @@ it('a form is bounded in fields, a query in bytes', async () => {
   );
   const { body } = await attacker.api('GET', `/sources/${id}/event_summaries?limit=100&expand=event`);
   const arrived = body.data.map(({ event }: { event: object }) => event).toReversed();
-  // Beyond the bound of fields a form is the text that it came as.
-  expect(arrived).toMatchObject([
+  // Of the last round. Beyond the bound of fields a form is the text that it came as.
+  expect(arrived.slice(-4)).toMatchObject([
     { body: 'string' },
     { body: 'string' },
     { body: 'object', fields: LIMITS.maxFormFields },
