@@ -40,5 +40,6 @@ test.each([
 });
 
 test('what nobody knows may pass, and costs no events', () => {
-  for (const error of [new Error('odd'), undefined]) expect(comesAgain(error)).toBe(false);
+  const port = Object.assign(new RangeError('port'), { code: 'ERR_SOCKET_BAD_PORT' });
+  for (const error of [new Error('odd'), port, undefined]) expect(comesAgain(error)).toBe(false);
 });

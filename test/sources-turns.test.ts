@@ -1,6 +1,7 @@
 import type postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
+import { blockedBy } from './support/blocked-backends.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
@@ -30,17 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-const waiting = (tx: postgres.TransactionSql) => tx`
-  select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`;
-
 /** Resolves with how many connections wait for the transaction once all of them do that are going to. */
 async function countWaiting(tx: postgres.TransactionSql): Promise<number> {
-  await eventually(async () => (await waiting(tx)).length > 0);
+  await eventually(async () => (await blockedBy(tx)).length > 0);
   const busy = () => tx`select from sources where id = any(${ids}::text[]) and busy_until is not null`;
   await eventually(async () => (await busy()).length === SOURCES);
   // What has come before them has come as far as it can by the time that so many others are answered.
   for (let n = 0; n < 20; n++) expect((await node.api('GET', '/users/me')).status).toBe(200);
-  return (await waiting(tx)).length;
+  return (await blockedBy(tx)).length;
 }
 
 const put = (change: Record<string, unknown>) => () =>

@@ -5,6 +5,8 @@ type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant' | 'maxDeletionsPerT
 export interface BoundedTurns {
   /** Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`: after it, before the next. */
   run<T>(accountId: string, work: () => Promise<T>, restMs?: (tookMs: number) => number): Promise<T>;
+  /** For what must not be refused halfway, and keeps nothing while it waits. */
+  runLate<T>(accountId: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -14,6 +16,14 @@ export function createBoundedTurns(name: CountLimit, what: string, atOnce = 1): 
   const turns = createTenantTurns(atOnce);
   const open = new Map<string, number>();
   return {
+    async runLate(accountId, work) {
+      const end = await turns.take(accountId, NEVER);
+      try {
+        return await work();
+      } finally {
+        end?.();
+      }
+    },
     async run(accountId, work, restMs = () => 0) {
       const others = open.get(accountId) ?? 0;
       if (others >= LIMITS[name]) throw tooMany(name, what);

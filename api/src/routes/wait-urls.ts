@@ -47,9 +47,7 @@ export function mountWaitUrls(
         if (announced === undefined) turns.count(accountId, Buffer.byteLength(text));
         return text;
       };
-      const data = await read()
-        .then((text) => resumeData(c, text, checkJson))
-        .finally(held?.end);
+      const data = await resumeData(c, read, checkJson).finally(held?.end);
       return data !== undefined && engine.executions.resume(id, token, data);
     }),
   );
@@ -85,9 +83,10 @@ async function serve(
  */
 async function resumeData(
   c: ApiContext,
-  text: string,
+  read: () => Promise<string>,
   checkJson: (text: string) => Promise<boolean | undefined>,
 ): Promise<string | undefined> {
+  const text = await read();
   if (text === '') {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);

@@ -46,7 +46,8 @@ export function createSources(context: SourcesContext): Sources {
       return changedRecord(who, id);
     },
     async delete(who, id) {
-      await context.changeTurns.run(who.accountId, () => deleteSource(context, who, id));
+      // Workflows delete theirs one after the other.
+      await context.changeTurns.runLate(who.accountId, () => deleteSource(context, who, id));
     },
     async run(who, id, event) {
       const row = await find(who, id);

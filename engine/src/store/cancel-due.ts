@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventPosition } from '../events/event-id.ts';
+import { restAfterMs } from '../rest-after.ts';
 import type { Sql, Transaction } from './database.ts';
 import { inIndexOrder } from './read-events.ts';
 
@@ -20,7 +22,7 @@ interface Due {
 }
 
 /**
- * Cancels deliveries of events that are about to be deleted, in short transactions. One that this misses, as it changes hands meanwhile,
+ * Cancels deliveries of events that are about to be deleted, in short transactions with rests between them. One that this misses, as it changes hands meanwhile,
  * is cancelled when its turn comes.
  */
 export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
@@ -31,7 +33,9 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
     )`;
   for (const { id } of webhooks) {
     for (let after: Due | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
+      const begunMs = performance.now();
       after = await cancelSome(sql, { ...span, webhookId: id, after });
+      if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
     }
   }
   // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is pending.

@@ -6,8 +6,17 @@ import { codeOf } from './lost-connection.ts';
  * time, on each node. Of everything else the next try may know nothing: what is taken for the data's fault costs a run its events.
  */
 export function comesAgain(error: unknown): boolean {
-  if (isDataError(error) || OF_DATA.has(codeOf(error))) return true;
-  return error instanceof RangeError || error instanceof TypeError;
+  const code = codeOf(error);
+  if (isDataError(error) || OF_DATA.has(code)) return true;
+  return code === '' && (error instanceof RangeError || error instanceof TypeError);
 }
 
-const OF_DATA = new Set(['MAX_PARAMETERS_EXCEEDED', 'UNDEFINED_VALUE', 'ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE']);
+/** Of the client, and of Node where it makes bytes of texts. */
+const OF_DATA = new Set([
+  'MAX_PARAMETERS_EXCEEDED',
+  'UNDEFINED_VALUE',
+  'ERR_STRING_TOO_LONG',
+  'ERR_BUFFER_TOO_LARGE',
+  'ERR_OUT_OF_RANGE',
+  'ERR_INVALID_ARG_TYPE',
+]);

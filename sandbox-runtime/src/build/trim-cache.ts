@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { lstat, opendir, rename, rmdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createGiveWay } from '@headwater/shared';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
 
@@ -114,15 +115,15 @@ async function keepNewest(files: readonly CachedFile[], bounds: CacheBounds): Pr
   return kept;
 }
 
-/** Of directories in each other: each is open while what is in it goes. */
-const MAX_OPEN = 32;
+/** Of directories in each other: each is open while what is in it goes, and their path is no longer than the system takes. */
+const MAX_OPEN = 8;
 
 /** What cannot be thrown away stays; the rest is not to wait for it. */
 async function remove(path: string, signal?: AbortSignal): Promise<void> {
   const trees = [path];
   // What is deeper than the cache ever is becomes a tree of its own, which comes last.
   const putAside = async (deep: string) => {
-    const tree = `${path}.${trees.length}`;
+    const tree = join(dirname(path), randomUUID());
     await rename(deep, tree);
     trees.push(tree);
   };

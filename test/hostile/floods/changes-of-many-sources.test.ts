@@ -1,6 +1,7 @@
 // fairness: A hundred sources of five hundred endpoints each, all given one name at once, and ten thousand timers set anew.
 import type { TransactionSql } from 'postgres';
 import { expect, it } from 'vitest';
+import { blockedBy } from '../../support/blocked-backends.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
 import type { ApiAnswer } from '../../support/server.ts';
@@ -29,10 +30,6 @@ async function deleteAll(ids: readonly string[]): Promise<void> {
   expect(answers.filter(({ status }) => status >= 300)).toEqual([]);
 }
 
-/** Connections that wait for the transaction. */
-const waitingFor = (tx: TransactionSql) => tx`
-  select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`;
-
 /** Makes `change` of all of them while the transaction holds what each of them needs, and asks as the neighbour meanwhile. */
 async function changeAll(
   ids: readonly string[],
@@ -42,9 +39,9 @@ async function changeAll(
   const { changes } = await world.sql.begin(async (tx) => {
     await hold(tx);
     const all = Promise.all(ids.map((id) => world.attacker.api('PUT', `/sources/${id}`, change)));
-    await eventually(async () => (await waitingFor(tx)).length > 0);
+    await eventually(async () => (await blockedBy(tx)).length > 0);
     for (let n = 0; n < 20; n++) expect((await world.neighbour.api('GET', '/sources')).status).toBe(200);
-    expect(await waitingFor(tx)).toHaveLength(1);
+    expect(await blockedBy(tx)).toHaveLength(1);
     return { changes: all };
   });
   return changes;
