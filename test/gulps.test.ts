@@ -41,7 +41,7 @@ async function connectTo(handle: Handle): Promise<Socket> {
 async function answersOf(client: Socket, count: number): Promise<string[]> {
   let text = '';
   client.setEncoding('latin1').on('data', (piece: string) => (text += piece));
-  await expect.poll(() => text.split('</>').length - 1, { interval: 5 }).toBe(count);
+  await expect.poll(() => text.split('</>').length - 1, { interval: 20 }).toBe(count);
   return Array.from(text.matchAll(/<>(.*?)<\/>/gs), ([, body = '']) => body);
 }
 
@@ -131,6 +131,26 @@ test('answers that are not read keep requests waiting, and all are answered at l
   client.resume();
   const answers = await answersOf(client, REQUESTS);
   expect(answers.map((text) => text.replace(/a+$/, ''))).toEqual(Array.from({ length: REQUESTS }, (_, n) => `/${n}`));
+});
+
+test('a connection that node has paused for its answers is not let go on by the end of a rest', async () => {
+  const MORE = 100;
+  const client = await connectTo((request, response) => {
+    // More than the system takes of a connection, and then more than node queues behind it.
+    if (request.url === '/slow') setTimeout(() => response.end(`<>/slow${'a'.repeat(50_000_000)}</>`), 50);
+    else request.resume().on('end', () => response.end(`<>${request.url}${'a'.repeat(100_000)}</>`));
+  });
+  client.pause();
+  client.write(`GET /slow HTTP/1.1\r\nhost: x\r\n\r\n${HEAD}`);
+  await sleep(300);
+  // The pieces after which it has to rest and the first request that is one too many are in one gulp.
+  const more = Array.from({ length: MORE }, (_, n) => `GET /${n} HTTP/1.1\r\nhost: x\r\n\r\n`).join('');
+  client.write(inBytes(560) + END + more);
+  await sleep(200);
+  client.resume();
+  const answers = await answersOf(client, MORE + 2);
+  const urls = ['/slow', '/', ...Array.from({ length: MORE }, (_, n) => `/${n}`)];
+  expect(answers.map((text) => text.replace(/a+$/, ''))).toEqual(urls);
 });
 
 test('requests of all shapes, cut anywhere, are heard as they were sent', async () => {

@@ -77,9 +77,11 @@ function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Pr
   return (bytes) => {
     intake.pieces = 0;
     for (let left = bytes; left.length > 0 && !socket.destroyed; ) {
-      // Resting: node lets a connection go on whenever it wants more of a body. Paused: it wants no more requests for now.
+      // Paused: node wants no more requests for now, and lets the connection go on itself; it must not be given any before.
+      if (socket.isPaused()) return putBack(left);
+      // Resting: node lets it go on as well, whenever it wants more of a body.
       isResting ||= mustRest();
-      if (isResting || socket.isPaused()) return putBack(left);
+      if (isResting) return putBack(left);
       const gulp = left.subarray(0, isOfLongPiece(intake.request) ? left.length : GULP_BYTES);
       left = left.subarray(gulp.length);
       parse(gulp);
