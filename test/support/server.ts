@@ -111,11 +111,15 @@ export async function callApi(url: string, method: string, body: unknown, key: s
 }
 
 /** Below those that a system gives to whoever asks for any: none of them is given away before the server that it is for listens. */
-const PORTS = { first: 10_000, end: 32_000 };
+const FIRST_PORT = 10_000;
+/** Of each process that tests run in: one that is free may be another's in the second that a server takes to listen. */
+const PORTS_EACH = 1_000;
+const firstOfOurs = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 22) * PORTS_EACH;
+let taken = randomInt(PORTS_EACH);
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(PORTS.first, PORTS.end);
+    const port = firstOfOurs + (taken++ % PORTS_EACH);
     if (await isFree(port)) return port;
   }
 }
