@@ -1,5 +1,5 @@
-import { newId } from '@headwater/shared';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS, newId } from '@headwater/shared';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AccountContext } from '../engine/src/connected-accounts/account-context.ts';
 import type { AuthOutcome } from '../engine/src/connected-accounts/resolve-auth.ts';
@@ -66,6 +66,28 @@ test('a hundred who wait for a token look for it as one, and less and less often
   // At 0, 100, 300, 700, 1500, 3100 and 5100 ms, or later: every 100 ms it would be more than thirty.
   expect(counts.reads).toBeGreaterThan(1);
   expect(counts.reads).toBeLessThanOrEqual(8);
+});
+
+test('those who waited for one look go on a few at a time, also after one that failed', async () => {
+  const id = await addLeased();
+  await renew(id, 'new');
+  const { resolver } = resolverOf();
+  const goOn = async () => {
+    let settled = 0;
+    const ask = async () => {
+      await resolver.resolve(accountId, id).catch(() => undefined);
+      settled += 1;
+    };
+    const all = Array.from({ length: 100 }, ask);
+    await all[0];
+    await setImmediate();
+    const first = settled;
+    await Promise.all(all);
+    return first;
+  };
+  expect(await goOn()).toBeLessThanOrEqual(3 * LIMITS.requestsAtOnce);
+  await database.db.sql`update connected_accounts set credentials = 'no json' where id = ${id}`;
+  expect(await goOn()).toBeLessThanOrEqual(3 * LIMITS.requestsAtOnce);
 });
 
 test.each(['forget', 'forgetAll'] as const)(

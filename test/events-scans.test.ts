@@ -2,8 +2,9 @@ import { LIMITS, newId } from '@headwater/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventRecord, Page, Principal } from '../engine/src/contract.ts';
 import { createEvents } from '../engine/src/events/stored-events.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { type Database, openDatabase, type Sql, type Transaction } from '../engine/src/store/database.ts';
 import { deleteEvents, EVENTS_DELETED_AT_ONCE } from '../engine/src/store/delete-events.ts';
+import { readInIndexOrder } from '../engine/src/store/read-events.ts';
 import { redeliver } from '../engine/src/store/redeliver.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
@@ -186,4 +187,16 @@ test('with events deleted, all that is due of them is cancelled, however much is
   await addDeliveries('wh_a', 'pending', 12_000);
   await deleteEvents(db.sql, who.accountId, emitterId, {});
   expect(await statusesOf('wh_a')).toEqual({ pending: 6_000, cancelled: 12_000 });
+});
+
+test('what a page and its cursors are made of is read as it is at one moment', async () => {
+  await addEvents('', 10, 1_000);
+  const count = (sql: Sql | Transaction) => sql`select from events where emitter_id = ${emitterId}`;
+  await readInIndexOrder(db.sql, async (tx) => {
+    expect(await count(tx)).toHaveLength(10);
+    const others = database.db.sql;
+    await others`delete from events where emitter_id = ${emitterId} and indexed_at_ms = 1000 and seq < 5`;
+    expect((await count(others)).length).toBeLessThan(10);
+    expect(await count(tx)).toHaveLength(10);
+  });
 });

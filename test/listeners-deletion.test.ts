@@ -8,7 +8,7 @@ import { deleteWebhook } from '../engine/src/store/delete-webhook.ts';
 import { subscribeNewEmitter } from '../engine/src/store/subscribe-new-emitter.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
-import { insertAccount, insertSource } from './support/source-rows.ts';
+import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';
 
 let database: TestDatabase;
 let sql: Sql;
@@ -31,7 +31,11 @@ async function webhook(): Promise<string> {
 
 test.each([
   ['webhook', webhook, (id: string) => deleteWebhook(database.db, accountId, id)],
-  ['source', () => insertSource(sql, accountId), (id: string) => deleteSource(sql, accountId, id)],
+  [
+    'source',
+    () => insertSource(sql, accountId),
+    async (id: string) => deleteSource(sql, await leaseSource(sql, accountId, id)),
+  ],
 ])(
   'what a new source is subscribed by never outlives a %s that is deleted while the source is made',
   async (_, make, remove) => {

@@ -5,7 +5,7 @@ import type { AuthCache } from '../engine/src/connected-accounts/auth-cache.ts';
 import { createConfigureRuns, type ConfigureRunParts } from '../engine/src/components/configure-run.ts';
 import { createRunPreparer, type PreparedRun } from '../engine/src/run/prepare-run.ts';
 import { runtimeOf, type SourceRuntime } from '../engine/src/run/source-runtime.ts';
-import { createKeptRedactors, createUnkeptRedactor } from '../engine/src/secrets/kept-redactors.ts';
+import { createKeptRedactors, createUnkeptRedactor, readyRedactor } from '../engine/src/secrets/kept-redactors.ts';
 import type { MadeRedactor, Redactor } from '../engine/src/secrets/redactor.ts';
 import { deploymentRuntimeOf } from '../engine/src/workflows/run/deployment-runtime.ts';
 import { LIMITS } from '../shared/src/index.ts';
@@ -76,6 +76,15 @@ async function alive(redactors: readonly WeakRef<Redactor>[]): Promise<number> {
   collect();
   return redactors.filter((redactor) => redactor.deref() !== undefined).length;
 }
+
+test('a redactor that is got ready has made its forms before it is used', async () => {
+  const redactor = createUnkeptRedactor([{ name: 'key', value: 'a secret of some length' }]);
+  expect(redactor?.made().bytes()).toBe(0);
+  const ready = await readyRedactor(redactor);
+  expect(ready?.bytes()).toBeGreaterThan(0);
+  expect(ready).toBe(redactor?.made());
+  expect(await readyRedactor(undefined)).toBeUndefined();
+});
 
 test('sources with a large key of a connected account keep no more forms of it than a node may', async () => {
   const { resolve } = accountsOf({ apn_big: oddSecret(20_000) });

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TimerSchedule } from '../engine/src/schedule/next-tick.ts';
+import type { ChangeLease } from '../engine/src/store/change-lease.ts';
 import { endSourceChange, putSourceChange, type SourceChange } from '../engine/src/store/change-source.ts';
 import { createSource, type HttpProp } from '../engine/src/store/create-source.ts';
 import type { Sql } from '../engine/src/store/database.ts';
@@ -17,7 +18,7 @@ let test: TestDatabase;
 /** Its statements are counted. */
 let counted: Sql;
 let statements: string[] = [];
-let lease: { accountId: string; sourceId: string; nodeId: string };
+let lease: ChangeLease;
 let change: SourceChange;
 
 beforeAll(async () => {
@@ -37,7 +38,7 @@ beforeEach(async () => {
   const { sql } = test.db;
   const accountId = await insertAccount(sql);
   const sourceId = await insertSource(sql, accountId);
-  lease = { accountId, sourceId, nodeId: 'node_a' };
+  lease = { accountId, sourceId, changeId: 'change_a' };
   const [row] = await sql<{ component_id: string }[]>`select component_id from sources where id = ${sourceId}`;
   const componentId = row?.component_id ?? '';
   const name = { name: 's', nameSlug: sourceId };
@@ -48,14 +49,14 @@ afterEach(() => {
 });
 
 async function putChange(httpProps: readonly HttpProp[]): Promise<string[]> {
-  await test.db.sql`update sources set busy_by = ${lease.nodeId} where id = ${lease.sourceId}`;
+  await test.db.sql`update sources set change_id = ${lease.changeId} where id = ${lease.sourceId}`;
   statements = [];
   await putSourceChange(counted, lease, { ...change, httpProps });
   return statements;
 }
 
 async function end(httpProps: readonly HttpProp[], schedules: readonly TimerSchedule[] = []): Promise<string[]> {
-  await test.db.sql`update sources set busy_by = ${lease.nodeId} where id = ${lease.sourceId}`;
+  await test.db.sql`update sources set change_id = ${lease.changeId} where id = ${lease.sourceId}`;
   const wanted = schedules.map((schedule, n) => ({ name: `timer${n}`, schedule }));
   statements = [];
   await endSourceChange(counted, lease, { httpProps, timers: wanted });
@@ -143,7 +144,7 @@ it('a source is made with five hundred HTTP props in a few statements', async ()
   const { accountId } = lease;
   const limits = { maxSources: 10, maxSubscriptions: 10, maxConfigurationBytes: 1_000_000 };
   const { componentId } = change;
-  const busy = { busySeconds: 60, busyBy: 'node_a' };
+  const busy = { lease: { changeId: 'change_b', nodeId: 'node_a', seconds: 60 } };
   const made = { accountId, userId: accountId, componentId, name: 's', nameSlug: 's', dynamicProps: [] };
   const id = await createSource(counted, { ...made, ...busy, configuredProps: {}, httpProps: httpProps(MANY) }, limits);
   expect(statements.length).toBeLessThanOrEqual(2 * A_FEW);

@@ -1,10 +1,10 @@
-import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TimerSchedule } from '../engine/src/schedule/next-tick.ts';
 import { endSourceChange } from '../engine/src/store/change-source.ts';
 import { deleteSource } from '../engine/src/store/delete-source.ts';
 import { fireTimers } from '../engine/src/store/fire-timers.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';
 
 let test: TestDatabase;
 let accountId: string;
@@ -16,19 +16,8 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 beforeEach(async () => {
-  const { sql } = test.db;
-  accountId = newId('account');
-  sourceId = newId('source');
-  const component = newId('savedComponent');
-  await sql`insert into accounts (id, name) values (${accountId}, 'Test')`;
-  await sql`insert into users (id, account_id, username) values (${`u_${accountId}`}, ${accountId}, 'someone')`;
-  await sql`
-    insert into components (id, account_id, name, version, type, code, code_hash, bundle, hooks, configurable_props,
-      has_additional_props)
-    values (${component}, ${accountId}, 'Timed', '1', 'source', '', '', '', '{}', '[]', false)`;
-  await sql`
-    insert into sources (id, account_id, user_id, component_id, name, name_slug, configured_props)
-    values (${sourceId}, ${accountId}, ${`u_${accountId}`}, ${component}, 'Timed', ${sourceId}, '{}')`;
+  accountId = await insertAccount(test.db.sql);
+  sourceId = await insertSource(test.db.sql, accountId);
 });
 
 interface QueuedTick {
@@ -40,8 +29,7 @@ interface QueuedTick {
 
 /** As the end of a deployment or change does. */
 async function set(schedule: TimerSchedule | undefined): Promise<void> {
-  const lease = { accountId, sourceId, nodeId: 'node_a' };
-  await test.db.sql`update sources set busy_by = ${lease.nodeId} where id = ${sourceId}`;
+  const lease = await leaseSource(test.db.sql, accountId, sourceId);
   const timers = schedule === undefined ? [] : [{ name: 'timer', schedule }];
   await endSourceChange(test.db.sql, lease, { httpProps: [], timers });
 }
@@ -177,7 +165,7 @@ it('a timer that is stopped leaves neither a job nor a tick that waits; set agai
 it('a deleted source leaves no job of a timer behind', async () => {
   await set({ intervalSeconds: 60 });
   const tick = await setBack(61_000);
-  await deleteSource(test.db.sql, accountId, sourceId);
+  await deleteSource(test.db.sql, await leaseSource(test.db.sql, accountId, sourceId));
   expect(await queued()).toEqual([]);
   expect(await fire([tick])).toEqual([{ kind: 'stale' }]);
 });

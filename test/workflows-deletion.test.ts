@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
@@ -32,7 +32,8 @@ test('of many deletions of a workflow one is at the database, and one deletes it
   const id = await flow();
   let deletions: ReturnType<Headwater['api']>[] = [];
   await hw.sql.begin(async (tx) => {
-    await tx`select from emitters where id = ${id} for update`;
+    // What refers to its row does not wait for it.
+    await tx`select from emitters where id = ${id} for no key update`;
     deletions = Array.from({ length: 20 }, () => hw.api('DELETE', `/workflows/${id}`));
     await eventually(async () => (await waiting()) > 0);
     for (let n = 0; n < 10; n++) {
@@ -42,6 +43,29 @@ test('of many deletions of a workflow one is at the database, and one deletes it
   });
   const statuses = (await Promise.all(deletions)).map(({ status }) => status);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([204, ...Array.from({ length: 19 }, () => 404)]);
+});
+
+test('a deletion that is refused leaves the workflow its triggers', async () => {
+  const [busy, other] = [await flow(), await flow()];
+  const code = `export default { name: 'Trigger', version: '1', type: 'source', run() {} };`;
+  const changed = await hw.api('PUT', `/workflows/${other}`, { triggers: [{ component_code: code }] });
+  expect([changed.status, changed.text]).toEqual([200, changed.text]);
+  const triggersOf = async () => (await hw.api('GET', `/workflows/${other}`)).data.triggers as unknown[];
+  const before = await triggersOf();
+  let deletions: ReturnType<Headwater['api']>[] = [];
+  await hw.sql.begin(async (tx) => {
+    await tx`select from emitters where id = ${busy} for no key update`;
+    deletions = Array.from({ length: LIMITS.maxDeletionsPerTenant + 1 }, () => hw.api('DELETE', `/workflows/${busy}`));
+    // One is too many: then all the others are there.
+    expect((await Promise.race(deletions)).status).toBe(429);
+    const refused = await hw.api('DELETE', `/workflows/${other}`);
+    expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('maxDeletionsPerTenant')]);
+    expect(await triggersOf()).toEqual(before);
+    const sources = (await hw.api('GET', '/sources')).data as { active: boolean }[];
+    expect(sources).toEqual([expect.objectContaining({ active: true })]);
+  });
+  await Promise.all(deletions);
+  expect((await hw.api('DELETE', `/workflows/${other}`)).status).toBe(204);
 });
 
 /** Counts for each transaction the rows of invocations that it inserts or deletes. */

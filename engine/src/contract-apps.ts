@@ -119,8 +119,11 @@ export interface ConnectedAccounts {
    */
   list(who: Principal, page: PageRequest & { app?: string; query?: string }): Promise<Page<ConnectedAccountRecord>>;
   get(who: Principal, id: string): Promise<ConnectedAccountRecord>;
-  /** `$auth` as a component would see it now, with a fresh token. Throws AUTH_FAILED. */
-  credentials(who: Principal, id: string): Promise<Record<string, unknown>>;
+  /** With `$auth` as a component would see it now, with a fresh token. Throws AUTH_FAILED. */
+  getWithCredentials(
+    who: Principal,
+    id: string,
+  ): Promise<{ account: ConnectedAccountRecord; credentials: Record<string, unknown> }>;
   /** `credentials` replace those of an account with keys. An empty name is removed. */
   update(
     who: Principal,

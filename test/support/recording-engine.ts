@@ -235,7 +235,10 @@ export function createRecordingEngine() {
       create: answer('connectedAccounts.create', connectedAccount),
       list: answer('connectedAccounts.list', page([connectedAccount])),
       get: answer('connectedAccounts.get', connectedAccount),
-      credentials: answer('connectedAccounts.credentials', { api_key: 'secret' }),
+      getWithCredentials: answer('connectedAccounts.getWithCredentials', {
+        account: connectedAccount,
+        credentials: { api_key: 'secret' },
+      }),
       update: answer('connectedAccounts.update', connectedAccount),
       check: answer('connectedAccounts.check', { account: connectedAccount, conclusive: true, detail: 'ok' }),
       delete: answer('connectedAccounts.delete', {

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { newId } from '@headwater/shared';
+import type { ChangeLease } from '../../engine/src/store/change-lease.ts';
+import { beginSourceChange } from '../../engine/src/store/change-source.ts';
 import type { Sql } from '../../engine/src/store/database.ts';
 
 export interface SourceState {
@@ -29,4 +32,12 @@ export async function insertSource(sql: Sql, accountId: string, state: SourceSta
       ${deployed ? sql`now()` : null}, ${deleted ? sql`now()` : null})`;
   await sql`insert into emitter_state (emitter_id, account_id) values (${id}, ${accountId})`;
   return id;
+}
+
+/** As a change of it begins. */
+export async function leaseSource(sql: Sql, accountId: string, sourceId: string, seconds = 60): Promise<ChangeLease> {
+  const changeId = randomUUID();
+  const begun = await beginSourceChange(sql, accountId, sourceId, { changeId, nodeId: 'node_a', seconds });
+  if (begun !== 'taken') throw new Error(`The source is ${begun}`);
+  return { accountId, sourceId, changeId };
 }

@@ -154,8 +154,8 @@ function getAt({ path, suffix }: Prefix): Endpoint {
     handle: async ({ engine, who, id, input }) => {
       const { connectedAccounts } = engine;
       if (!input.include_credentials) return presentConnectedAccount(await connectedAccounts.get(who, id));
-      const credentials = await connectedAccounts.credentials(who, id);
-      return presentConnectedAccount(await connectedAccounts.get(who, id), credentials);
+      const { account, credentials } = await connectedAccounts.getWithCredentials(who, id);
+      return presentConnectedAccount(account, credentials);
     },
   });
 }

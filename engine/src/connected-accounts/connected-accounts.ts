@@ -47,11 +47,12 @@ export function createConnectedAccounts(
       return { ...page, items: rows.map(recordOf) };
     },
     get: find,
-    async credentials(who, id) {
+    async getWithCredentials(who, id) {
       await requireAccount(sql, who.accountId, id);
       const outcome = await context.resolve(who.accountId, id);
       if (!outcome.ok) throw authFailed(outcome);
-      return authOf(outcome.account.credentials);
+      const { row, credentials } = outcome.account;
+      return { account: recordOf(row), credentials: authOf(credentials) };
     },
     async update(who, id, change) {
       const row = await requireAccount(sql, who.accountId, id);

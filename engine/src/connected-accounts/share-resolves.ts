@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '@headwater/shared';
 import type { AccountContext } from './account-context.ts';
 import { type AuthOutcome, resolveAccount, type ResolveOptions } from './resolve-auth.ts';
 
@@ -14,6 +16,8 @@ interface Look {
   id: string;
   outcome: Promise<AuthOutcome>;
   isStale: boolean;
+  /** Who came after the first. */
+  followers: number;
   /** For those who came once it was stale. */
   next?: Promise<AuthOutcome>;
 }
@@ -21,7 +25,8 @@ interface Look {
 /**
  * However many ask for an account at the same time, it is looked up once: while it waits for a token it polls the database, which a
  * thousand at once would keep from everybody else. At most one look is under way, and one waits behind it, so that changes made
- * again and again do not add further ones.
+ * again and again do not add further ones. Those who waited go on a few at a time, as requests do that come at once: each of them
+ * makes an answer of it.
  */
 export function createAccountResolver(context: AccountContext): AccountResolver {
   const looks = new Map<string, Look>();
@@ -30,15 +35,24 @@ export function createAccountResolver(context: AccountContext): AccountResolver 
     const key = JSON.stringify([accountId, id, options.renew === true]);
     const look = looks.get(key);
     if (look === undefined) return begin(key, accountId, id, options);
-    if (!look.isStale) return look.outcome;
+    if (!look.isStale) return follow(look, look.outcome);
     const again = () => resolve(accountId, id, options);
     // How the stale one ended is told to those who asked for it.
-    return (look.next ??= look.outcome.then(again, again));
+    return follow(look, (look.next ??= look.outcome.then(again, again)));
+  }
+
+  async function follow(look: Look, outcome: Promise<AuthOutcome>): Promise<AuthOutcome> {
+    const restMs = Math.floor(look.followers++ / LIMITS.requestsAtOnce) * LIMITS.requestsRestMs;
+    try {
+      return await outcome;
+    } finally {
+      if (restMs > 0) await sleep(restMs);
+    }
   }
 
   function begin(key: string, accountId: string, id: string, options: ResolveOptions): Promise<AuthOutcome> {
     const outcome = resolveAccount(context, accountId, id, options).finally(() => looks.delete(key));
-    looks.set(key, { id, outcome, isStale: false });
+    looks.set(key, { id, outcome, isStale: false, followers: 0 });
     return outcome;
   }
 

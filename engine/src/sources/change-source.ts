@@ -1,7 +1,8 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal, SourceUpdate } from '../contract.ts';
-import { type ChangeLease, type Growth, putSourceChange, type SourceChange } from '../store/change-source.ts';
+import type { ChangeLease } from '../store/change-lease.ts';
+import { type Growth, leaseLost, putSourceChange, type SourceChange } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { HttpProp } from '../store/create-source.ts';
 import { deleteSource as deleteSourceRows } from '../store/delete-source.ts';
@@ -19,6 +20,7 @@ import {
   type LifecycleContext,
   readRuntime,
   runHook,
+  whileHeld,
 } from './lifecycle.ts';
 import { slugOf } from './name-slug.ts';
 
@@ -30,8 +32,18 @@ export async function changeSource(
   input: SourceUpdate,
 ): Promise<void> {
   const lease = await beginChange(context, who, id);
-  const row = await inAccountTurn(context, who.accountId, () => readSource(context.db.sql, who.accountId, id));
-  if (row === undefined) throw notFound('source', id);
+  await whileHeld(context, lease, () => changeHeld(context, who, lease, input));
+}
+
+async function changeHeld(
+  context: LifecycleContext,
+  who: Principal,
+  lease: ChangeLease,
+  input: SourceUpdate,
+): Promise<void> {
+  const { accountId, sourceId } = lease;
+  const row = await inAccountTurn(context, accountId, () => readSource(context.db.sql, accountId, sourceId));
+  if (row === undefined) throw notFound('source', sourceId);
   try {
     const change = await planChange(context, who, row, input);
     await applyChange(context, lease, row, change);
@@ -46,16 +58,21 @@ export async function changeSource(
 /** Deployed → deleted. */
 export async function deleteSource(context: LifecycleContext, who: Principal, id: string): Promise<void> {
   const lease = await beginChange(context, who, id);
+  await whileHeld(context, lease, () => deleteHeld(context, lease));
+  context.forget(id);
+}
+
+async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promise<void> {
   try {
     const runtime = await readRuntime(context, lease);
     if (runtime.active) await deactivate(context, lease);
-    await inAccountTurn(context, who.accountId, () => deleteSourceRows(context.db.sql, who.accountId, id));
+    const isGone = await inAccountTurn(context, lease.accountId, () => deleteSourceRows(context.db.sql, lease));
+    if (!isGone) throw leaseLost(lease.sourceId);
   } catch (error) {
     // It is still there, and recovery makes it what it was.
     await leaveToRecovery(context.db.sql, lease, 0);
     throw error;
   }
-  context.forget(id);
 }
 
 interface PlannedChange {

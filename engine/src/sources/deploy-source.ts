@@ -1,20 +1,21 @@
 import { chooseComponent } from '../components/choose-component.ts';
 import { withComponents } from '../components/with-components.ts';
 import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
-import type { ChangeLease } from '../store/change-source.ts';
+import type { ChangeLease } from '../store/change-lease.ts';
 import { createSource } from '../store/create-source.ts';
 import { checkRoom } from '../store/require-room.ts';
 import { type DecidedProps, decideProps } from './decide-props.ts';
 import { httpPropsOf, interfacesOf } from './interfaces.ts';
 import {
-  changeLeaseSeconds,
   deactivate,
   dropUndeployed,
   endChange,
   hookFailed,
   isLeftToRecovery,
+  leaseTerms,
   type LifecycleContext,
   runHook,
+  whileHeld,
 } from './lifecycle.ts';
 import { slugOf } from './name-slug.ts';
 
@@ -27,24 +28,18 @@ export async function deploySource(context: LifecycleContext, who: Principal, in
   const { accountId } = who;
   // Exact only where it is inserted; without this, what is refused there would have been bundled and loaded first.
   await checkRoom(context.db.sql, accountId, await context.room.limits(accountId), 'maxSources');
-  return withComponents(context, who, (own) => deploy(own, who, input));
+  return context.changeTurns.run(accountId, () => withComponents(context, who, (own) => deploy(own, who, input)));
 }
 
 async function deploy(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
   const component = await chooseComponent(context.components, who, input, { of: 'source' });
   const props = await decideProps(context, who, component, input);
-  const name = input.name ?? component.name;
-  return context.changeTurns.run(who.accountId, () => deployAs(context, who, component, name, props));
+  const lease = await insertSource(context, who, component, input.name ?? component.name, props);
+  await whileHeld(context, lease, () => finishDeployment(context, lease, props));
+  return lease.sourceId;
 }
 
-async function deployAs(
-  context: LifecycleContext,
-  who: Principal,
-  component: ComponentRecord,
-  name: string,
-  props: DecidedProps,
-): Promise<string> {
-  const lease = await insertSource(context, who, component, name, props);
+async function finishDeployment(context: LifecycleContext, lease: ChangeLease, props: DecidedProps): Promise<void> {
   try {
     await runFirstHooks(context, lease);
     await endChange(context, lease, interfacesOf(props.definitions, props.configuredProps));
@@ -53,7 +48,6 @@ async function deployAs(
     await dropUndeployed(context, lease);
     throw error;
   }
-  return lease.sourceId;
 }
 
 async function runFirstHooks(context: LifecycleContext, lease: ChangeLease): Promise<void> {
@@ -72,7 +66,7 @@ async function insertSource(
   { definitions, dynamicProps, configuredProps }: DecidedProps,
 ): Promise<ChangeLease> {
   const { accountId, userId } = who;
-  const nodeId = context.nodeId();
+  const lease = leaseTerms(context);
   const source = {
     accountId,
     userId,
@@ -82,9 +76,8 @@ async function insertSource(
     configuredProps,
     dynamicProps,
     httpProps: httpPropsOf(definitions),
-    busySeconds: await changeLeaseSeconds(context, accountId),
-    busyBy: nodeId,
+    lease,
   };
   const sourceId = await context.room.make(accountId, (limits) => createSource(context.db.sql, source, limits));
-  return { accountId, sourceId, nodeId };
+  return { accountId, sourceId, changeId: lease.changeId };
 }

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { type FieldError, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
 import { type BoundedTurns, createBoundedTurns } from '../bounded-turns.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Components, Principal } from '../contract.ts';
+import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { RunResult, RunTask } from '../run/run-invocation.ts';
 import { runLimits } from '../run/run-limits.ts';
 import { runtimeOf, type SourceRuntime } from '../run/source-runtime.ts';
-import { beginSourceChange, type ChangeLease, endSourceChange, markHooksBegun } from '../store/change-source.ts';
-import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
+import type { ChangeLease, LeaseTerms } from '../store/change-lease.ts';
+import { beginSourceChange, endSourceChange, extendSourceChange, markHooksBegun } from '../store/change-source.ts';
+import { leaveHooksToRecovery } from '../store/claim-abandoned-source.ts';
 import type { Database } from '../store/database.ts';
 import { dropUndeployedSource } from '../store/delete-source.ts';
 import { readSourceRuntime } from '../store/read-source-runtime.ts';
@@ -46,33 +49,54 @@ export interface LifecycleContext extends DecideContext {
   log: Log;
 }
 
+/** One that fails, or comes late, costs no lease. */
+const EXTENSIONS_IN_A_LEASE = 4;
+
 export function createChangeTurns(): BoundedTurns {
   return createBoundedTurns('maxSourceChangesPerTenant', 'changes of sources', LIMITS.sourceChangesAtOnce);
 }
 
-/** Longer than `additionalProps` and the hooks of one change can take together; the lease of a node that died ends by itself. */
-export async function changeLeaseSeconds({ room }: LifecycleContext, accountId: string): Promise<number> {
-  const { hookWallMs } = await room.limits(accountId);
-  return Math.ceil((4 * hookWallMs) / 1000) + 30;
+/** Of a lease that begins now: see whileHeld. */
+export function leaseTerms({ nodeId }: Pick<LifecycleContext, 'nodeId'>): LeaseTerms {
+  return { changeId: randomUUID(), nodeId: nodeId(), seconds: LIMITS.changeLeaseSeconds };
+}
+
+/** Extends the lease until `work` has ended, however long its hooks wait and take. The lease of a node that is gone ends by itself. */
+export async function whileHeld<T>(
+  { db, log }: Pick<LifecycleContext, 'db' | 'log'>,
+  lease: ChangeLease,
+  work: () => Promise<T>,
+  seconds: number = LIMITS.changeLeaseSeconds,
+): Promise<T> {
+  const stop = every(
+    (seconds * 1_000) / EXTENSIONS_IN_A_LEASE,
+    () => extendSourceChange(db.sql, lease, seconds),
+    (err) => log.warn({ source: lease.sourceId, err }, 'the lease of a change could not be extended'),
+  );
+  try {
+    return await work();
+  } finally {
+    await stop();
+  }
 }
 
 /** Takes the lease of a change. Throws NOT_FOUND or CONFLICT. */
 export async function beginChange(context: LifecycleContext, who: Principal, id: string): Promise<ChangeLease> {
   if (id.includes('\0')) throw notFound('source', id);
-  const lease = { accountId: who.accountId, sourceId: id, nodeId: context.nodeId() };
-  const seconds = await changeLeaseSeconds(context, who.accountId);
-  const begun = await inAccountTurn(context, who.accountId, () => beginSourceChange(context.db.sql, lease, seconds));
+  const { accountId } = who;
+  const terms = leaseTerms(context);
+  const begun = await inAccountTurn(context, accountId, () => beginSourceChange(context.db.sql, accountId, id, terms));
   if (begun === 'absent') throw notFound('source', id);
   if (begun === 'busy') {
     throw new HeadwaterError('CONFLICT', `Another change of source ${id} is under way; try again when it has ended`);
   }
-  return lease;
+  return { accountId, sourceId: id, changeId: terms.changeId };
 }
 
 /**
  * After an error in the middle of a change. A hook that failed has been taken back by now. Anything else that comes after the
  * first hook is left to recovery, which runs hooks again; before it there is nothing to take back. Answers true where the
- * change is recovery's to end.
+ * change is recovery's to end, or the lease was lost.
  */
 export async function isLeftToRecovery(
   context: LifecycleContext,
@@ -80,7 +104,7 @@ export async function isLeftToRecovery(
   error: unknown,
 ): Promise<boolean> {
   if (error instanceof HeadwaterError && error.code === 'HOOK_FAILED') return false;
-  return leaveToRecovery(context.db.sql, lease, 0);
+  return leaveHooksToRecovery(context.db.sql, lease);
 }
 
 /**
@@ -102,9 +126,9 @@ export async function endChange(context: LifecycleContext, lease: ChangeLease, i
 }
 
 /** Where a deployment did not come through: see dropUndeployedSource. */
-export async function dropUndeployed(context: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
-  await inAccountTurn(context, accountId, () => dropUndeployedSource(context.db.sql, accountId, sourceId));
-  context.forget(sourceId);
+export async function dropUndeployed(context: LifecycleContext, lease: ChangeLease): Promise<void> {
+  await inAccountTurn(context, lease.accountId, () => dropUndeployedSource(context.db.sql, lease));
+  context.forget(lease.sourceId);
 }
 
 export async function readRuntime(

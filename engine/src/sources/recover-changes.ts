@@ -4,11 +4,21 @@ import type { RunCommit } from '../events/commit-plan.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import { errorEventJson } from '../run/error-event.ts';
 import { readyRedactor } from '../secrets/kept-redactors.ts';
-import { type ChangeLease, stopSource } from '../store/change-source.ts';
+import type { ChangeLease } from '../store/change-lease.ts';
+import { stopSource } from '../store/change-source.ts';
 import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import { readSource } from '../store/read-sources.ts';
 import { interfacesOf } from './interfaces.ts';
-import { deactivate, dropUndeployed, endChange, type LifecycleContext, readRuntime, runHook } from './lifecycle.ts';
+import {
+  deactivate,
+  dropUndeployed,
+  endChange,
+  leaseTerms,
+  type LifecycleContext,
+  readRuntime,
+  runHook,
+  whileHeld,
+} from './lifecycle.ts';
 
 /*
  * A deployment or change whose node ended in the middle, or that failed for a reason of ours after a hook had begun, is
@@ -28,8 +38,6 @@ export interface RecoveryContext extends LifecycleContext {
 
 const PAUSE_MS = 2_000;
 const MAX_PARALLEL = 4;
-/** Of two hooks, whatever the account's limits are; the lease of a node that dies ends earlier. */
-const LEASE_SECONDS = 1_800;
 const AGAIN_SECONDS = 60;
 
 /** Looks for such changes again and again. Answers a stop that waits for what is under way. */
@@ -40,12 +48,12 @@ export function startChangeRecovery(context: RecoveryContext): () => Promise<voi
 
   async function turn(): Promise<void> {
     while (underWay.size < MAX_PARALLEL) {
-      const nodeId = context.nodeId();
-      const source = await claimAbandonedSource(db.sql, nodeId, LEASE_SECONDS);
+      const terms = leaseTerms(context);
+      const source = await claimAbandonedSource(db.sql, terms);
       if (source === undefined) return;
       log.warn({ source: source.id }, 'a deployment or change had been left half done');
-      const lease = { accountId: source.account_id, sourceId: source.id, nodeId };
-      const recovery = recover(context, source, lease)
+      const lease = { accountId: source.account_id, sourceId: source.id, changeId: terms.changeId };
+      const recovery = whileHeld(context, lease, () => recover(context, source, lease))
         .catch(async (err: unknown) => {
           log.error({ source: source.id, err }, 'a change could not be recovered and will be tried again');
           await leaveToRecovery(db.sql, lease, AGAIN_SECONDS);

@@ -1,6 +1,7 @@
 import { type AccountLimits, HeadwaterError, type PropDefinition } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
 import { type HttpProp, putEndpoints } from './create-source.ts';
+import type { ChangeLease, LeaseTerms } from './change-lease.ts';
 import type { Sql } from './database.ts';
 import { noteUnusedCode } from './delete-unused-code.ts';
 import { addRunLanes } from './insert-invocations.ts';
@@ -9,25 +10,21 @@ import { putTimers, type TimerProp } from './put-timers.ts';
 import { checkConfigurationRoom } from './require-configuration-room.ts';
 import { lockAccount } from './require-room.ts';
 
-/** The source that is being changed, and the node that holds the lease of the change. */
-export interface ChangeLease {
-  accountId: string;
-  sourceId: string;
-  nodeId: string;
-}
-
 /**
  * Takes the lease of a lifecycle change: hooks of one source never overlap, on whichever node they run. It ends with its
- * node, or after `seconds`; then the change is recovered (claim-abandoned-source.ts), and whoever held it writes no more.
+ * node, or when it is not extended in time; then the change is recovered (claim-abandoned-source.ts), and whoever held it writes no
+ * more.
  */
 export async function beginSourceChange(
   sql: Sql,
-  { accountId, sourceId, nodeId }: ChangeLease,
-  seconds: number,
+  accountId: string,
+  sourceId: string,
+  { changeId, nodeId, seconds }: LeaseTerms,
 ): Promise<'taken' | 'busy' | 'absent'> {
   const rows = await sql<{ taken: boolean }[]>`
     with taken as (
-      update sources set busy_until = now() + make_interval(secs => ${seconds}), busy_by = ${nodeId}, hooks_begun = false
+      update sources set busy_until = now() + make_interval(secs => ${seconds}), busy_by = ${nodeId}, change_id = ${changeId},
+        hooks_begun = false
       where account_id = ${accountId} and id = ${sourceId} and deleted_at is null and deployed_at is not null
         and busy_until is null
       returning id
@@ -39,11 +36,21 @@ export async function beginSourceChange(
   return row.taken ? 'taken' : 'busy';
 }
 
+export async function extendSourceChange(
+  sql: Sql,
+  { accountId, sourceId, changeId }: ChangeLease,
+  seconds: number,
+): Promise<void> {
+  await sql`
+    update sources set busy_until = now() + make_interval(secs => ${seconds})
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
+}
+
 /** Before a hook runs: whoever recovers this change must run hooks again. Throws CONFLICT where the lease was lost. */
-export async function markHooksBegun(sql: Sql, { accountId, sourceId, nodeId }: ChangeLease): Promise<void> {
+export async function markHooksBegun(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<void> {
   const rows = await sql`
     update sources set hooks_begun = true
-    where account_id = ${accountId} and id = ${sourceId} and busy_by = ${nodeId} returning id`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning id`;
   if (rows.length === 0) throw leaseLost(sourceId);
 }
 
@@ -74,7 +81,7 @@ export async function putSourceChange(
   change: SourceChange,
   growth?: Growth,
 ): Promise<void> {
-  const { accountId, sourceId, nodeId } = lease;
+  const { accountId, sourceId, changeId } = lease;
   await sql.begin(async (tx) => {
     if (growth !== undefined) {
       await lockAccount(tx, accountId);
@@ -87,7 +94,7 @@ export async function putSourceChange(
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,
         dynamic_props = ${JSON.stringify(change.dynamicProps)}::text::jsonb, active = ${change.active},
         revision = revision + 1, updated_at = now()
-      where account_id = ${accountId} and id = ${sourceId} and busy_by = ${nodeId} returning id`;
+      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning id`;
     if (rows.length === 0) throw leaseLost(sourceId);
     await putEndpoints(tx, accountId, sourceId, change.httpProps);
     await notifySourceChanged(tx, sourceId);
@@ -95,10 +102,10 @@ export async function putSourceChange(
 }
 
 /** Makes the source inactive; its code and props stay. */
-export async function stopSource(sql: Sql, { accountId, sourceId, nodeId }: ChangeLease): Promise<void> {
+export async function stopSource(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<void> {
   await sql`
     update sources set active = false, revision = revision + 1, updated_at = now()
-    where account_id = ${accountId} and id = ${sourceId} and busy_by = ${nodeId}`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
 }
 
 /**
@@ -107,14 +114,14 @@ export async function stopSource(sql: Sql, { accountId, sourceId, nodeId }: Chan
  */
 export async function endSourceChange(
   sql: Sql,
-  { accountId, sourceId, nodeId }: ChangeLease,
+  { accountId, sourceId, changeId }: ChangeLease,
   { httpProps, timers }: { httpProps: readonly HttpProp[]; timers: readonly TimerProp[] },
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const rows = await tx<{ active: boolean }[]>`
-      update sources set busy_until = null, busy_by = null, hooks_begun = false,
+      update sources set busy_until = null, busy_by = null, change_id = null, hooks_begun = false,
         deployed_at = coalesce(deployed_at, now())
-      where account_id = ${accountId} and id = ${sourceId} and busy_by = ${nodeId} returning active`;
+      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning active`;
     const [row] = rows;
     if (row === undefined) return;
     await putEndpoints(tx, accountId, sourceId, httpProps);
@@ -124,7 +131,7 @@ export async function endSourceChange(
   });
 }
 
-function leaseLost(sourceId: string): HeadwaterError {
-  const message = `The change of source ${sourceId} took so long that another node has taken it over; look at the source`;
+export function leaseLost(sourceId: string): HeadwaterError {
+  const message = `The change of source ${sourceId} was taken over, as its node was not heard of in time; look at the source`;
   return new HeadwaterError('CONFLICT', message);
 }

@@ -1,4 +1,4 @@
-import type { ChangeLease } from './change-source.ts';
+import type { ChangeLease, LeaseTerms } from './change-lease.ts';
 import type { Sql } from './database.ts';
 
 export interface AbandonedSource {
@@ -17,11 +17,10 @@ export interface AbandonedSource {
  */
 export async function claimAbandonedSource(
   sql: Sql,
-  nodeId: string,
-  leaseSeconds: number,
+  { changeId, nodeId, seconds }: LeaseTerms,
 ): Promise<AbandonedSource | undefined> {
   const rows = await sql<AbandonedSource[]>`
-    update sources s set busy_by = ${nodeId}, busy_until = now() + make_interval(secs => ${leaseSeconds})
+    update sources s set busy_by = ${nodeId}, change_id = ${changeId}, busy_until = now() + make_interval(secs => ${seconds})
     from (
       select id from sources
       where busy_until is not null and deleted_at is null and (
@@ -34,17 +33,27 @@ export async function claimAbandonedSource(
   return rows[0];
 }
 
-/**
- * Leaves a change that did not come through to recovery, by any node, after `seconds`. Answers false where no hook had begun:
- * then there is nothing to recover, and the change may simply be ended.
- */
+/** Leaves a change that did not come through to recovery, by any node, after `seconds`. Whoever held it writes no more. */
 export async function leaveToRecovery(
   sql: Sql,
-  { accountId, sourceId, nodeId }: ChangeLease,
+  { accountId, sourceId, changeId }: ChangeLease,
   seconds: number,
-): Promise<boolean> {
-  const rows = await sql<{ hooks_begun: boolean }[]>`
-    update sources set busy_until = now() + make_interval(secs => ${seconds})
-    where account_id = ${accountId} and id = ${sourceId} and busy_by = ${nodeId} returning hooks_begun`;
-  return rows[0]?.hooks_begun === true;
+): Promise<void> {
+  await sql`
+    update sources set busy_until = now() + make_interval(secs => ${seconds}), change_id = null
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
+}
+
+/**
+ * Leaves a change that did not come through to recovery if a hook of it had begun. Answers false where none had: then there is nothing
+ * to recover, and whoever holds the change may simply end it.
+ */
+export async function leaveHooksToRecovery(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<boolean> {
+  const rows = await sql`
+    update sources set busy_until = case when hooks_begun then now() else busy_until end,
+      change_id = case when hooks_begun then null else change_id end
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}
+    returning change_id`;
+  // No row: the lease was lost, and the change is somebody else's by now.
+  return rows[0]?.['change_id'] !== changeId;
 }

@@ -1,4 +1,5 @@
 import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
+import type { LeaseTerms } from './change-lease.ts';
 import { chooseSlug } from './choose-slug.ts';
 import type { Sql, Transaction } from './database.ts';
 import { jsonBytes, requireConfigurationRoom } from './require-configuration-room.ts';
@@ -17,9 +18,7 @@ export interface NewSource {
   dynamicProps: readonly PropDefinition[];
   httpProps: readonly HttpProp[];
   /** The source is nobody's to see until this lease ends with its deployment. */
-  busySeconds: number;
-  /** The node that holds this lease. */
-  busyBy: string;
+  lease: LeaseTerms;
 }
 
 export interface HttpProp {
@@ -37,7 +36,7 @@ type SourceLimits = Pick<AccountLimits, 'maxSources' | 'maxSubscriptions' | 'max
  */
 export async function createSource(sql: Sql, source: NewSource, limits: SourceLimits): Promise<string> {
   const id = newId('source');
-  const { accountId, configuredProps, dynamicProps } = source;
+  const { accountId, configuredProps, dynamicProps, lease } = source;
   await sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxSources');
     await requireConfigurationRoom(tx, accountId, limits, jsonBytes(configuredProps, dynamicProps));
@@ -45,10 +44,11 @@ export async function createSource(sql: Sql, source: NewSource, limits: SourceLi
     const nameSlug = await chooseSlug(tx, source.accountId, source.nameSlug, { kind: 'source' });
     await tx`
       insert into sources
-        (id, account_id, user_id, component_id, name, name_slug, configured_props, dynamic_props, busy_by, busy_until)
+        (id, account_id, user_id, component_id, name, name_slug, configured_props, dynamic_props, busy_by,
+          change_id, busy_until)
       values (${id}, ${source.accountId}, ${source.userId}, ${source.componentId}, ${source.name}, ${nameSlug},
         ${JSON.stringify(source.configuredProps)}::text::jsonb, ${JSON.stringify(source.dynamicProps)}::text::jsonb,
-        ${source.busyBy}, now() + make_interval(secs => ${source.busySeconds}))`;
+        ${lease.nodeId}, ${lease.changeId}, now() + make_interval(secs => ${lease.seconds}))`;
     await tx`insert into emitter_state (emitter_id, account_id) values (${id}, ${source.accountId})`;
     await putEndpoints(tx, source.accountId, id, source.httpProps);
     // Before its hooks: what `deploy` emits is heard.

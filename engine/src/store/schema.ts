@@ -80,6 +80,7 @@ export const sources = pgTable('sources', {
   busyUntil: moment('busy_until'),
   busyBy: text('busy_by'),
   hooksBegun: boolean('hooks_begun').notNull().default(false),
+  changeId: text('change_id'),
   deployedAt: moment('deployed_at'),
   createdAt: createdAt(),
   updatedAt: updatedAt(),

@@ -18,7 +18,7 @@ import type { Step } from './deployment.ts';
 import {
   expressionBudget,
   type ExpressionBudget,
-  findProblemInTurns,
+  findExpressionProblem,
   MAX_SHOWN_KEY_CHARS,
 } from './expressions/check-value.ts';
 import { measureVersion, type VersionSize } from './version-size.ts';
@@ -198,7 +198,7 @@ async function checkExpressions(
       env.add(name);
       variables.push({ name, namespace, step: i, keys: ['props', prop, ...keys] });
     };
-    const message = await findProblemInTurns(value, { before, budget, noteVariable }, giveWay);
+    const message = await findExpressionProblem(value, { before, budget, noteVariable }, giveWay);
     if (message !== undefined) errors.push({ path: `configured_props.${prop}`, message });
     await giveWay();
   }

@@ -24,10 +24,12 @@ export const COMPONENT_LIMITS = {
   maxImportAttempts: 3,
   /**
    * Changes of sources of one account on one node, deployments and deletions among them: so many go on at once, the others wait, and more
-   * than maxSourceChangesPerTenant are refused. Each that goes on has a lease of its source, which ends after the time that its hooks may take.
+   * than maxSourceChangesPerTenant are refused. Each that goes on has a lease of its source, extended until it ends.
    */
   sourceChangesAtOnce: 16,
   maxSourceChangesPerTenant: 500,
+  /** A lease of a source that its node has not extended for so long is taken over, and the change recovered. */
+  changeLeaseSeconds: 60,
   /** A larger package.json of an import is passed over. */
   maxManifestBytes: 64 * 1024,
   /** Fetching a component from its URL, with the files that it imports. */

@@ -21,17 +21,11 @@ export interface ValueScope {
 
 const SHOWN_CHARS = 80;
 
-/** What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. */
-export function findExpressionProblem(value: unknown, scope: ValueScope): string | undefined {
-  const looking = lookThrough(value, scope, []);
-  for (;;) {
-    const { done, value: problem } = looking.next();
-    if (done) return problem;
-  }
-}
-
-/** The same for values of megabytes, which have thousands of them: between one and the next `giveWay` may let others have the thread. */
-export async function findProblemInTurns(
+/**
+ * What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. A value of megabytes has
+ * thousands of them: between one and the next `giveWay` may let others have the thread.
+ */
+export async function findExpressionProblem(
   value: unknown,
   scope: ValueScope,
   giveWay: () => Promise<void>,
