@@ -188,6 +188,16 @@ describe('a limit on what a run puts out', () => {
     expect(host.logs.map(({ limit }) => limit)).toEqual([...Array.from({ length: 10 }, () => cut), last]);
   });
 
+  test('lines that there is no room for do not end those that come', async () => {
+    const account = { maxLogLinesPerRun: 10, maxLogLineBytes: 16_384, maxRunOutputBytes: 65_536 };
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (let i = 0; i < 99; i++) try { console.log('x'.repeat(15_000)) } catch {}`),
+      options(account),
+    );
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'OUTPUT_LIMIT', limit: { name: 'maxRunOutputBytes' } } });
+    expect(host.messages().map(({ length }) => length)).toEqual([15_000, 15_000, 15_000, 15_000]);
+  });
+
   test('rejections that nobody handled are lines among the others, and none of them fails the run', async () => {
     const account = { maxLogLinesPerRun: 10, maxLogLineBytes: 256 };
     const { outcome, host } = await sandbox.run(

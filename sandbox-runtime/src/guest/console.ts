@@ -23,15 +23,18 @@ export class RunLog {
   write(context: RunContext | undefined, level: LogLevel, message: string): void {
     if (context === undefined || context.over) return;
     const { maxLogLinesPerRun, maxLogLineBytes: value } = context.limits;
-    context.logLines += 1;
-    const beyond = context.logLines - maxLogLinesPerRun;
-    if (beyond > 1) return;
-    // In its place the process says that lines are dropped.
-    if (beyond === 1) return this.#post(context, level, '', undefined);
+    if (context.logLines > maxLogLinesPerRun) return;
+    if (context.logLines === maxLogLinesPerRun) {
+      context.logLines += 1;
+      // In its place the process says that lines are dropped.
+      return this.#post(context, level, '', undefined);
+    }
     const used = utf8LengthUpTo(message, MAX_COUNTED_CHARS);
     const isCut = used > value;
     const text = isCut ? cutUtf8(message, value) : message;
+    // One that there is no room for is no line: the process, which counts those that come, would take the empty one for a line as any other.
     this.#runs.takeBytes(context, isCut ? utf8Length(text) : used);
+    context.logLines += 1;
     this.#post(context, level, text, isCut ? { name: 'maxLogLineBytes', value, used } : undefined);
   }
 
