@@ -52,8 +52,12 @@ export async function expectNothingKept(runs: number, run: () => Promise<unknown
   expect(children).toHaveLength(1);
   const pid = children[0]!;
   const before = residentBytes(pid);
-  for (let made = 1; made < runs; made++) await run();
+  let made = 1;
+  for (; made < runs; made++) await run();
   // One that was ended and replaced would keep nothing either.
   expect(childProcesses().map((child) => child.pid)).toEqual(children);
-  await expect.poll(() => residentBytes(pid) - before).toBeLessThan(MAX_SANDBOX_GROWTH_BYTES);
+  const grown = () => residentBytes(pid) - before;
+  // Garbage of an isolate stays until its next run; what is kept does not go with that.
+  while (grown() >= MAX_SANDBOX_GROWTH_BYTES && made++ < 2 * runs) await run();
+  expect(grown()).toBeLessThan(MAX_SANDBOX_GROWTH_BYTES);
 }
