@@ -1,7 +1,12 @@
 import { formatValue } from './format-value.ts';
+import { applyFunction, sliceText, toText } from './intrinsics.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
+const MAX_READ_CHARS = 64 * 1024;
+/** What a line of a stack begins with that is a frame. */
+const FRAME = '    at ';
+const { indexOf } = String.prototype;
 /** By name: components throw the class of a package, each its own copy of it. */
 const CONFIGURATION_ERROR = 'ConfigurationError';
 
@@ -32,7 +37,7 @@ function readError(thrown: unknown): DescribedError {
   if (typeof message !== 'string' && !(thrown instanceof Error)) {
     return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
   }
-  const text = String(message);
+  const text = toText(message);
   const isConfiguration = name === CONFIGURATION_ERROR || thrown.constructor?.name === CONFIGURATION_ERROR;
   const isNamed = typeof name === 'string' && name !== '' && name !== 'Error' && !isConfiguration;
   const named = isNamed ? `${name}: ${text}` : text;
@@ -44,13 +49,18 @@ function readError(thrown: unknown): DescribedError {
 
 // The message may have many lines itself; only what looks like frames is kept.
 function frames(stack: string): string {
-  return stack
-    .slice(0, 64 * 1024)
-    .split('\n')
-    .filter((line) => line.startsWith('    at '))
-    .join('\n');
+  const text = sliceText(stack, 0, MAX_READ_CHARS);
+  let kept = '';
+  for (let start = 0; start < text.length; ) {
+    const found = applyFunction(indexOf, text, ['\n', start]) as number;
+    const end = found === -1 ? text.length : found;
+    const line = sliceText(text, start, end);
+    if (sliceText(line, 0, FRAME.length) === FRAME) kept += kept === '' ? line : `\n${line}`;
+    start = end + 1;
+  }
+  return kept;
 }
 
 function cut(text: string, maxChars: number): string {
-  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+  return text.length > maxChars ? `${sliceText(text, 0, maxChars)}…` : text;
 }

@@ -19,20 +19,40 @@ export function roomLimitOf(message: string, memoryMb: number): ExceededLimit | 
   return message === NO_ROOM ? { name: 'memoryMb', value: memoryMb, used: memoryMb } : undefined;
 }
 
-/** What a guest says about the end of its run. It writes it with intrinsics of its own, so it is JSON unless the isolate is broken. */
+/** More than the guest cuts them to. */
+const MAX_MESSAGE_CHARS = 8_192;
+const MAX_STACK_CHARS = 16_384;
+
+/**
+ * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in it is taken for what it should be all the
+ * same: what is sent as a text without being one has a length of its own choice.
+ */
 export function readFailure(json: string, memoryMb: number): Fault {
-  const {
-    message,
-    stack,
-    isConfiguration,
-    limit: told,
-  } = JSON.parse(json) as { message: string; stack?: string; isConfiguration?: boolean; limit?: ExceededLimit };
-  const limit = told ?? roomLimitOf(message, memoryMb);
-  const isKnown = limit !== undefined && isRunLimit(limit.name);
+  const { message, stack, isConfiguration, limit: told } = parsed(json);
+  const text =
+    typeof message === 'string'
+      ? message.slice(0, MAX_MESSAGE_CHARS)
+      : 'The component threw a value that cannot be read';
+  const limit = isLimit(told) ? told : roomLimitOf(text, memoryMb);
   const code = isConfiguration === true ? 'CONFIGURATION_ERROR' : 'COMPONENT_ERROR';
-  const fault: Fault = isKnown ? limitFault(limit) : { code, message };
-  if (stack !== undefined) fault.stack = stack;
+  const fault: Fault = limit !== undefined && isRunLimit(limit.name) ? limitFault(limit) : { code, message: text };
+  if (typeof stack === 'string') fault.stack = stack.slice(0, MAX_STACK_CHARS);
   return fault;
+}
+
+function parsed(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function isLimit(value: unknown): value is ExceededLimit {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, value: most, used } = value as Record<string, unknown>;
+  return typeof name === 'string' && Number.isFinite(most) && Number.isFinite(used);
 }
 
 /** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */

@@ -36,7 +36,7 @@ export class FrameWriter {
   }
 
   send(kind: number, run: number, parts: readonly FramePart[] = []): void {
-    const lengths = parts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.byteLength));
+    const lengths = parts.map((part) => bytesOf(part));
     const total = HEAD_BYTES + 4 * parts.length + lengths.reduce((sum, length) => sum + length, 0);
     this.#reserve(total);
     const buffer = this.#buffer;
@@ -80,6 +80,13 @@ export class FrameWriter {
       this.flush();
     });
   }
+}
+
+/** Whatever its type says: for what is no text and no bytes, memory would go out that was never written. */
+function bytesOf(part: FramePart): number {
+  if (typeof part === 'string') return Buffer.byteLength(part);
+  if (part instanceof Uint8Array) return part.byteLength;
+  throw new TypeError('A part of a frame is neither text nor bytes');
 }
 
 /** Cuts a byte stream into frames. A frame's announced size is checked before a byte of it is kept. */
