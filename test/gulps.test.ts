@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { fc } from './support/properties.ts';
 import { afterEach, expect, test } from 'vitest';
 import { takeInGulps } from '../api/src/gulps.ts';
@@ -112,6 +113,53 @@ test('a body whose length was announced is taken as it is read', async () => {
   await answersOf(client, 1);
   // Node reads 64 KB at once.
   expect(pieces).toBeLessThan(200);
+});
+
+const announced = (body: string) => `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+test('a body in chunks of a byte behind one whose length was announced is taken as any other', async () => {
+  const CHUNKS = 10_000;
+  let [turn, parked, isOver] = [0, 0, false];
+  const perTurn = new Map<number, number>();
+  const waiting: IncomingMessage[] = [];
+  const client = await connectTo((request, response) => {
+    waiting.push(request);
+    request.on('end', () => response.end(`<>${request.headers['content-length'] ?? ''}</>`));
+  });
+  const write = () => client.write((announced('a'.repeat(3_000)) + HEAD + inBytes(CHUNKS) + END).repeat(5));
+  write();
+  for (let turns = 0; turns < 200; turns++) {
+    await nextTurn();
+    parked = Math.max(parked, ...waiting.map(({ readableLength }) => readableLength));
+  }
+  // The announced ones are read in one piece.
+  expect(parked).toBeLessThanOrEqual(3_000);
+  const read = (request: IncomingMessage) =>
+    request.on('data', () => perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)).resume();
+  const reading = (async () => {
+    for (let next = 0; !isOver; turn++) {
+      for (; next < waiting.length; next++) read(waiting[next] as IncomingMessage);
+      await nextTurn();
+    }
+  })();
+  expect(await answersOf(client, 10)).toEqual(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? '3000' : '')));
+  isOver = true;
+  await reading;
+  expect(Math.max(...perTurn.values())).toBeLessThan(8_000);
+});
+
+test('of a body in chunks of a byte that node drops, as it was answered before, no more is taken in one turn', async () => {
+  const client = await connectTo((_, response) => response.end('<></>'));
+  client.write(HEAD);
+  await answersOf(client, 1);
+  const chunks = inBytes(10_000);
+  const longestMs = await longestTurnMs(async () => {
+    for (let turns = 0; turns < 2_000; turns++) {
+      if (client.writableLength < chunks.length) client.write(chunks);
+      await nextTurn();
+    }
+  });
+  expect(longestMs / slowness()).toBeLessThan(50);
 });
 
 test('answers that are not read keep requests waiting, and all are answered at last', async () => {

@@ -2,8 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRests } from '@headwater/shared';
 
-/** What is parsed in one go: at most 340 pieces of a body, which take a third of a millisecond. */
+/** What is parsed in one go: pieces of a body, which take a third of a millisecond. */
 const GULP_BYTES = 2 * 1024;
+const MAX_PIECES_OF_GULP = 340;
 /** After so many a connection gives way. */
 const MAX_PIECES_PER_TURN = 512;
 /** Of a body in chunks that nobody reads for now, beside a gulp: each piece is an object of half a kilobyte. */
@@ -15,7 +16,12 @@ export interface Gulps {
 }
 
 interface Intake {
+  /** Until it is answered. */
   request: IncomingMessage | undefined;
+  /** Of the body that comes. */
+  isInChunks: boolean;
+  /** Bytes that are still to come of a body whose length was announced; 0 once nobody counts them. */
+  bodyLeft: number;
   /** Of bodies in chunks, in this turn. */
   pieces: number;
 }
@@ -25,14 +31,14 @@ type Parse = (bytes: Buffer) => void;
 /**
  * Node reads 64 KB of a connection at once, and parses them in one piece. Of a body in chunks of a byte those are ten thousand pieces and
  * ten milliseconds for everybody; and of one that nobody reads for now node takes as many bytes as of any other, which are fifty
- * megabytes then. Here its parser gets them by and by, and no more while there are unread ones. Bodies whose length was announced are
- * one piece for each read, and are left alone.
+ * megabytes then. Here its parser gets them by and by, and no more while there are unread ones. A body whose length was announced is
+ * one piece for each read, and is taken as it comes, but for what follows it.
  */
 export function takeInGulps(server: Server): Gulps {
   const intakes = new WeakMap<Socket, Intake>();
   const giveWay = createRests()(0);
   server.on('connection', (socket: Socket) => {
-    const intake: Intake = { request: undefined, pieces: 0 };
+    const intake: Intake = { request: undefined, isInChunks: false, bodyLeft: 0, pieces: 0 };
     intakes.set(socket, intake);
     // The server's own, for connections that it cannot read natively. That there is one of ours makes it treat this as such.
     const [parse] = socket.listeners('data') as Parse[];
@@ -45,11 +51,13 @@ export function takeInGulps(server: Server): Gulps {
       const intake = intakes.get(request.socket);
       if (intake === undefined) return;
       intake.request = request;
-      // A connection may rest for long, and headers are kilobytes.
+      intake.isInChunks = request.headers['transfer-encoding'] !== undefined;
+      intake.bodyLeft = intake.isInChunks ? 0 : Number(request.headers['content-length'] ?? 0);
+      // A connection may rest for long, and headers are kilobytes. What is left of the body then, node drops unseen.
       response.once('close', () => {
-        if (intake.request === request) intake.request = undefined;
+        if (intake.request === request) Object.assign(intake, { request: undefined, bodyLeft: 0 });
       });
-      if (isInChunks(request)) countPieces(request, intake);
+      if (intake.isInChunks || intake.bodyLeft > 0) countPieces(request, intake);
     },
   };
 }
@@ -66,9 +74,8 @@ function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Pr
     socket.resume();
   };
   const mustRest = () => {
-    const { request, pieces } = intake;
-    if (request !== undefined && isInChunks(request) && request.readableLength > MAX_UNREAD_BYTES)
-      request.once('resume', goOn);
+    const { request, isInChunks, pieces } = intake;
+    if (isInChunks && request !== undefined && request.readableLength > MAX_UNREAD_BYTES) request.once('resume', goOn);
     else if (pieces >= MAX_PIECES_PER_TURN) void giveWay().then(goOn);
     else return false;
     return true;
@@ -82,27 +89,22 @@ function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Pr
       // Resting: node lets it go on as well, whenever it wants more of a body.
       isResting ||= mustRest();
       if (isResting) return putBack(left);
-      const gulp = left.subarray(0, isOfLongPiece(intake.request) ? left.length : GULP_BYTES);
+      const gulp = left.subarray(0, Math.max(GULP_BYTES, intake.bodyLeft));
       left = left.subarray(gulp.length);
+      const { pieces } = intake;
       parse(gulp);
+      // Of a body that node drops, no piece is seen.
+      if (intake.isInChunks && intake.pieces === pieces) intake.pieces += MAX_PIECES_OF_GULP;
     }
   };
-}
-
-function isInChunks({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined;
-}
-
-/** Whether what comes next is of a body whose length was announced. */
-function isOfLongPiece(request: IncomingMessage | undefined): boolean {
-  return request !== undefined && !request.complete && !isInChunks(request);
 }
 
 /** Where node's parser hands over each piece, whoever reads them. */
 function countPieces(request: IncomingMessage, intake: Intake): void {
   const push = request.push.bind(request);
-  request.push = (piece: unknown, encoding?: BufferEncoding) => {
-    intake.pieces++;
+  request.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
+    if (intake.request === request) intake.bodyLeft = Math.max(0, intake.bodyLeft - (piece?.length ?? 0));
+    if (intake.isInChunks) intake.pieces++;
     return push(piece, encoding);
   };
 }
