@@ -7,7 +7,9 @@ import { readWaitingBytes } from '../engine/src/store/read-waiting-bytes.ts';
 import { resumeExecution } from '../engine/src/store/resume-execution.ts';
 import { createExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
 import type { ExecutionCommit, ExecutionWait } from '../engine/src/workflows/run/execution-rows.ts';
+import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { eventually } from './support/eventually.ts';
 import { action, DONE_STEP, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { testLog } from './support/logs.ts';
@@ -140,6 +142,23 @@ test.each([
   expect(await bytesOf(id)).toBe(5_000 + kept);
   const [row] = await sql<{ leased_by: string }[]>`select leased_by from invocations where id = ${id}`;
   expect(row?.leased_by).toBe(PARKED);
+});
+
+test('who resumes an execution at the moment that its time comes is not told that it was', async () => {
+  const { sql } = database.db;
+  const id = await invocation('node_x');
+  await parkExecutions(sql, [{ ...parkOf(id, { kind: 'suspend' }), steps: [DONE_STEP] }], createJobCrowds());
+  const brought = { id, token: TOKEN, position: 0, runs: 1, isOurs: true, data: DATA };
+  let resuming: Promise<string | undefined> | undefined;
+  await sql.begin(async (tx) => {
+    // As what wakes it does: it takes the execution, reads what has come for it, and ends the wait.
+    await tx`select from invocations where id = ${id} for update`;
+    resuming = resumeExecution(sql, brought);
+    await Promise.race([resuming, eventually(async () => (await blockedBy(tx)).length > 0)]);
+    await tx`update invocations set leased_by = null where id = ${id}`;
+    await tx`delete from execution_waits where execution_id = ${id}`;
+  });
+  expect(await resuming).toBeUndefined();
 });
 
 test('what the next run is given counts for the history', () => {

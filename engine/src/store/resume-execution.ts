@@ -33,13 +33,16 @@ export async function resumeExecution(sql: Sql, resumption: Resumption): Promise
   return undefined;
 }
 
-/** The invocation is not locked where it waits or is queued: a claim would pass it over. */
+/** The invocation is not locked where it is queued: a claim would pass it over. */
 async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, data } = resumption;
   const now = await readProgress(tx, resumption);
   if (now === undefined) return 'refused';
   if (!now.parked) return keepEarly(tx, resumption);
   if (!opens(resumption, now)) return 'refused';
+  // Its time may come at this moment: who wakes it has read by then what has come for it, and deletes the wait.
+  const parked = await tx`select from invocations where id = ${id} and leased_by = ${PARKED} for share`;
+  if (parked.count === 0) return 'changed';
   const resumed = await tx`
     update execution_waits set wake_at = least(wake_at, now()), resume_data = ${data}, bytes = bytes + octet_length(${data}::text)
     where execution_id = ${id} and token = ${resumption.token} and kind in ('delay', 'suspend', 'rerun')
