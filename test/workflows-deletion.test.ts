@@ -1,11 +1,14 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockedBy } from './support/blocked-backends.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
 /** As in delete-workflow.ts. */
 const CANCEL_BATCH = 1_000;
+
+const TRIGGER = `export default { name: 'Trigger', version: '1', type: 'source', run() {} };`;
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -47,8 +50,7 @@ test('of many deletions of a workflow one is at the database, and one deletes it
 
 test('a deletion that is refused leaves the workflow its triggers', async () => {
   const [busy, other] = [await flow(), await flow()];
-  const code = `export default { name: 'Trigger', version: '1', type: 'source', run() {} };`;
-  const changed = await hw.api('PUT', `/workflows/${other}`, { triggers: [{ component_code: code }] });
+  const changed = await hw.api('PUT', `/workflows/${other}`, { triggers: [{ component_code: TRIGGER }] });
   expect([changed.status, changed.text]).toEqual([200, changed.text]);
   const triggersOf = async () => (await hw.api('GET', `/workflows/${other}`)).data.triggers as unknown[];
   const before = await triggersOf();
@@ -66,6 +68,23 @@ test('a deletion that is refused leaves the workflow its triggers', async () => 
   });
   await Promise.all(deletions);
   expect((await hw.api('DELETE', `/workflows/${other}`)).status).toBe(204);
+});
+
+test('a source that a change deploys while the workflow is being deleted goes with it', async () => {
+  const id = await flow();
+  await eventually(async () => (await hw.sql`select from workflow_turns where workflow_id = ${id}`).length > 0);
+  let deletion: ReturnType<Headwater['api']> | undefined;
+  await hw.sql.begin(async (tx) => {
+    // Its sources are deleted, what waits for it is being cancelled.
+    await tx`select from workflow_turns where workflow_id = ${id} for update`;
+    deletion = hw.api('DELETE', `/workflows/${id}`);
+    await eventually(async () => (await blockedBy(tx)).length > 0);
+    const changed = await hw.api('PUT', `/workflows/${id}`, { triggers: [{ component_code: TRIGGER }] });
+    expect([changed.status, changed.text]).toEqual([200, changed.text]);
+    expect((await hw.api('GET', '/sources')).data).toHaveLength(1);
+  });
+  expect((await deletion)?.status).toBe(204);
+  expect((await hw.api('GET', '/sources')).data).toEqual([]);
 });
 
 /** Counts for each transaction the rows of invocations that it inserts or deletes. */

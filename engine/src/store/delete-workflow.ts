@@ -5,18 +5,25 @@ import { deleteStepComponents } from './delete-step-components.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { PARKED, wakeJobKey } from './park-executions.ts';
 import { dropTimers } from './put-timers.ts';
+import { readOwnSources } from './read-workflows.ts';
 
 /**
  * Ends a workflow: no endpoint, timer, subscription, version, secret or waiting execution is left; one that runs at this moment
  * ends without effect. Its events stay until deliveries of them are through, and the records of its executions until they are
- * old. False: there is none.
+ * old. `has-sources`: nothing is done, as a version that came meanwhile has sources of its own, which are to be deleted before.
  */
-export async function deleteWorkflow(sql: Sql, accountId: string, id: string): Promise<boolean> {
+export async function deleteWorkflow(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<'deleted' | 'absent' | 'has-sources'> {
   return sql.begin(async (tx) => {
     const rows = await tx`
-      update emitters set deleted_at = now(), active = false, deployment_id = null
-      where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null returning id`;
-    if (rows.length === 0) return false;
+      select from emitters
+      where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null for no key update`;
+    if (rows.length === 0) return 'absent';
+    if ((await readOwnSources(tx, accountId, id)).length > 0) return 'has-sources';
+    await tx`update emitters set deleted_at = now(), active = false, deployment_id = null where id = ${id}`;
     // First: whoever replays an execution holds its version, and what that leaves is found below.
     await deleteVersions(tx, accountId, id);
     // Before its invocations, as whoever claims some of them does.
@@ -29,7 +36,7 @@ export async function deleteWorkflow(sql: Sql, accountId: string, id: string): P
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
     await notifySourceChanged(tx, id);
-    return true;
+    return 'deleted';
   });
 }
 

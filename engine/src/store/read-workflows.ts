@@ -1,6 +1,6 @@
 import type { PropDefinition } from '@headwater/shared';
 import type { Deployment } from '../workflows/deployment.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 /** A workflow with one of its versions. */
 export interface WorkflowRow extends Omit<Deployment, 'id'> {
@@ -88,7 +88,7 @@ export async function readDeploymentsById(
 }
 
 /** The sources that any version of the workflow has deployed, and that nothing else is subscribed to by their id. */
-export async function readOwnSources(sql: Sql, accountId: string, workflowId: string): Promise<string[]> {
+export async function readOwnSources(sql: Sql | Transaction, accountId: string, workflowId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select s.id from sources s
     where s.account_id = ${accountId} and s.deleted_at is null and s.deployed_at is not null and s.id in (

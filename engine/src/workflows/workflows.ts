@@ -181,9 +181,12 @@ function createRemoval(context: WorkflowContext): (who: Principal, id: string) =
     await turns.run(accountId, async () => {
       // Those that have waited for the first to end find nothing to do.
       await findBare(context, who, id);
-      await removeSources(context, who, id);
-      await cancelWaitingExecutions(db.sql, accountId, id);
-      if (!(await deleteWorkflow(db.sql, accountId, id))) throw notFound('workflow', id);
+      for (let outcome = 'has-sources'; outcome !== 'deleted'; ) {
+        await removeSources(context, who, id);
+        await cancelWaitingExecutions(db.sql, accountId, id);
+        outcome = await deleteWorkflow(db.sql, accountId, id);
+        if (outcome === 'absent') throw notFound('workflow', id);
+      }
     });
     forget(id);
   };
