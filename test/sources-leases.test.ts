@@ -70,6 +70,14 @@ it('a change that was taken over writes nothing more, also where the same node h
   expect(await row()).toMatchObject({ name: 'renamed', busy_until: null, change_id: null });
 });
 
+it('nor does one that a node of the version before has taken over, which says nothing of the change', async () => {
+  await sql`update sources set busy_by = 'node_of_before', busy_until = now() + interval '1 minute' where id = ${lease.sourceId}`;
+  await expect(rename(lease)).rejects.toMatchObject({ code: 'CONFLICT' });
+  await endSourceChange(sql, lease, { httpProps: [], timers: [] });
+  expect(await deleteSource(sql, lease)).toBe(false);
+  expect((await row())?.busy_until).not.toBeNull();
+});
+
 it('a change without a hook yet is left to whoever holds it, one with a hook to recovery', async () => {
   expect(await leaveHooksToRecovery(sql, lease)).toBe(false);
   expect(await claim('too early')).toBeUndefined();

@@ -38,7 +38,7 @@ beforeEach(async () => {
   const { sql } = test.db;
   const accountId = await insertAccount(sql);
   const sourceId = await insertSource(sql, accountId);
-  lease = { accountId, sourceId, changeId: 'change_a' };
+  lease = { accountId, sourceId, changeId: 'change_a', nodeId: 'node_a' };
   const [row] = await sql<{ component_id: string }[]>`select component_id from sources where id = ${sourceId}`;
   const componentId = row?.component_id ?? '';
   const name = { name: 's', nameSlug: sourceId };
@@ -49,14 +49,16 @@ afterEach(() => {
 });
 
 async function putChange(httpProps: readonly HttpProp[]): Promise<string[]> {
-  await test.db.sql`update sources set change_id = ${lease.changeId} where id = ${lease.sourceId}`;
+  await test.db
+    .sql`update sources set change_id = ${lease.changeId}, busy_by = ${lease.nodeId} where id = ${lease.sourceId}`;
   statements = [];
   await putSourceChange(counted, lease, { ...change, httpProps });
   return statements;
 }
 
 async function end(httpProps: readonly HttpProp[], schedules: readonly TimerSchedule[] = []): Promise<string[]> {
-  await test.db.sql`update sources set change_id = ${lease.changeId} where id = ${lease.sourceId}`;
+  await test.db
+    .sql`update sources set change_id = ${lease.changeId}, busy_by = ${lease.nodeId} where id = ${lease.sourceId}`;
   const wanted = schedules.map((schedule, n) => ({ name: `timer${n}`, schedule }));
   statements = [];
   await endSourceChange(counted, lease, { httpProps, timers: wanted });

@@ -36,8 +36,8 @@ export async function insertSource(sql: Sql, accountId: string, state: SourceSta
 
 /** As a change of it begins. */
 export async function leaseSource(sql: Sql, accountId: string, sourceId: string, seconds = 60): Promise<ChangeLease> {
-  const changeId = randomUUID();
-  const begun = await beginSourceChange(sql, accountId, sourceId, { changeId, nodeId: 'node_a', seconds });
+  const [changeId, nodeId] = [randomUUID(), 'node_a'];
+  const begun = await beginSourceChange(sql, accountId, sourceId, { changeId, nodeId, seconds });
   if (begun !== 'taken') throw new Error(`The source is ${begun}`);
-  return { accountId, sourceId, changeId };
+  return { accountId, sourceId, changeId, nodeId };
 }

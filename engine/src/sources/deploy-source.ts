@@ -79,5 +79,5 @@ async function insertSource(
     lease,
   };
   const sourceId = await context.room.make(accountId, (limits) => createSource(context.db.sql, source, limits));
-  return { accountId, sourceId, changeId: lease.changeId };
+  return { accountId, sourceId, changeId: lease.changeId, nodeId: lease.nodeId };
 }

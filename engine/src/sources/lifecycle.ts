@@ -90,7 +90,7 @@ export async function beginChange(context: LifecycleContext, who: Principal, id:
   if (begun === 'busy') {
     throw new HeadwaterError('CONFLICT', `Another change of source ${id} is under way; try again when it has ended`);
   }
-  return { accountId, sourceId: id, changeId: terms.changeId };
+  return { accountId, sourceId: id, changeId: terms.changeId, nodeId: terms.nodeId };
 }
 
 /**

@@ -52,7 +52,8 @@ export function startChangeRecovery(context: RecoveryContext): () => Promise<voi
       const source = await claimAbandonedSource(db.sql, terms);
       if (source === undefined) return;
       log.warn({ source: source.id }, 'a deployment or change had been left half done');
-      const lease = { accountId: source.account_id, sourceId: source.id, changeId: terms.changeId };
+      const { changeId, nodeId } = terms;
+      const lease = { accountId: source.account_id, sourceId: source.id, changeId, nodeId };
       const recovery = whileHeld(context, lease, () => recover(context, source, lease))
         .catch(async (err: unknown) => {
           log.error({ source: source.id, err }, 'a change could not be recovered and will be tried again');

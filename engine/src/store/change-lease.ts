@@ -3,12 +3,12 @@ export interface ChangeLease {
   accountId: string;
   sourceId: string;
   changeId: string;
+  /** The node that has it: one of the version before, which takes it over, says nothing of the change. */
+  nodeId: string;
 }
 
 /** How a lease begins. */
-export interface LeaseTerms {
-  changeId: string;
-  nodeId: string;
+export interface LeaseTerms extends Pick<ChangeLease, 'changeId' | 'nodeId'> {
   /** Until it has to be extended. */
   seconds: number;
 }

@@ -38,19 +38,19 @@ export async function beginSourceChange(
 
 export async function extendSourceChange(
   sql: Sql,
-  { accountId, sourceId, changeId }: ChangeLease,
+  { accountId, sourceId, changeId, nodeId }: ChangeLease,
   seconds: number,
 ): Promise<void> {
   await sql`
     update sources set busy_until = now() + make_interval(secs => ${seconds})
-    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}`;
 }
 
 /** Before a hook runs: whoever recovers this change must run hooks again. Throws CONFLICT where the lease was lost. */
-export async function markHooksBegun(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<void> {
+export async function markHooksBegun(sql: Sql, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<void> {
   const rows = await sql`
     update sources set hooks_begun = true
-    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning id`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} returning id`;
   if (rows.length === 0) throw leaseLost(sourceId);
 }
 
@@ -81,7 +81,7 @@ export async function putSourceChange(
   change: SourceChange,
   growth?: Growth,
 ): Promise<void> {
-  const { accountId, sourceId, changeId } = lease;
+  const { accountId, sourceId, changeId, nodeId } = lease;
   await sql.begin(async (tx) => {
     if (growth !== undefined) {
       await lockAccount(tx, accountId);
@@ -94,7 +94,7 @@ export async function putSourceChange(
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,
         dynamic_props = ${JSON.stringify(change.dynamicProps)}::text::jsonb, active = ${change.active},
         revision = revision + 1, updated_at = now()
-      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning id`;
+      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} returning id`;
     if (rows.length === 0) throw leaseLost(sourceId);
     await putEndpoints(tx, accountId, sourceId, change.httpProps);
     await notifySourceChanged(tx, sourceId);
@@ -102,10 +102,10 @@ export async function putSourceChange(
 }
 
 /** Makes the source inactive; its code and props stay. */
-export async function stopSource(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<void> {
+export async function stopSource(sql: Sql, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<void> {
   await sql`
     update sources set active = false, revision = revision + 1, updated_at = now()
-    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}`;
 }
 
 /**
@@ -114,14 +114,14 @@ export async function stopSource(sql: Sql, { accountId, sourceId, changeId }: Ch
  */
 export async function endSourceChange(
   sql: Sql,
-  { accountId, sourceId, changeId }: ChangeLease,
+  { accountId, sourceId, changeId, nodeId }: ChangeLease,
   { httpProps, timers }: { httpProps: readonly HttpProp[]; timers: readonly TimerProp[] },
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const rows = await tx<{ active: boolean }[]>`
       update sources set busy_until = null, busy_by = null, change_id = null, hooks_begun = false,
         deployed_at = coalesce(deployed_at, now())
-      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} returning active`;
+      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} returning active`;
     const [row] = rows;
     if (row === undefined) return;
     await putEndpoints(tx, accountId, sourceId, httpProps);

@@ -36,23 +36,26 @@ export async function claimAbandonedSource(
 /** Leaves a change that did not come through to recovery, by any node, after `seconds`. Whoever held it writes no more. */
 export async function leaveToRecovery(
   sql: Sql,
-  { accountId, sourceId, changeId }: ChangeLease,
+  { accountId, sourceId, changeId, nodeId }: ChangeLease,
   seconds: number,
 ): Promise<void> {
   await sql`
     update sources set busy_until = now() + make_interval(secs => ${seconds}), change_id = null
-    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}`;
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}`;
 }
 
 /**
  * Leaves a change that did not come through to recovery if a hook of it had begun. Answers false where none had: then there is nothing
  * to recover, and whoever holds the change may simply end it.
  */
-export async function leaveHooksToRecovery(sql: Sql, { accountId, sourceId, changeId }: ChangeLease): Promise<boolean> {
+export async function leaveHooksToRecovery(
+  sql: Sql,
+  { accountId, sourceId, changeId, nodeId }: ChangeLease,
+): Promise<boolean> {
   const rows = await sql`
     update sources set busy_until = case when hooks_begun then now() else busy_until end,
       change_id = case when hooks_begun then null else change_id end
-    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId}
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}
     returning change_id`;
   // No row: the lease was lost, and the change is somebody else's by now.
   return rows[0]?.['change_id'] !== changeId;

@@ -9,13 +9,13 @@ import { dropTimers } from './put-timers.ts';
  * of them are through; its row stays as the name of what they came from. Answers false where the lease was lost: then nothing is done.
  */
 export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolean> {
-  const { accountId, sourceId: id, changeId } = lease;
+  const { accountId, sourceId: id, changeId, nodeId } = lease;
   return sql.begin(async (tx) => {
     await noteUnusedCode(tx, id);
     const rows = await tx`
       update sources set deleted_at = now(), active = false, busy_until = null, busy_by = null, change_id = null,
         configured_props = '{}', dynamic_props = '[]'
-      where account_id = ${accountId} and id = ${id} and change_id = ${changeId} returning id`;
+      where account_id = ${accountId} and id = ${id} and change_id = ${changeId} and busy_by = ${nodeId} returning id`;
     if (rows.length === 0) return false;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await dropTimers(tx, id);
