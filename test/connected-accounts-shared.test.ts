@@ -90,6 +90,17 @@ test('those who waited for one look go on a few at a time, also after one that f
   expect(await goOn()).toBeLessThanOrEqual(3 * LIMITS.requestsAtOnce);
 });
 
+test('runs, which share one answer, go on before all of those', async () => {
+  const id = await addLeased();
+  await renew(id, 'new');
+  const { resolver } = resolverOf();
+  const order: string[] = [];
+  const all = Array.from({ length: 50 }, () => resolver.resolve(accountId, id).then(() => order.push('client')));
+  all.push(resolver.resolve(accountId, id, { goesFirst: true }).then(() => order.push('runs')));
+  await Promise.all(all);
+  expect(order.indexOf('runs')).toBeLessThanOrEqual(3 * LIMITS.requestsAtOnce);
+});
+
 test.each(['forget', 'forgetAll'] as const)(
   'who asks after %s is not answered what was read before it',
   async (what) => {

@@ -5,10 +5,15 @@ import { type AuthOutcome, resolveAccount, type ResolveOptions } from './resolve
 
 /** `resolveAccount` for all who ask on this node, the API and runs. */
 export interface AccountResolver {
-  resolve(accountId: string, id: string, options?: ResolveOptions): Promise<AuthOutcome>;
+  resolve(accountId: string, id: string, options?: SharedOptions): Promise<AuthOutcome>;
   /** After a change: who asks from now on gets what was read later than this. */
   forget(id: string): void;
   forgetAll(): void;
+}
+
+interface SharedOptions extends ResolveOptions {
+  /** For one for whom many wait: it goes on before those who waited for the same. */
+  goesFirst?: boolean;
 }
 
 /** What one look answers all who asked for the same while it was under way. */
@@ -31,14 +36,15 @@ interface Look {
 export function createAccountResolver(context: AccountContext): AccountResolver {
   const looks = new Map<string, Look>();
 
-  function resolve(accountId: string, id: string, options: ResolveOptions = {}): Promise<AuthOutcome> {
+  function resolve(accountId: string, id: string, options: SharedOptions = {}): Promise<AuthOutcome> {
     const key = JSON.stringify([accountId, id, options.renew === true]);
     const look = looks.get(key);
     if (look === undefined) return begin(key, accountId, id, options);
-    if (!look.isStale) return follow(look, look.outcome);
+    if (!look.isStale) return options.goesFirst === true ? look.outcome : follow(look, look.outcome);
     const again = () => resolve(accountId, id, options);
     // How the stale one ended is told to those who asked for it.
-    return follow(look, (look.next ??= look.outcome.then(again, again)));
+    look.next ??= look.outcome.then(again, again);
+    return options.goesFirst === true ? look.next : follow(look, look.next);
   }
 
   async function follow(look: Look, outcome: Promise<AuthOutcome>): Promise<AuthOutcome> {

@@ -74,7 +74,7 @@ async function abandon(
       logs: '[]',
       startedAtMs: nowMs,
       endedAtMs: nowMs,
-      errorEvent: errorEventJson(
+      errorEvent: await errorEventJson(
         {
           error: { code, message, ts: nowMs },
           originalEvent: invocation.event,

@@ -16,7 +16,7 @@ import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { HoldBundle } from './bundles.ts';
 import type { DbOverlay } from './db-overlay.ts';
-import { errorEventJson } from './error-event.ts';
+import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
@@ -175,9 +175,16 @@ async function commitEnd(
   if (failure !== undefined) throw failure;
   const outcome = overLimit(ended.outcome, ended.progress.exceeded);
   const logs = await storeLines(outputs.logs);
-  const recordOver = (limit: ExceededLimit | undefined) =>
-    recordOf(task, logs, { ...ended, outcome: overLimit(outcome, limit) }, context.nowMs());
-  const record = recordOver(undefined);
+  const nowMs = context.nowMs();
+  const record = recordOf(task, logs, { ...ended, outcome }, nowMs);
+  const failed = failedRunOf(task, { ...ended, outcome }, nowMs);
+  if (record !== undefined && failed !== undefined) record.errorEvent = await errorEventJson(failed, ended.redactor);
+  const recordOver = (limit: ExceededLimit) => {
+    const over = { ...ended, outcome: overLimit(outcome, limit) };
+    const row = recordOf(task, logs, over, nowMs);
+    const fault = failedRunOf(task, over, nowMs);
+    return row && fault && { ...row, errorEvent: errorEventJsonAtOnce(fault, ended.redactor) };
+  };
   const ran = { fromMs: ended.startedAtMs, toMs: context.nowMs() };
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
   const { exceeded } = await context.commit({
@@ -220,33 +227,36 @@ function commitOf(
   };
 }
 
-/** A run that neither logged nor failed leaves no record besides its events. */
+/** A run that neither logged nor failed leaves no record besides its events. Without what goes to `$errors`. */
 function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): RunRow | undefined {
-  const { outcome, runId, startedAtMs, redactor } = ended;
+  const { outcome, runId, startedAtMs } = ended;
   if (outcome.ok && logs === NO_LINES) return undefined;
   const base = { id: runId, kind: task.kind, logs, startedAtMs, endedAtMs: nowMs };
   if (outcome.ok) return base;
   const { code, message, stack, limit } = outcome.fault;
-  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
   return {
     ...base,
     errorCode: code,
     errorMessage: storableText(message),
     ...(stack === undefined ? {} : { errorStack: storableText(stack) }),
     ...(limit === undefined ? {} : { errorLimit: limit }),
-    errorEvent: errorEventJson(
-      {
-        error: { code, message, ts: nowMs, ...details },
-        originalEvent: originalEventOf(task.entry),
-        originalContext: {
-          id: runId,
-          ts: new Date(startedAtMs).toISOString(),
-          emitter_id: task.runtime.sourceId,
-          ...originOf(task.invocation),
-        },
-      },
-      redactor,
-    ),
+  };
+}
+
+/** Undefined where it ended well. */
+function failedRunOf(task: RunTask, { outcome, runId, startedAtMs }: EndedRun, nowMs: number): FailedRun | undefined {
+  if (outcome.ok) return undefined;
+  const { code, message, stack, limit } = outcome.fault;
+  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
+  return {
+    error: { code, message, ts: nowMs, ...details },
+    originalEvent: originalEventOf(task.entry),
+    originalContext: {
+      id: runId,
+      ts: new Date(startedAtMs).toISOString(),
+      emitter_id: task.runtime.sourceId,
+      ...originOf(task.invocation),
+    },
   };
 }
 

@@ -102,7 +102,7 @@ async function recordInterruption(context: RecoveryContext, lease: ChangeLease, 
   const nowMs = Date.now();
   const id = newId('invocation', nowMs);
   const code = 'CHANGE_INTERRUPTED';
-  const errorEvent = errorEventJson(
+  const errorEvent = await errorEventJson(
     {
       error: { code, message, ts: nowMs },
       originalEvent: '{}',

@@ -36,7 +36,7 @@ export async function playSteps(
   do {
     end = await runSteps(context, { ...task, ...progressOf(task, rows) }, host);
     if ('last' in end && end.last !== undefined) rows.push(end.last);
-    const flow = flowOf(end);
+    const flow = await flowOf(end);
     if (flow !== undefined && 'last' in end && end.last !== undefined) flows.set(end.last, flow);
   } while (end.kind === 'waits' && task.from + rows.length < task.to);
   return {
@@ -56,14 +56,17 @@ function progressOf(task: StepsTask, rows: readonly StepRow[]): Pick<StepsTask, 
   return { from: task.from + rows.length, done: [...task.done, ...done], usedBytes: task.usedBytes + bytes };
 }
 
-function flowOf(end: StepsEnd): TestedFlow | undefined {
+async function flowOf(end: StepsEnd): Promise<TestedFlow | undefined> {
   switch (end.kind) {
     case 'exited':
       return { kind: 'exit', ...(end.reason === undefined ? {} : { reason: end.reason }) };
     case 'waits':
       return { kind: end.why, ms: end.ms };
-    case 'again':
-      return { kind: 'rerun', ms: end.ms, ...(end.shownContext === undefined ? {} : { context: end.shownContext }) };
+    case 'again': {
+      const { ms, context, redactor } = end;
+      if (context === undefined) return { kind: 'rerun', ms };
+      return { kind: 'rerun', ms, context: (await redactor?.jsonInTurns(context)) ?? context };
+    }
     default:
       return undefined;
   }

@@ -2,7 +2,7 @@ import { type EmittedEvent, type ExceededLimit, isShortJson, newId } from '@head
 import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
 import type { RunCommit, RunRow } from '../../events/commit-plan.ts';
 import { SSE_CHANNEL } from '../../events/channels.ts';
-import { errorEventJson } from '../../run/error-event.ts';
+import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from '../../run/error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from '../../run/invocation.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { NewSend } from '../../sends/new-send.ts';
@@ -33,10 +33,12 @@ export function bringsNothing({ sends, logs, failure }: FinalCommit): boolean {
 }
 
 /** Everything that the execution brings, for one commit together with its end. */
-export function runCommitOf(final: FinalCommit): RunCommit {
+export async function runCommitOf(final: FinalCommit): Promise<RunCommit> {
   const { execution, invocation, maxEventHops, failure } = final;
   const { start, end } = execution;
   const record = recordOf(final, failure);
+  if (record !== undefined && failure !== undefined)
+    record.errorEvent = await errorEventJson(failedRunOf(final, failure), failure.redactor);
   return {
     accountId: execution.key.accountId,
     sourceId: execution.key.workflowId,
@@ -47,7 +49,11 @@ export function runCommitOf(final: FinalCommit): RunCommit {
     emits: final.sends.flatMap((send) => eventsOf(send, end.endedAtMs)),
     dbWrites: new Map(),
     maxEventHops,
-    recordOverLimit: (limit) => recordOf(final, { fault: limitFault(limit) }),
+    recordOverLimit(limit) {
+      const over = { fault: limitFault(limit) };
+      const row = recordOf(final, over);
+      return row && { ...row, errorEvent: errorEventJsonAtOnce(failedRunOf(final, over), undefined) };
+    },
     ...(record === undefined ? {} : { record }),
     execution,
     sends: final.sends.flatMap((send) => newSends(send, execution)),
@@ -61,6 +67,7 @@ export function endOverLimit(end: ExecutionEnd, limit: ExceededLimit): Execution
   return { ...rest, status: 'failed', error: JSON.stringify(limitFault(limit)) };
 }
 
+/** Without what goes to `$errors`. */
 function recordOf(final: FinalCommit, failure: ExecutionFault | undefined): RunRow | undefined {
   const { execution, logs } = final;
   const lines = logs.filter((text) => text !== '[]').map((text) => text.slice(1, -1));
@@ -80,12 +87,10 @@ function recordOf(final: FinalCommit, failure: ExecutionFault | undefined): RunR
     errorCode: code,
     errorMessage: message,
     ...(limit === undefined ? {} : { errorLimit: limit }),
-    errorEvent: errorEventOf(final, failure),
   };
 }
 
-/** What goes to `$errors`. */
-function errorEventOf({ execution, invocation }: FinalCommit, { fault, step, redactor }: ExecutionFault): string {
+function failedRunOf({ execution, invocation }: FinalCommit, { fault, step }: ExecutionFault): FailedRun {
   const { code, message, stack, limit } = fault;
   const error = {
     code,
@@ -97,7 +102,7 @@ function errorEventOf({ execution, invocation }: FinalCommit, { fault, step, red
   };
   const context = JSON.parse(execution.start.context) as { id: string; emitter_id: string };
   const originalContext = { ...context, ...originOf(invocation) };
-  return errorEventJson({ error, originalEvent: execution.start.event, originalContext }, redactor);
+  return { error, originalEvent: execution.start.event, originalContext };
 }
 
 function eventsOf({ kind, payload }: StoredSend, nowMs: number): EmittedEvent[] {

@@ -77,7 +77,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
       const final = { execution: commit, invocation, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
-        : await options.commitRun(runCommitOf(final));
+        : await options.commitRun(await runCommitOf(final));
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
       if (committed) waiting.set(0);
       if (committed) options.onCommitted(exceeded === undefined ? outcome.status : 'failed');

@@ -49,13 +49,13 @@ export type StepsEnd =
   | { kind: 'exited'; last: StepRow; reason?: string }
   | { kind: 'failed'; last: StepRow; step: StepRuntime; fault: RunFault; redactor: Redactor | undefined; run: StepRun }
   | { kind: 'waits'; last: StepRow; why: 'delay' | 'suspend'; ms: number }
-  /** `shownContext`: without secrets. */
+  /** `redactor`: of what the next run is given. */
   | {
       kind: 'again';
       last: StepRow;
       ms: number;
       context: string | undefined;
-      shownContext: string | undefined;
+      redactor: Redactor | undefined;
       run: StepRun;
     }
   /** Another node has taken it over, or it was cancelled. */
@@ -201,8 +201,7 @@ function endOf({ step, run, row, result }: Ran): StepsEnd | undefined {
       // Enough reruns: the step is done as it is. Retries after a failure do not count.
       if (run.runs - run.failures > flow.maxRetries) return undefined;
       const { ms, context } = flow;
-      const shownContext = context === undefined ? undefined : (redactor?.json(context) ?? context);
-      return { kind: 'again', last: { ...row, status: 'rerun' }, ms, context, shownContext, run };
+      return { kind: 'again', last: { ...row, status: 'rerun' }, ms, context, redactor, run };
     }
   }
 }
