@@ -43,12 +43,10 @@ test('every layer that attacks name is described, in the document and for those 
 
 /** What calls `unharmed` itself. */
 const HELPERS = /\bunharmed\(|\b(?:attackCpu|attackMemory|emitsOf|supplyChain)\(/;
-/** These have a node of their own alone: see the README of the suite. */
-const ALONE = ['egress/proxy-as-a-target', 'oauth/tokens-in-server-log'];
 
 test('every attack is made beside a neighbour who is watched', () => {
   const unwatched = readAttacks()
     .map(({ file }) => file)
     .filter((file) => !HELPERS.test(readFileSync(path.join(ROOT, file), 'utf8')));
-  expect(unwatched).toEqual(ALONE.map((name) => `test/hostile/${name}.test.ts`));
+  expect(unwatched).toEqual([]);
 });

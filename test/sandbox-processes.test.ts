@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
 import { childProcesses } from './support/child-processes.ts';
+import { recordingHost } from './support/run-host.ts';
 import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -113,6 +114,21 @@ test('a process that is stopped and answers nothing is killed at the deadline of
   const { outcome } = await run;
   expect(outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
   expect(outcome.wallMs).toBeLessThan(2_500);
+});
+
+test('the other runs of a process that is killed for a late one end as innocent, with the true reason', async () => {
+  const sandbox = await start({ blankProcesses: 0 });
+  const shows = withRun(`this.$emit('shown'); await new Promise((r) => setTimeout(r, 20_000))`);
+  const host = recordingHost();
+  const other = runIn(sandbox, shows, { host, wallMs: 30_000 });
+  await soon(() => host.data()).toEqual(['shown']);
+  const late = runIn(sandbox, wait(20_000), { wallMs: 500 });
+  await soon(() => sandbox.stats().runsInFlight).toBe(2);
+  process.kill(childProcesses()[0]!.pid, 'SIGSTOP');
+  const { outcome } = await late;
+  expect(outcome).toMatchObject({ innocent: false, fault: { code: 'WALL_LIMIT', limit: { value: 500 } } });
+  const fault = { code: 'SANDBOX_CRASHED', message: 'Another run of this account had to be killed' };
+  expect((await other).outcome).toMatchObject({ ok: false, innocent: true, fault });
 });
 
 test('a process that stops answering while nothing is due is killed by its heartbeat', async () => {

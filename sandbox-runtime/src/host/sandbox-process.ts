@@ -114,6 +114,8 @@ export class SandboxProcess {
       { program, args, files, environment: {}, script: options.processCode, sessionNice: BOOT_NICE },
       {
         started: (pid, pipe) => void this.#started(pid, pipe),
+        notKilled: (pid, error) =>
+          options.log('error', 'A sandbox process could not be killed and lives on', { pid, error }),
         ended: (end) => this.#exit(end),
       },
     );
@@ -174,10 +176,7 @@ export class SandboxProcess {
       return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
     const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs + this.#rests.creditMs(task.mark);
     if ([...this.#tasks.values()].some(isLate)) {
-      return this.kill(
-        { code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' },
-        (task) => !isLate(task),
-      );
+      return this.#killLate(isLate);
     }
     if (this.#channel !== undefined && this.#heartbeat.isDue(nowMs, this.#inFlight > 0)) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
@@ -193,6 +192,13 @@ export class SandboxProcess {
     if (!this.exited) this.#handle.kill();
     this.draining = true;
     this.#loseAll(fault, isInnocent);
+  }
+
+  /** Others of the account ran in it: theirs was no limit. */
+  #killLate(isLate: (task: Task) => boolean): void {
+    const others: RunFault = { code: 'SANDBOX_CRASHED', message: 'Another run of this account had to be killed' };
+    for (const task of this.#tasks.values()) if (!isLate(task)) task.client.lose(others, true);
+    this.kill({ code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' }, () => false);
   }
 
   /** Ends a process that has nothing left to do. */

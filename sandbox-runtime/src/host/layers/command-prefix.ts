@@ -34,3 +34,28 @@ export async function works(command: Prefix, descriptors: readonly number[] = []
     return false;
   }
 }
+
+/** Whether a process behind the prefix can be killed from here. Where it cannot, it ends by itself. */
+export async function canKill(prefix: Prefix): Promise<boolean> {
+  const [program, ...args] = [...prefix, 'cat'];
+  const probe = spawn(program, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
+  const end = (): void => void probe.stdin.end();
+  const timer = setTimeout(end, PROBE_MS);
+  probe.on('error', end);
+  // Of one that has ended already.
+  probe.stdin.on('error', () => undefined).write('.');
+  // It answers once it has become what the prefix makes of it.
+  probe.stdout.once('data', () => {
+    probe.kill('SIGKILL');
+    end();
+  });
+  try {
+    const [, signal] = (await once(probe, 'close')) as [number | null, NodeJS.Signals | null];
+    return signal === 'SIGKILL';
+  } catch {
+    // The system has refused, or a program is not installed.
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

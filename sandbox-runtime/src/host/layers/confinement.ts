@@ -1,24 +1,16 @@
-import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SandboxLayer } from '../../sandbox.ts';
 import { findNetworkPrefix } from '../network-namespace.ts';
-import { findWay, works } from './command-prefix.ts';
+import { findWay } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
 import { behindOthers, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
 import { findFilter } from './find-filter.ts';
+import { findUsers } from './find-users.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
-import {
-  ADDON_FD,
-  isForEverybody,
-  MAX_THREADS,
-  NODE_FD,
-  type NodeCommand,
-  nodeCommand,
-  prefixOf,
-} from './node-command.ts';
-import { findUserIds, type UserIds } from './user-ids.ts';
+import { MAX_THREADS, type NodeCommand, nodeCommand } from './node-command.ts';
 
 /** Pipes and what Node waits with; components open nothing. */
 const MAX_OPEN_FILES = 128;
@@ -68,29 +60,19 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
     ],
   );
   const groups = findControlGroups(options.controlGroup);
-  const found: Findings = { priority, network, limits, privileges, users: undefined, groups, koffiPath: undefined };
+  const found: Findings = {
+    priority,
+    network,
+    limits,
+    privileges,
+    users: undefined,
+    whyNoUsers: '',
+    groups,
+    koffiPath: undefined,
+  };
   const users = await findUsers(found, addonPath);
-  const koffiPath = await findFilter({ ...found, users }, await options.starter);
-  return { ...found, users, koffiPath };
-}
-
-/**
- * A process of a user of its own, where this one is root's. Node's program and the addon may be in a folder that nobody
- * else may enter: the process gets both as open files.
- */
-async function findUsers(found: Findings, addonPath: string): Promise<UserIds | undefined> {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0 || found.privileges.length === 0) return undefined;
-  if ([process.execPath, addonPath].some((path) => !isForEverybody(path))) return undefined;
-  const users = findUserIds(readFileSync('/proc/self/uid_map', 'utf8'), readFileSync('/proc/self/gid_map', 'utf8'));
-  if (users === undefined) return undefined;
-  const user = users.take();
-  const load = `process.dlopen({ exports: {} }, '${ADDON_FD}')`;
-  const command = [...prefixOf(found, user), NODE_FD, '--permission', '--allow-addons', '--no-warnings', '-e', load];
-  const files = [process.execPath, addonPath].map((path) => openSync(path, constants.O_RDONLY));
-  const worked = await works(command, files);
-  for (const file of files) closeSync(file);
-  users.giveBack(user);
-  return worked ? users : undefined;
+  const withUsers = typeof users === 'string' ? { ...found, whyNoUsers: users } : { ...found, users };
+  return { ...withUsers, koffiPath: await findFilter(withUsers, await options.starter) };
 }
 
 function launch(found: Findings, options: ConfinementOptions, addonPath: string): Launch {

@@ -11,13 +11,13 @@ export function describeLayers(
     active,
     note: active ? does : missing,
   });
-  const { network, users, privileges, limits, groups, priority, koffiPath } = found;
+  const { network, users, whyNoUsers, privileges, limits, groups, priority, koffiPath } = found;
   const isLinux = process.platform === 'linux';
   const onLinux = (why: string): string => (isLinux ? why : `not on ${process.platform}`);
   const boundThreads = groups.controllers.has('pids') || (users !== undefined && limits.length > 0);
   return [
     layer('network', network.length > 0, 'no network', onLinux('unshare is missing or not permitted')),
-    layer('user', users !== undefined, 'a user of its own, without a name', onLinux(whyNoUser(privileges.length > 0))),
+    layer('user', users !== undefined, 'a user of its own, without a name', onLinux(whyNoUsers)),
     layer('privileges', privileges.length > 0, 'no privileges, and none to be gained', onLinux('setpriv is missing')),
     layer(
       'syscalls',
@@ -27,7 +27,12 @@ export function describeLayers(
     ),
     layer('parent', privileges.length > 0, 'ends with this node', onLinux('setpriv is missing')),
     layer('files', limits.length > 0, 'no files written, few open', onLinux('prlimit is missing')),
-    layer('threads', boundThreads, 'a bound on threads', onLinux('needs root, or a control group')),
+    layer(
+      'threads',
+      boundThreads,
+      'a bound on threads',
+      onLinux('needs a user of its own and prlimit, or a control group'),
+    ),
     layer('memory', groups.controllers.has('memory'), 'a bound on memory', onLinux(whyNoMemory(controlGroup))),
     layer(
       'watch',
@@ -42,11 +47,6 @@ export function describeLayers(
       'nice is missing',
     ),
   ];
-}
-
-function whyNoUser(hasSetpriv: boolean): string {
-  if (process.getuid?.() !== 0) return 'needs root';
-  return hasSetpriv ? "other users may not read this node's programs, or have no ids here" : 'setpriv is missing';
 }
 
 function whyNoFilter(): string {

@@ -20,6 +20,8 @@ export interface Findings {
   privileges: Prefix;
   priority: Prefix;
   users: UserIds | undefined;
+  /** Empty where there are some. */
+  whyNoUsers: string;
   /** Where what installs the filter of system calls is; undefined where it cannot be installed. */
   koffiPath: string | undefined;
   groups: ControlGroups;

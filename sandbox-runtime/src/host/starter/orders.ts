@@ -25,6 +25,8 @@ export type FromStarter =
   /** Once, when it has started. */
   | { kind: 'ready' }
   | { kind: 'started'; token: string; pid: number }
+  /** What it left in its group could not be killed, after its end. */
+  | { kind: 'not-killed'; token: string; error: string }
   | { kind: 'ended'; token: string; code: number | null; signal: string | null; stderr: string };
 
 /** Hexadecimal; the first bytes on a connection, which say whose channel it is. */

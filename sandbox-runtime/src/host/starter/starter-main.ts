@@ -6,6 +6,7 @@ import { findKoffi } from '../../syscall-filter/find-koffi.ts';
 import { refuseToChildren } from '../../syscall-filter/install-filter.ts';
 import { setSessionNice } from '../layers/session-nice.ts';
 import { closeInheritedFiles } from './inherited-files.ts';
+import { killGroup } from './kill-group.ts';
 import { type FromStarter, MAX_STDERR_CHARS, type ToStarter } from './orders.ts';
 
 type Start = Extract<ToStarter, { kind: 'start' }>;
@@ -68,7 +69,7 @@ function begin(token: string, order: Start['order'], script: string, channel: So
   });
   // What it started may outlive it.
   child.once('exit', () => {
-    killGroup(child);
+    killAll(child, (error) => tell({ kind: 'not-killed', token, error: String(error) }));
     // Who has left the group may hold its end of stderr, and the process would never be over.
     setTimeout(() => child.stderr?.destroy(), READ_REST_MS).unref();
   });
@@ -104,19 +105,20 @@ function opened(path: string): number {
 
 /** Whoever is left without a node has nobody to answer to. */
 function end(): void {
-  for (const child of children) killGroup(child);
+  for (const child of children) {
+    // The node hears no more of it: whoever reads what it has written does.
+    killAll(child, (error) =>
+      process.stderr.write(`Process ${child.pid} could not be killed and lives on: ${error}\n`),
+    );
+  }
   // A node that was killed leaves the folder to this process.
   rmSync(dirname(address), { recursive: true, force: true });
   process.exit();
 }
 
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Nobody is left in the group.
-  }
+function killAll({ pid }: ChildProcess, refused: (error: Error) => void): void {
+  const error = pid === undefined ? undefined : killGroup(pid);
+  if (error !== undefined) refused(error);
 }
 
 function filterSyscalls(): void {

@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killGroup } from './kill-group.ts';
 import { type FromStarter, type StartOrder, TOKEN_CHARS, type ToStarter } from './orders.ts';
 
 /** How a process ended; without code and signal it could not be started, and `stderr` says why. */
@@ -20,6 +21,8 @@ export interface ProcessEnd {
 interface ProcessEvents {
   /** It runs, and `channel` is the other end of its descriptor 3, to be read at once. At most once, before `ended`. */
   started(pid: number, channel: Socket): void;
+  /** The system did not let us kill it, or what it left in its group: that lives on. At most once; only where it may be another user's. */
+  notKilled?(pid: number, error: string): void;
   /** Exactly once, when the channel has been read to its end and is closed. */
   ended(end: ProcessEnd): void;
 }
@@ -49,6 +52,8 @@ interface Pending {
   channel: Socket | undefined;
   isStarted: boolean;
   isKilled: boolean;
+  /** That it could not be killed. */
+  isTold: boolean;
 }
 
 /** Of a path on every system; the usual folder for such files may be named longer. */
@@ -120,7 +125,14 @@ class Starter {
 
   start({ script, ...order }: StartOrder, events: ProcessEvents): ProcessHandle {
     const token = randomBytes(TOKEN_CHARS / 2).toString('hex');
-    const one: Pending = { events, pid: undefined, channel: undefined, isStarted: false, isKilled: false };
+    const one: Pending = {
+      events,
+      pid: undefined,
+      channel: undefined,
+      isStarted: false,
+      isKilled: false,
+      isTold: false,
+    };
     this.#all.set(token, one);
     this.tell({ kind: 'start', token, script: this.#numberOf(script), order });
     return { kill: () => kill(one) };
@@ -177,6 +189,7 @@ class Starter {
       if (one.isKilled) kill(one);
       return begin(one);
     }
+    if (message.kind === 'not-killed') return notKilled(one, message.error);
     this.#all.delete(message.token);
     one.pid = undefined;
     const { code, signal, stderr } = message;
@@ -241,10 +254,12 @@ function begin(one: Pending): void {
 
 function kill(one: Pending): void {
   one.isKilled = true;
-  if (one.pid === undefined) return;
-  try {
-    process.kill(-one.pid, 'SIGKILL');
-  } catch {
-    // Nobody is left in the group.
-  }
+  const error = one.pid === undefined ? undefined : killGroup(one.pid);
+  if (error !== undefined) notKilled(one, String(error));
+}
+
+function notKilled(one: Pending, error: string): void {
+  if (one.isTold || one.pid === undefined) return;
+  one.isTold = true;
+  one.events.notKilled?.(one.pid, error);
 }
