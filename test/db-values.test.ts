@@ -123,7 +123,7 @@ test('a value that JSON cannot hold is refused at its line with the key, and the
     'A key of the store must be a string, not undefined',
     'A key of the store must be a string, not object',
     'A key of the store must be a string, not object',
-    'A key of the store is longer than 1024 bytes',
+    'A key of $.service.db has 1 025 bytes; the limit maxDbKeyBytes is 1 024 bytes',
   ]);
   expect(kept).toEqual(['undefined', 1, 'seven']);
 });

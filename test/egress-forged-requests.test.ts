@@ -60,6 +60,12 @@ test('a URL that is too long is refused, and the error names the limit and its l
   receiver.requests.length = 0;
 });
 
+test('a URL whose host is too long is refused, and the error names the limit and its length', async () => {
+  const { maxUrlHostChars: value } = LIMITS;
+  const limit = { name: 'maxUrlHostChars', value, used: value + 1 };
+  expect(await send({ url: `http://${'a'.repeat(value + 1)}/` })).toMatchObject({ ok: false, limit });
+});
+
 test('a path with line breaks is encoded, and of two host headers none but the right one is sent', async () => {
   const host = new URL(receiver.url).host;
   const twice: [string, string][] = [

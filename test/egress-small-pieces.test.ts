@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { accountLimits, LIMITS } from '@headwater/shared';
+import type { Connector } from '../engine/src/egress/connector.ts';
 import { createEgress } from '../engine/src/egress/egress.ts';
 import { type ExchangeRequest, startExchange } from '../engine/src/egress/exchange.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
@@ -107,6 +108,48 @@ test('an answer of a few pieces that nobody keeps is read to its end, for the co
   const deliver = exchanges(url, { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes });
   for (let n = 0; n < 2; n++) expect(await deliver(1_024)).toMatchObject({ kind: 'response', status: 200 });
   expect(connections()).toBe(1);
+});
+
+test.each([
+  ['with its length', `content-length: 40000\r\n\r\n${'x'.repeat(40_000)}`, 'response'],
+  ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk(1_000).repeat(40)}${END}`, 'response'],
+  ['that lacks a byte', `content-length: 40001\r\n\r\n${'x'.repeat(40_000)}`, 'error'],
+  ['whose end nobody knows', `\r\n${'x'.repeat(40_000)}`, 'error'],
+])('a body %s, of which the most waits when the connection is reset', async (_, rest, kind) => {
+  const answer = `${HEAD}connection: close\r\n${rest}`;
+  const ends: { peer?: Socket; own?: Socket } = {};
+  const server = createServer((socket) => {
+    ends.peer = socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(answer, 'latin1'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => new Promise((resolve) => server.close(resolve)));
+  const connect = egress.createConnector();
+  const createConnector = (): Connector => (target, done) =>
+    connect(target, ((...given: [null, Socket]) => {
+      ends.own = given[1];
+      done(...given);
+    }) as Parameters<Connector>[1]);
+  const connections = createTenantConnections({ egress: { ...egress, createConnector } });
+  stops.push(connections.stop);
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const exchange = startExchange(connections.take('o_1', origin, 1), {
+    origin,
+    path: '/',
+    method: 'GET',
+    headers: [],
+    timeoutMs: 20_000,
+    maxKeptBytes: 100_000,
+    // Nothing more of it is taken before the reset.
+    overflow: { kind: 'fail', waitMs: () => 60_000 },
+  });
+  await expect.poll(() => ends.own?.bytesRead).toBe(answer.length);
+  expect(ends.own?.readableLength).toBeGreaterThan(30_000);
+  ends.peer?.resetAndDestroy();
+  const outcome = await exchange.done;
+  expect(outcome).toMatchObject({ kind });
+  const body = outcome.kind === 'response' ? outcome.body.toString() : undefined;
+  expect(body).toBe(kind === 'response' ? 'x'.repeat(40_000) : undefined);
 });
 
 test.each([

@@ -1,9 +1,11 @@
 import { accountLimits, type ExceededLimit } from '@headwater/shared';
 import { expect, test } from 'vitest';
+import type { RunRequest } from '@headwater/sandbox-runtime';
 import { CpuClock } from '../sandbox-runtime/src/process/cpu-clock.ts';
 import { ProcessRun } from '../sandbox-runtime/src/process/process-run.ts';
 import { pickGuestLimits } from '../sandbox-runtime/src/protocol/guest-limits.ts';
 import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
+import { runStep, withStep } from './support/step-kit.ts';
 
 const sandbox = sandboxForFile();
 
@@ -30,6 +32,45 @@ test.each(heads)('%s that is too long for a request names its limit', async (_ti
   }
   const tried = `try { await fetch(${url}, ${head}) } catch (error) { this.$emit([error instanceof TypeError, error.limit]) }`;
   expect((await sandbox.run(withRun(tried))).host.data()).toEqual([[true, limit]]);
+});
+
+const names: [title: string, call: string, limit: ExceededLimit][] = [
+  ['a URL', `await fetch('http://a/' + x)`, { name: 'maxFetchUrlChars', value: 16_384, used: 20_009 }],
+  ['an id of an event', `this.$emit(1, { id: x })`, { name: 'maxEventIdChars', value: 512, used: 20_000 }],
+  ['a channel of an event', `this.$emit(1, { name: x })`, { name: 'maxChannelChars', value: 128, used: 20_000 }],
+  ['a key of the store', `this.db.get(x)`, { name: 'maxDbKeyBytes', value: 1_024, used: 20_000 }],
+];
+const namesOfSteps: typeof names = [
+  ['an export', `$.export(x, 1)`, { name: 'maxExportNameChars', value: 128, used: 20_000 }],
+  ['a channel of $.send.emit', `$.send.emit(1, x)`, { name: 'maxChannelChars', value: 128, used: 20_000 }],
+  [
+    'a channel of $.send.sse',
+    `$.send.sse({ channel: x, payload: 1 })`,
+    { name: 'maxChannelChars', value: 128, used: 20_000 },
+  ],
+  [
+    'a URL of $.send.http',
+    `$.send.http({ url: 'http://a/' + x })`,
+    { name: 'maxFetchUrlChars', value: 16_384, used: 20_009 },
+  ],
+];
+const props: RunRequest['props'] = { db: { kind: 'db' } };
+const LONG = `const x = 'x'.repeat(20_000);`;
+
+function failedBy(limit: ExceededLimit) {
+  const message = expect.stringContaining(`; the limit ${limit.name} is `);
+  return { ok: false, innocent: false, fault: { code: 'RESOURCE_LIMIT', limit, message } };
+}
+
+test.each(names)('%s that is too long names its limit', async (_title, call, limit) => {
+  expect((await sandbox.run(withRun(`${LONG} ${call}`), { props })).outcome).toMatchObject(failedBy(limit));
+  const tried = `${LONG} try { ${call} } catch (error) { this.$emit([error.name, error.limit]) }`;
+  const name = call.includes('fetch') ? 'TypeError' : 'LimitError';
+  expect((await sandbox.run(withRun(tried), { props })).host.data()).toEqual([[name, limit]]);
+});
+
+test.each(namesOfSteps)('%s that is too long names its limit', async (_title, call, limit) => {
+  expect((await runStep(sandbox.run, withStep(`${LONG} ${call}`))).outcome).toMatchObject(failedBy(limit));
 });
 
 const calls: [title: string, body: string, limit: ExceededLimit][] = [

@@ -135,7 +135,9 @@ describe('props: data_store', () => {
       'A key of a data store must be a string, not object',
     );
     await expect(valueOf(`await this.ds.get('');`, host)).rejects.toThrow('cannot be empty');
-    await expect(valueOf(`await this.ds.get('x'.repeat(1025));`, host)).rejects.toThrow('longer than 1024 bytes');
+    await expect(valueOf(`await this.ds.get('x'.repeat(1025));`, host)).rejects.toThrow(
+      'RESOURCE_LIMIT: A key of a data store has 1 025 bytes; the limit maxDataStoreKeyBytes is 1 024 bytes',
+    );
     expect(host.calls).toEqual([]);
   });
 

@@ -14,6 +14,7 @@ export type {
   DataStoreAnswer,
   DataStoreCall,
   DescribeOutcome,
+  FetchMeter,
   FetchOutcome,
   FetchRequest,
   FlowAction,

@@ -145,6 +145,19 @@ export interface FetchRequest {
   headers: [string, string][];
   body?: Uint8Array;
   redirect: 'follow' | 'error' | 'manual';
+  /** Of the run that makes it. Set outside of the sandbox. */
+  meter?: FetchMeter;
+}
+
+/**
+ * Told of what a request costs its run while it is made, whatever becomes of it. Answers the limit that the run goes over by that, which
+ * then ends the request.
+ */
+export interface FetchMeter {
+  /** A redirect is followed: one request more, which sends so many bytes of a body. The first request and its body are known. */
+  redirected(bodyBytes: number): ExceededLimit | undefined;
+  /** So many bytes more of an answer's body were read or decoded, that of a redirect too. What is decoded counts where it is more. */
+  received(bytes: number): ExceededLimit | undefined;
 }
 
 export type FetchOutcome =

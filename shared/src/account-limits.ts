@@ -76,7 +76,13 @@ export const ACCOUNT_LIMITS = {
   maxLogLineBytes: { default: 16 * KB, min: 256, max: 64 * KB, unit: 'bytes', of: 'one log line; a longer one is cut' },
   maxTimersPerRun: { default: 1_000, min: 1, max: 10_000, unit: 'count', of: 'the timers that one run has open' },
   maxFetchesInFlightPerRun: { default: 32, min: 1, max: 256, unit: 'count', of: 'the requests that one run has open' },
-  maxFetchesPerRun: { default: 1_000, min: 1, max: 10_000, unit: 'count', of: 'the requests that one run makes' },
+  maxFetchesPerRun: {
+    default: 1_000,
+    min: 1,
+    max: 10_000,
+    unit: 'count',
+    of: 'the requests that one run makes, each redirect that `fetch` follows among them',
+  },
   maxFetchRequestBytes: {
     default: 6 * MB,
     min: KB,
@@ -96,14 +102,14 @@ export const ACCOUNT_LIMITS = {
     min: KB,
     max: 1024 * MB,
     unit: 'bytes',
-    of: 'the bodies of all requests of a run together',
+    of: 'the bodies of all requests of a run together, again for each redirect that has one sent again',
   },
   maxDownloadBytesPerRun: {
     default: 256 * MB,
     min: KB,
     max: 4096 * MB,
     unit: 'bytes',
-    of: 'the bodies of all answers to requests of a run together, decoded',
+    of: 'the bodies of all answers to requests of a run together, decoded, of redirects too, and as far as they were read of requests that failed or were left',
   },
   fetchTimeoutMs: {
     default: 30_000,

@@ -43,10 +43,12 @@ export function recordingHost(parts: HostParts = {}): RecordingHost {
     dbGet: (key) => Promise.resolve(stored.get(key)),
     dataStore: (call, signal) =>
       parts.dataStore?.(call, signal) ?? Promise.resolve({ ok: false, message: 'no stores in this test' }),
-    fetch: async (request, signal) => {
+    fetch: async ({ meter, ...request }, signal) => {
       host.requests.push(request);
       signal.addEventListener('abort', () => host.aborted.push(request.url));
-      return (await parts.fetch?.(request, signal)) ?? { ok: false, message: 'no network in this test' };
+      const outcome = (await parts.fetch?.(request, signal)) ?? { ok: false, message: 'no network in this test' };
+      const limit = outcome.ok ? meter?.received(outcome.body.byteLength) : undefined;
+      return limit === undefined ? outcome : { ok: false, message: 'The run received too much', limit };
     },
   };
   return host;

@@ -1,5 +1,9 @@
 import type { ComponentFiles, FetchOutcome, FetchRequest, MissingFile } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
+import { followRedirect } from '../egress/follow-redirect.ts';
+import type { HopRequest } from '../egress/guest-request.ts';
+
+type Answer = Extract<FetchOutcome, { ok: true }>;
 
 export type FetchCode = (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
 
@@ -74,11 +78,26 @@ async function fetchText(
   url: URL,
   signal: AbortSignal,
 ): Promise<{ url: URL; text: string } | undefined> {
-  const outcome = await fetchCode({ url: url.href, method: 'GET', headers: [], redirect: 'follow' }, signal);
-  if (!outcome.ok) throw refuse(outcome.message);
+  const outcome = await fetchFinal(fetchCode, url, signal);
   if (outcome.status === 404) return undefined;
   if (outcome.status !== 200) throw refuse(`Answered with status ${outcome.status}`);
   return { url: checkUrl(outcome.url), text: Buffer.from(outcome.body).toString('utf8') };
+}
+
+/** Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected can lead elsewhere. */
+async function fetchFinal(fetchCode: FetchCode, url: URL, signal: AbortSignal): Promise<Answer> {
+  const { maxFetchRedirects: value } = LIMITS;
+  let hop: HopRequest = { url, method: 'GET', headers: [], body: undefined };
+  for (let redirects = 0; redirects <= value; redirects++) {
+    const outcome = await fetchCode({ url: hop.url.href, method: 'GET', headers: [], redirect: 'manual' }, signal);
+    if (!outcome.ok) throw refuse(outcome.message);
+    const redirect = followRedirect(hop, outcome.status, outcome.headers.find(([name]) => name === 'location')?.[1]);
+    if (redirect.kind === 'none') return outcome;
+    if (redirect.kind === 'invalid') throw refuse(redirect.message);
+    checkUrl(redirect.request.url.href);
+    hop = redirect.request;
+  }
+  throw refuse(`More than ${value} redirects`, { name: 'maxFetchRedirects', value, used: value + 1 });
 }
 
 function checkSize(files: Readonly<Record<string, string>>): void {

@@ -30,6 +30,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
       endParserAtOverflow(socket);
       readInGulps(socket);
+      readBeforeReset(socket);
       answer(null, socket);
     }) as buildConnector.Callback;
     try {
@@ -50,15 +51,17 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
 function endParserAtOverflow(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
-    if (error instanceof errors.HeadersOverflowError) {
-      const key = Object.getOwnPropertySymbols(socket).find(
-        ({ description }) => description === 'parser',
-      ) as keyof Socket;
-      // What is not 0 is an error to the parser.
-      Object.assign(socket[key] ?? {}, { onHeaderField: () => -1, onHeaderValue: () => -1 });
-    }
+    // What is not 0 is an error to the parser.
+    if (error instanceof errors.HeadersOverflowError)
+      Object.assign(parserOf(socket) ?? {}, { onHeaderField: () => -1, onHeaderValue: () => -1 });
     return destroy(error);
   };
+}
+
+/** undici's, of a socket that it has. */
+function parserOf(socket: Socket): { paused: boolean; resume(): void } | undefined {
+  const key = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');
+  return key === undefined ? undefined : (socket as unknown as Record<symbol, ReturnType<typeof parserOf>>)[key];
 }
 
 /**
@@ -68,6 +71,24 @@ function endParserAtOverflow(socket: Socket): void {
 function readInGulps(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => unknown;
   socket.read = (size) => read(size ?? (socket.readableLength > GULP_BYTES ? GULP_BYTES : undefined));
+}
+
+/** For what a socket holds at most, a fraction of that is enough, unless it came in thousands of pieces. */
+const MAX_LAST_MS = 5;
+
+/**
+ * An answer that has come whole is one, also where its connection is reset while it is read. undici takes nothing more from a socket that is
+ * destroyed, so what a pause has left there is read before; of a body in thousands of pieces not all, which would keep others waiting.
+ */
+function readBeforeReset(socket: Socket): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    const parser = (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET' ? parserOf(socket) : undefined;
+    const untilMs = performance.now() + MAX_LAST_MS;
+    while (parser?.paused && socket.readableLength > 0 && !socket.destroyed && performance.now() < untilMs)
+      parser.resume();
+    return destroy(error);
+  };
 }
 
 export function portOf(target: { protocol: string; port: string }): number {

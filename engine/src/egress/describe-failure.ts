@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { EgressProxyFailed, isEgressRefused } from './refusal.ts';
+import { EgressProxyFailed, isEgressRefused, OverRunLimit } from './refusal.ts';
 
 /** Codes of certificates that TLS refuses, as Node names them. */
 const CERTIFICATE_CODE = /^(CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
@@ -27,6 +27,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
  */
 export function describeFailure(host: string, error: unknown): string {
   if (isEgressRefused(error) || error instanceof EgressProxyFailed) return error.message;
+  if (error instanceof OverRunLimit) return `The request to ${host} was ended: its run went over ${error.limit.name}`;
   // Without a code where the parser of headers gave none.
   if ((error as { name?: unknown } | null)?.name === 'HTTPParserError')
     return `${host} answered with something that is not HTTP`;

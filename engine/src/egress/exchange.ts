@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { createGiveWay, KeptBytes, LIMITS } from '@headwater/shared';
-import { TooMuchFraming } from './refusal.ts';
+import { createGiveWay, type ExceededLimit, KeptBytes, LIMITS } from '@headwater/shared';
+import { OverRunLimit, TooMuchFraming } from './refusal.ts';
 import type { Connection } from './tenant-connections.ts';
 
 export interface ExchangeRequest {
@@ -15,6 +15,8 @@ export interface ExchangeRequest {
   timeoutMs: number;
   /** Response bytes that are kept. */
   maxKeptBytes: number;
+  /** Told of each piece of the body before anything is made of it. The limit that it answers ends the exchange. */
+  onBody?: (bytes: number) => ExceededLimit | undefined;
   /**
    * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to `maxDrainedBytes` more, so that the
    * connection can be used again, and then closes it. With `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing
@@ -34,7 +36,7 @@ export type ExchangeOutcome =
   /** `onBytes` said no. */
   | { kind: 'over-budget' }
   | { kind: 'aborted' }
-  /** TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes. */
+  /** TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes, OverRunLimit where `onBody` answered a limit. */
   | { kind: 'error'; error: unknown };
 
 export interface Exchange {
@@ -126,7 +128,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxKeptBytes, overflow } = this.#request;
+    const { maxKeptBytes, onBody, overflow } = this.#request;
+    const limit = onBody?.(chunk.length);
+    if (limit !== undefined) return this.end({ kind: 'error', error: new OverRunLimit(limit) });
     const counted = Math.max(chunk.length, LIMITS.minFetchPieceBytes);
     this.#seenBytes += chunk.length;
     this.#countedBytes += counted;

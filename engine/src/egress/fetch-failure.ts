@@ -2,7 +2,7 @@ import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { describeFailure } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
-import { limitOf } from './refusal.ts';
+import { limitOf, OverRunLimit } from './refusal.ts';
 
 type FetchFailure = Extract<FetchOutcome, { ok: false }>;
 
@@ -30,6 +30,11 @@ export function failBudget(host: string, used: number): FetchFailure {
   const message = `The request to ${host} was ended: too many bytes of requests and responses are held at once`;
   const value = LIMITS.maxFetchBytesPerTenant;
   return fail(message, { name: 'maxFetchBytesPerTenant', value, used: Math.max(used, value + 1) });
+}
+
+/** Its run went over a limit by it. */
+export function failOfRun(host: string, limit: ExceededLimit): FetchFailure {
+  return fail(describeFailure(host, new OverRunLimit(limit)), limit);
 }
 
 /** It was redirected once more than it may be. */

@@ -6,9 +6,9 @@ import {
   createReadPace,
   type ReadPace,
 } from '@headwater/shared';
-import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
+import type { FetchMeter, FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
-import { decodeBody } from './decode-body.ts';
+import { type DecodedBody, decodeBody } from './decode-body.ts';
 import type { Egress } from './egress.ts';
 import { startExchange, type ExchangeOutcome } from './exchange.ts';
 import {
@@ -16,6 +16,7 @@ import {
   failAborted,
   failBudget,
   failExchange,
+  failOfRun,
   failRedirects,
   failTimeout,
   failTooLarge,
@@ -71,7 +72,7 @@ export function createGuestFetch({ egress, presence = createPresence() }: GuestF
       const held = holdBytes(budget, tenant.id);
       try {
         const startedAtMs = performance.now();
-        const context: FetchContext = { ...shared, tenant, held, signal, startedAtMs };
+        const context: FetchContext = { ...shared, tenant, held, meter: request.meter, signal, startedAtMs };
         const bodyBytes = prepared.request.body?.byteLength ?? 0;
         if (!held.take(bodyBytes)) return failBudget(prepared.request.url.host, held.ofTenant() + bodyBytes);
         return await runHops(context, prepared.request, request.redirect);
@@ -100,6 +101,7 @@ interface FetchContext {
   inTurn: InTurn;
   tenant: FetchTenant;
   held: HeldBytes;
+  meter: FetchMeter | undefined;
   signal: AbortSignal;
   startedAtMs: number;
 }
@@ -122,6 +124,8 @@ async function runHops(
     if (mode === 'error') return fail(`${hop.url.host} answered with a redirect, which this request does not allow`);
     if (redirect.kind === 'invalid') return fail(redirect.message);
     if (redirects === LIMITS.maxFetchRedirects) return failRedirects(redirects + 1);
+    const exceeded = context.meter?.redirected(redirect.request.body?.byteLength ?? 0);
+    if (exceeded !== undefined) return failOfRun(hop.url.host, exceeded);
     hop = redirect.request;
   }
 }
@@ -166,6 +170,7 @@ async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<Exch
     ...(hop.body === undefined ? {} : { body: hop.body }),
     timeoutMs: Math.max(1, msLeft(context)),
     maxKeptBytes: limits.maxFetchResponseBytes,
+    onBody: (bytes) => context.meter?.received(bytes),
     overflow: {
       kind: 'fail',
       onBytes: context.held.take,
@@ -203,6 +208,9 @@ async function finish(
     context.signal.aborted || msLeft(context) <= 0 ? 'late' : decodeBody(body, coding, limits.maxFetchResponseBytes),
   );
   if (decoded === 'late') return failTimeout(host, limits, msTaken(context));
+  const moreBytes = decodedBytes(decoded, limits.maxFetchResponseBytes) - body.byteLength;
+  const exceeded = moreBytes > 0 ? context.meter?.received(moreBytes) : undefined;
+  if (exceeded !== undefined) return failOfRun(host, exceeded);
   if (decoded.kind === 'too-large') return failTooLarge(host, limits, limits.maxFetchResponseBytes + 1);
   if (decoded.kind === 'broken') return fail(`The body from ${host} is not valid ${coding}`);
   if (decoded.kind === 'unchanged') return { ok: true, status, statusText, headers, url, redirected, body };
@@ -210,6 +218,12 @@ async function finish(
   if (!context.held.take(byteLength)) return failBudget(host, context.held.ofTenant() + byteLength);
   const rest = headers.filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
   return { ok: true, status, statusText, headers: rest, url, redirected, body: decoded.body };
+}
+
+/** What came out of a body, as far as it was decoded. */
+function decodedBytes(decoded: DecodedBody, maxBytes: number): number {
+  if (decoded.kind === 'too-large') return maxBytes + 1;
+  return decoded.kind === 'decoded' ? decoded.body.byteLength : 0;
 }
 
 function holdBytes(budget: ByteBudget, tenantId: string): HeldBytes {

@@ -1,6 +1,6 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { FetchRequest } from '@headwater/sandbox-runtime';
-import { hasLongHost, LONG_HOST } from './long-host.ts';
+import { LONG_HOST, longHostOf } from './long-host.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 /** A guest's request after validation: what one hop sends. */
@@ -40,7 +40,8 @@ export function prepareRequest(request: FetchRequest, limits: AccountLimits): Pr
     const limit: ExceededLimit = { name: 'maxFetchUrlChars', value: maxFetchUrlChars, used: request.url.length };
     return { ...refuse(`The URL is longer than ${maxFetchUrlChars} characters`), limit };
   }
-  if (hasLongHost(request.url)) return refuse(LONG_HOST);
+  const longHost = longHostOf(request.url);
+  if (longHost !== undefined) return { ...refuse(LONG_HOST), limit: longHost };
   const url = URL.parse(request.url);
   if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
   if (url.username !== '' || url.password !== '') {

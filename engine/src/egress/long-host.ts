@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
 /** Schemes whose hosts are names (https://url.spec.whatwg.org/#special-scheme); a URL that is relative to one may name a host as well. */
 const AUTHORITY = /^(?:(?:https?|wss?|ftp|file):[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
@@ -8,10 +8,17 @@ const AUTHORITY = /^(?:(?:https?|wss?|ftp|file):[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
  * ASCII is turned into them in time that grows with its square, 20 ms of the node's thread for five thousand of them.
  */
 export function hasLongHost(url: string): boolean {
-  if (url.length <= LIMITS.maxUrlHostChars) return false;
+  return longHostOf(url) !== undefined;
+}
+
+/** The same, with how long it is. */
+export function longHostOf(url: string): ExceededLimit | undefined {
+  const { maxUrlHostChars: value } = LIMITS;
+  if (url.length <= value) return undefined;
   // As the parser reads it.
   const text = url.replace(/^[\0-\x20]+/, '').replaceAll(/[\t\n\r]+/g, '');
-  return (AUTHORITY.exec(text)?.[1] ?? '').length > LIMITS.maxUrlHostChars;
+  const used = (AUTHORITY.exec(text)?.[1] ?? '').length;
+  return used > value ? { name: 'maxUrlHostChars', value, used } : undefined;
 }
 
 export const LONG_HOST = `The host of the URL is longer than ${LIMITS.maxUrlHostChars} characters`;

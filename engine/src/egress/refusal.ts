@@ -40,7 +40,31 @@ export class TooMuchFraming extends Error {
   }
 }
 
+/** The run that made a request went over a limit while the answer came. */
+export class OverRunLimit extends Error {
+  override readonly name = 'OverRunLimit';
+  readonly limit: ExceededLimit;
+
+  constructor(limit: ExceededLimit) {
+    super(`The run went over ${limit.name}`);
+    this.limit = limit;
+  }
+}
+
+/** What undici has errors of its own for, which do not say how much it was. */
+const LIMITS_OF_CODES: Readonly<Record<string, ExceededLimit>> = {
+  UND_ERR_HEADERS_OVERFLOW: leastOver('maxFetchResponseHeaderBytes'),
+  UND_ERR_CONNECT_TIMEOUT: leastOver('connectTimeoutMs'),
+};
+
+function leastOver(name: 'maxFetchResponseHeaderBytes' | 'connectTimeoutMs'): ExceededLimit {
+  return { name, value: LIMITS[name], used: LIMITS[name] + 1 };
+}
+
 /** The limit that an exchange failed by, where it was one. */
 export function limitOf(error: unknown): ExceededLimit | undefined {
-  return error instanceof EgressRefused || error instanceof TooMuchFraming ? error.limit : undefined;
+  const hasLimit = error instanceof EgressRefused || error instanceof TooMuchFraming || error instanceof OverRunLimit;
+  if (hasLimit) return error.limit;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? LIMITS_OF_CODES[code] : undefined;
 }

@@ -68,7 +68,7 @@ function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name
 function readName(name: unknown, maxChars: number): string {
   if (typeof name !== 'string' || name === '')
     throw new TypeError('$.export takes a name, a text that is not empty, and a value');
-  if (name.length > maxChars) throw new RangeError(`The name of an export is longer than ${maxChars} characters`);
+  if (name.length > maxChars) throw limitError({ name: 'maxExportNameChars', value: maxChars, used: name.length });
   // Not with `includes`, which a component can patch: let through, the name would end the whole process.
   for (let index = 0; index < RESERVED_EXPORTS.length; index += 1)
     if (name === RESERVED_EXPORTS[index]) throw new TypeError(`'${name}' cannot be the name of an export`);

@@ -106,8 +106,8 @@ function readKey(key: unknown, maxBytes: number): string {
     throw new TypeError(`A key of a data store must be a string, not ${typeof key}`);
   const name = String(key);
   if (name === '') throw new TypeError('A key of a data store cannot be empty');
-  if (utf8LengthUpTo(name, maxBytes) > maxBytes)
-    throw new RangeError(`A key of a data store is longer than ${maxBytes} bytes`);
+  const used = utf8LengthUpTo(name, maxBytes);
+  if (used > maxBytes) throw limitError({ name: 'maxDataStoreKeyBytes', value: maxBytes, used });
   return name;
 }
 

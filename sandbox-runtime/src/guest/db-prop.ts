@@ -54,7 +54,8 @@ function readKey(key: unknown, { limits }: RunContext): string {
     throw new TypeError(`A key of the store must be a string, not ${typeof key}`);
   }
   const name = String(key);
-  if (utf8LengthUpTo(name, limits.maxDbKeyBytes) > limits.maxDbKeyBytes)
-    throw new RangeError(`A key of the store is longer than ${limits.maxDbKeyBytes} bytes`);
+  const { maxDbKeyBytes } = limits;
+  const used = utf8LengthUpTo(name, maxDbKeyBytes);
+  if (used > maxDbKeyBytes) throw limitError({ name: 'maxDbKeyBytes', value: maxDbKeyBytes, used });
   return name;
 }

@@ -16,7 +16,7 @@ interface EmitMeta {
   emittedAtMs: number;
 }
 
-/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError, RangeError or LimitError at the author's line. */
+/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or LimitError at the author's line. */
 export function emitEvent(
   bridge: Bridge,
   runs: RunTracker,
@@ -64,7 +64,8 @@ function readMeta(options: unknown, context: RunContext): EmitMeta {
   if (checkedId !== undefined) meta.id = checkedId;
   if (name !== undefined && name !== null) {
     if (typeof name !== 'string') throw new TypeError(`$emit: name must be a string, not ${typeof name}`);
-    if (name.length > maxChannelChars) throw new RangeError(`$emit: name is longer than ${maxChannelChars} characters`);
+    if (name.length > maxChannelChars)
+      throw limitError({ name: 'maxChannelChars', value: maxChannelChars, used: name.length });
     meta.name = name;
   }
   if (summary !== undefined && summary !== null) {
@@ -101,7 +102,7 @@ function readId(id: unknown, dedupe: string, maxChars: number): string | number 
   if (typeof id === 'number' && !Number.isFinite(id))
     throw new TypeError(`$emit: id must be a finite number, not ${id}`);
   if (typeof id === 'string' && id.length > maxChars)
-    throw new RangeError(`$emit: id is longer than ${maxChars} characters`);
+    throw limitError({ name: 'maxEventIdChars', value: maxChars, used: id.length });
   if (dedupe === 'greatest' && !isNumeric(id)) {
     throw new TypeError(`$emit: id must be numeric, because the component sets dedupe: 'greatest'; got '${id}'`);
   }

@@ -6,7 +6,7 @@ import type { Bridge } from './bridge.ts';
 import { headerPairs } from './headers.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson, whenSettled } from './intrinsics.ts';
-import { limitError } from './limit-error.ts';
+import { limitError, standardLimitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
@@ -64,7 +64,8 @@ export class GuestFetch {
       if (signal.aborted) throw signal.reason;
       if (url.startsWith('data:')) return resolve(makeNetworkResponse(readDataUrl(url)));
       if (!/^https?:/.test(url)) throw failure(`${new URL(url).protocol} URLs are not supported`);
-      if (url.length > this.#runs.limits.maxFetchUrlChars) throw failure('the URL is too long');
+      const { maxFetchUrlChars: value } = this.#runs.limits;
+      if (url.length > value) throw standardLimitError(failure, { name: 'maxFetchUrlChars', value, used: url.length });
       const context = this.#take();
       const call = this.#nextCall++;
       const forget = onAbort(signal, (reason) => this.#abort(call, reason));

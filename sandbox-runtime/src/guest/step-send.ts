@@ -1,3 +1,4 @@
+import type { ExceededLimit } from '@headwater/shared';
 import type { SendCall } from '../sandbox.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
@@ -18,6 +19,9 @@ export interface GuestSend {
 
 type Fields = Record<string, unknown>;
 
+/** Of a text, in characters. */
+type TextLimit = Omit<ExceededLimit, 'used'>;
+
 /** `$.send`. What is wrong is an error at the author's line; what is right leaves after the workflow has ended. */
 export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext): GuestSend {
   const send = (kind: SendCall['kind'], fields: Fields): void => {
@@ -34,13 +38,14 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
     runs.takeBytes(context, bytes);
     bridge.post(POST.stepSend, context.run, kind, payload);
   };
-  const { maxFetchUrlChars, maxChannelChars } = context.limits;
+  const ofUrl: TextLimit = { name: 'maxFetchUrlChars', value: context.limits.maxFetchUrlChars };
+  const ofName: TextLimit = { name: 'maxChannelChars', value: context.limits.maxChannelChars };
   return {
-    http: (request) => send('http', readHttp(given('http', request, '{ method, url, data }'), maxFetchUrlChars)),
+    http: (request) => send('http', readHttp(given('http', request, '{ method, url, data }'), ofUrl)),
     email: (email) => send('email', readEmail(given('email', email, '{ subject, text }'))),
     s3: (object) => send('s3', readObject(given('s3', object, '{ bucket, prefix, payload }'))),
-    emit: (event, channel) => send('emit', readEmit(event, channel, maxChannelChars)),
-    sse: (message) => send('sse', readSse(given('sse', message, '{ channel, payload }'), maxChannelChars)),
+    emit: (event, channel) => send('emit', readEmit(event, channel, ofName)),
+    sse: (message) => send('sse', readSse(given('sse', message, '{ channel, payload }'), ofName)),
   };
 }
 
@@ -49,8 +54,8 @@ function given(kind: string, value: unknown, shape: string): Fields {
   return value;
 }
 
-function readHttp({ method, url, data, headers, params, auth }: Fields, maxUrlChars: number): Fields {
-  const text = requireText('http', 'url', url, maxUrlChars);
+function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: TextLimit): Fields {
+  const text = requireText('http', 'url', url, ofUrl);
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new TypeError(`$.send.http: url must be one of http or https, not ${text.slice(0, 200)}`);
   if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
@@ -82,7 +87,7 @@ function readObject({ bucket, prefix, payload }: Fields): Fields {
 }
 
 /** An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make an event. */
-function readEmit(event: unknown, channel: unknown, maxChars: number): Fields {
+function readEmit(event: unknown, channel: unknown, ofName: TextLimit): Fields {
   const isRaw =
     channel === undefined &&
     isObject(event) &&
@@ -90,18 +95,18 @@ function readEmit(event: unknown, channel: unknown, maxChars: number): Fields {
     Object.keys(event).every((name) => name === 'raw_event' || name === 'name');
   const { raw_event: data, name } = isRaw ? event : { raw_event: event, name: channel };
   const isNamed = name !== undefined && name !== null && name !== '';
-  if (isNamed) requireText('emit', 'name', name, maxChars);
+  if (isNamed) requireText('emit', 'name', name, ofName);
   return { raw_event: data ?? null, ...(isNamed ? { name } : {}) };
 }
 
-function readSse({ channel, payload }: Fields, maxChars: number): Fields {
-  return { channel: requireText('sse', 'channel', channel, maxChars), payload: payload ?? null };
+function readSse({ channel, payload }: Fields, ofName: TextLimit): Fields {
+  return { channel: requireText('sse', 'channel', channel, ofName), payload: payload ?? null };
 }
 
-function requireText(kind: string, name: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): string {
+function requireText(kind: string, name: string, value: unknown, limit?: TextLimit): string {
   if (typeof value !== 'string' || value.trim() === '')
     throw new TypeError(`$.send.${kind} needs ${name}, a text; it is ${value === '' ? 'empty' : toText(typeof value)}`);
-  if (value.length > maxChars) throw new RangeError(`$.send.${kind}: ${name} is longer than ${maxChars} characters`);
+  if (limit !== undefined && value.length > limit.value) throw limitError({ ...limit, used: value.length });
   return value;
 }
 

@@ -178,15 +178,13 @@ export class RunClient implements ProcessClient {
     if (exceeded !== undefined) return send({ kind: 'fetched', run, call, outcome: refusal(exceeded) });
     const controller = new AbortController();
     this.#fetches.set(call, controller);
-    const settle = (answer: FetchOutcome): void => {
+    const settle = (outcome: FetchOutcome): void => {
       this.#fetches.delete(call);
-      const tooMuch = answer.ok ? this.#traffic.receive(answer.body.byteLength) : undefined;
-      const outcome = tooMuch === undefined ? answer : refusal(tooMuch);
       if (!controller.signal.aborted) send({ kind: 'fetched', run, call, outcome });
       done();
     };
     this.#host
-      .fetch(request, controller.signal)
+      .fetch({ ...request, meter: this.#traffic }, controller.signal)
       .then(settle, () => settle({ ok: false, message: 'the request could not be made' }));
   }
 

@@ -1,12 +1,14 @@
 import type { AccountLimitName, AccountLimits, ExceededLimit } from '@headwater/shared';
+import type { FetchMeter } from '../sandbox.ts';
 
 /**
  * Counts the requests of one run, and what they send and receive. The guest knows most of these counts itself, but gives up
- * a request before the host has closed it: going over most limits here is no breach, the request is refused.
+ * a request before the host has closed it, and hears of no redirect: going over most limits here is no breach, the request is refused.
  */
-export class RunTraffic {
+export class RunTraffic implements FetchMeter {
   readonly #limits: AccountLimits;
-  #requests = 0;
+  #asked = 0;
+  #redirects = 0;
   #sentBytes = 0;
   #receivedBytes = 0;
 
@@ -16,25 +18,33 @@ export class RunTraffic {
 
   /** A request is about to be made while so many are open. Answers the limit that forbids it. */
   open(bodyBytes: number, openRequests: number): ExceededLimit | undefined {
-    this.#requests += 1;
+    this.#asked += 1;
     this.#sentBytes += bodyBytes;
-    return (
-      this.#over('maxFetchesInFlightPerRun', openRequests + 1) ??
-      this.#over('maxFetchesPerRun', this.#requests) ??
-      this.#over('maxUploadBytesPerRun', this.#sentBytes) ??
-      this.#over('maxDownloadBytesPerRun', this.#receivedBytes)
-    );
+    return this.#over('maxFetchesInFlightPerRun', openRequests + 1) ?? this.#overSum();
   }
 
   /** More requests were asked for than the guest lets out. */
   get isBeyondCount(): boolean {
-    return this.#requests > this.#limits.maxFetchesPerRun;
+    return this.#asked > this.#limits.maxFetchesPerRun;
   }
 
-  /** An answer came, with so many decoded bytes. Answers the limit that keeps it from the run. */
-  receive(bytes: number): ExceededLimit | undefined {
+  redirected(bodyBytes: number): ExceededLimit | undefined {
+    this.#redirects += 1;
+    this.#sentBytes += bodyBytes;
+    return this.#overSum();
+  }
+
+  received(bytes: number): ExceededLimit | undefined {
     this.#receivedBytes += bytes;
     return this.#over('maxDownloadBytesPerRun', this.#receivedBytes);
+  }
+
+  #overSum(): ExceededLimit | undefined {
+    return (
+      this.#over('maxFetchesPerRun', this.#asked + this.#redirects) ??
+      this.#over('maxUploadBytesPerRun', this.#sentBytes) ??
+      this.#over('maxDownloadBytesPerRun', this.#receivedBytes)
+    );
   }
 
   #over(name: AccountLimitName, used: number): ExceededLimit | undefined {

@@ -248,7 +248,8 @@ export class ClientRequest extends Writable {
     this.#abort = undefined;
     if (limit === undefined) return void this.destroy(networkError(message, this.#target));
     // Packages try again on this code.
-    this.destroy(limit.name === 'fetchTimeoutMs' ? limitError(limit, 'ETIMEDOUT') : limitError(limit));
+    const isLate = limit.name === 'fetchTimeoutMs' || limit.name === 'connectTimeoutMs';
+    this.destroy(isLate ? limitError(limit, 'ETIMEDOUT') : limitError(limit));
   }
 }
 
