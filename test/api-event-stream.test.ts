@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { eventStream, type Message, type MessageSource } from '../api/src/event-stream.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
+import { longestTurnMs, slowness } from './support/longest-turn.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
@@ -44,9 +46,50 @@ test('messages are written as an EventSource reads them, whatever is in them', a
     undefined,
   ]);
   expect(await textOf(body)).toBe(
-    'retry: 1000\n\nid: 1-0\ndata: {"a":1}\n\nid: 1-1\nevent: two id: 9 words\ndata: {\ndata: "a":\ndata: 2}\n\nid: 1-2\nevent: x\ndata: 3\n\n',
+    'retry: 1000\n\nid: 1-0\ndata: {"a":1}\n\nid: 1-1\nevent: two id: 9 words\ndata: { "a": 2}\n\nid: 1-2\nevent: x\ndata: 3\n\n',
   );
   expect(state).toMatchObject({ closed: 1, cut: 0, errors: [] });
+});
+
+const LARGE = 1024 * 1024;
+
+test.each([
+  ['line breaks alone', `[1${'\n'.repeat(LARGE)}]`],
+  ['line breaks of all kinds between values', `[${Array.from({ length: LARGE / 8 }, () => '1\r,\r\n2\n').join(',')}]`],
+  ['pairs of surrogates at every place of a piece', `["${'🐎'.repeat(40_000)}","x${'🐎'.repeat(40_000)}"]`],
+  ['a text that ends with a piece', `"${'x'.repeat(64 * 1024 - 2)}"`],
+])('JSON text of %s comes in one line, and is the same value', async (_, data) => {
+  vi.useRealTimers();
+  const { body } = script([[{ id: '1', data }], undefined]);
+  const [, message = '', rest] = (await textOf(body)).split('\n\n');
+  expect(rest).toBe('');
+  const [id, line = '', ...more] = message.split('\n');
+  expect([id, more.length]).toEqual(['id: 1', 0]);
+  expect(JSON.parse(line.replace(/^data: /, ''))).toEqual(JSON.parse(data));
+});
+
+test('events of megabytes are written piece by piece: others have the thread in between', async () => {
+  vi.useRealTimers();
+  const messages = ['\n', '1,\n', '中\n'].map((text, n) => ({
+    id: String(n),
+    data: text.repeat((4 * LARGE) / text.length),
+  }));
+  const { body, asked } = script([messages, undefined]);
+  const reader = body.getReader();
+  const askedBefore: number[] = [];
+  const longestMs = await longestTurnMs(async () => {
+    for (;;) {
+      const { done } = await reader.read();
+      if (done) break;
+      askedBefore.push(asked.length);
+    }
+    // What went before counts once others had the thread.
+    await sleep(5);
+  });
+  expect(askedBefore.length).toBeGreaterThan(50);
+  // Nothing is asked for before all of what came before it was taken.
+  expect(new Set(askedBefore)).toEqual(new Set([0, 1]));
+  expect(longestMs / slowness()).toBeLessThan(30);
 });
 
 test('silence is a comment now and then', async () => {

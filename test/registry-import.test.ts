@@ -75,6 +75,28 @@ test('import: the same tree again changes nothing, and changed code of a publish
   expect(changed.components[2].error).toContain('a version never changes');
 });
 
+test('import: names of an author that a database does not take are told without what it does not', async () => {
+  const map = { version: 3, sources: ['a\0b.ts'], names: [], mappings: 'AAAA' };
+  const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
+  // Of a name 200 characters are told: half of the pair.
+  const prop = `${'a'.repeat(199)}🐎`;
+  const done = await importTree({
+    scope: 'draft',
+    files: {
+      'zoo/sources/pair/pair.mjs': `export default { name: 'A', key: 'zoo-pair', version: '1.0.0', run() {}, props: { ['${prop}']: { type: 'nothing' } } };`,
+      'zoo/sources/map/map.mjs': `export default { name: 'A', key: 'zoo-map', version: '1.0.0', run() { } ) };\n${comment}`,
+    },
+  });
+  const errors = done.components.map((entry: { path: string; errors: unknown }) => [entry.path, entry.errors]);
+  expect(errors).toEqual([
+    ['zoo/sources/map/map.mjs', expect.arrayContaining([expect.objectContaining({ file: 'ab.ts' })])],
+    [
+      'zoo/sources/pair/pair.mjs',
+      expect.arrayContaining([expect.objectContaining({ path: `props.${'a'.repeat(199)}\uFFFD.type` })]),
+    ],
+  ]);
+});
+
 test('import: a gzipped tar archive', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'headwater-import-'));
   for (const [name, text] of Object.entries(TREE)) {

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEventSource, type TestEventSource } from './support/event-source.ts';
 import { eventually } from './support/eventually.ts';
+import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { post } from './support/server.ts';
+import { insertWorkflow } from './support/workflow-rows.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -109,4 +112,32 @@ test('a run with more lines than are read at once is given whole, once', async (
   expect(lines(again).map((line) => line.split(' ')[0])).toEqual(range(2, 600));
   stream.close();
   again.close();
+});
+
+test('a place that is none of this emitter’s lines is refused; each that was sent is where a stream goes on', async () => {
+  const source = await hw.deploy(LOGGER);
+  await log(source.endpoint, { count: 2 });
+  const steps = [{ namespace: 'logs', code: action(`console.log('1'); console.log('2'); return 1;`) }];
+  const flow = await insertWorkflow(hw.sql, { accountId: hw.accountId, steps });
+  await post(`${hw.url}/e/${flow.endpointKey}`, {});
+  for (const [path, wrong] of [
+    [`sources/${source.id}`, '1-exec_a-0'],
+    [`workflows/${flow.id}`, '1-2-0'],
+  ]) {
+    const url = `${hw.url}/v1/${path}/logs`;
+    for (const refused of [
+      await openEventSource(url, hw.apiKey, wrong),
+      await openEventSource(`${url}?last_event_id=${wrong}`, hw.apiKey),
+    ])
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('invalid-request')]);
+    const stream = await openEventSource(url, hw.apiKey);
+    await untilCount(stream, 2);
+    stream.close();
+    const again = await openEventSource(url, hw.apiKey, stream.messages[0]?.id);
+    await untilCount(again, 1);
+    const end = await openEventSource(url, hw.apiKey, stream.messages[1]?.id);
+    expect([again.status, end.status, lines(again)]).toEqual([200, 200, ['2']]);
+    again.close();
+    end.close();
+  }
 });

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { createGiveWay, LIMITS } from '@headwater/shared';
 
 /** One message of a stream of server-sent events. */
 export interface Message {
@@ -30,21 +30,7 @@ export interface EventStreamOptions {
 export function eventStream(messages: MessageSource, options: EventStreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stall: NodeJS.Timeout | undefined;
-  let checkedAtMs = Date.now();
-  let hasBegun = false;
-
-  async function nextText(): Promise<string | undefined> {
-    if (!hasBegun) {
-      hasBegun = true;
-      return `retry: ${LIMITS.streamRetryMs}\n\n`;
-    }
-    if (Date.now() - checkedAtMs >= LIMITS.streamKeyCheckMs) {
-      if (!(await options.isAdmitted())) return undefined;
-      checkedAtMs = Date.now();
-    }
-    const next = await messages.next(LIMITS.streamHeartbeatMs);
-    return next?.length === 0 ? ': still here\n\n' : next?.map(messageText).join('');
-  }
+  const texts = textsOf(messages, options.isAdmitted);
 
   function end(): void {
     clearTimeout(stall);
@@ -56,10 +42,11 @@ export function eventStream(messages: MessageSource, options: EventStreamOptions
       async pull(controller) {
         clearTimeout(stall);
         // The client connects again and goes on where it was; whoever runs the node is told.
-        const text = await nextText().catch((error: unknown) => {
+        const next = await texts.next().catch((error: unknown) => {
           options.onError(error);
           return undefined;
         });
+        const text = next?.value;
         if (text === undefined) {
           end();
           // It may have been cancelled meanwhile.
@@ -83,9 +70,57 @@ function closeQuietly(controller: ReadableStreamDefaultController): void {
   }
 }
 
-/** A line break would end a field: data goes on in the next line, a name has none. */
-function messageText({ id, event, data }: Message): string {
-  const name = event === undefined ? '' : `event: ${event.replaceAll(/[\r\n]+/g, ' ')}\n`;
-  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
-  return `id: ${id}\n${name}${lines.join('')}\n`;
+/** Written in a millisecond, whatever is in it; an event may have megabytes. */
+const PIECE_CHARS = 64 * 1024;
+
+/** What the client is sent, until there is no more or its key holds no more. */
+async function* textsOf(
+  messages: MessageSource,
+  isAdmitted: EventStreamOptions['isAdmitted'],
+): AsyncGenerator<string, undefined> {
+  yield `retry: ${LIMITS.streamRetryMs}\n\n`;
+  let checkedAtMs = Date.now();
+  for (;;) {
+    if (Date.now() - checkedAtMs >= LIMITS.streamKeyCheckMs) {
+      if (!(await isAdmitted())) return undefined;
+      checkedAtMs = Date.now();
+    }
+    const next = await messages.next(LIMITS.streamHeartbeatMs);
+    if (next === undefined) return undefined;
+    if (next.length === 0) yield ': still here\n\n';
+    else yield* piecesOf(next);
+  }
+}
+
+/** Messages in pieces, the next when the client has taken the one before, and others have the thread in between. */
+async function* piecesOf(messages: readonly Message[]): AsyncGenerator<string> {
+  const giveWay = createGiveWay();
+  let piece = '';
+  for (const { id, event, data } of messages) {
+    piece += `id: ${id}\n${event === undefined ? '' : `event: ${onOneLine(event)}\n`}data: `;
+    for (const part of partsOf(data)) {
+      piece += onOneLine(part);
+      if (piece.length < PIECE_CHARS) continue;
+      yield piece;
+      piece = '';
+      await giveWay();
+    }
+    piece += '\n\n';
+  }
+  if (piece !== '') yield piece;
+}
+
+/** A line break would end a field. In JSON text it is space between values, and a line of data for each could be a million lines. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ');
+}
+
+function* partsOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = from + PIECE_CHARS;
+    // Not between the halves of a character.
+    if ((text.codePointAt(to - 1) ?? 0) > 0xffff) to -= 1;
+    yield text.slice(from, to);
+    from = to;
+  }
 }

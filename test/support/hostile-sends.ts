@@ -39,19 +39,42 @@ export async function startSends(
   return ran.body.data.execution_id as string;
 }
 
+type Attacked = Pick<HostileWorld, 'attacker' | 'sql'>;
+
 /** What the attacker's workflow has sent, each after its first attempt, newest first. */
 export async function sendEach(
-  world: Pick<HostileWorld, 'attacker'>,
+  world: Attacked,
   calls: Parameters<typeof startSends>[1],
   props?: Record<string, unknown>,
 ): Promise<ShownSend[]> {
   const executionId = await startSends(world.attacker, calls, props);
+  const sends = await untilSends(world, executionId, calls.length, () => true);
+  if (sends.some(({ kind }) => kind === 's3')) await makeUploadsDue(world);
+  return untilSends(world, executionId, calls.length, ({ attempts }) => attempts.length > 0);
+}
+
+/** What an execution has sent, once there are so many and all of them are as they should be. */
+function untilSends(
+  { attacker }: Attacked,
+  executionId: string,
+  count: number,
+  isSo: (send: ShownSend) => boolean,
+): Promise<ShownSend[]> {
   return eventually(
     async () => {
-      const answer = await world.attacker.api('GET', `/executions/${executionId}/sends?limit=100`);
+      const answer = await attacker.api('GET', `/executions/${executionId}/sends?limit=100`);
       const sends = (answer.body?.data ?? []) as ShownSend[];
-      return sends.length === calls.length && sends.every(({ attempts }) => attempts.length > 0) && sends;
+      return sends.length === count && sends.every(isSo) && sends;
     },
-    { timeoutMs: 20_000, everyMs: 50, what: 'the attempts of what was sent' },
+    { timeoutMs: 20_000, everyMs: 50, what: 'what was sent' },
   );
+}
+
+/** As if the minute were over that uploads are put together in. */
+async function makeUploadsDue({ attacker: { id }, sql }: Attacked): Promise<void> {
+  await sql`
+    update sends set next_attempt_at = now() where account_id = ${id} and kind = 's3' and attempt_count = 0`;
+  await sql`
+    select graphile_worker.reschedule_jobs(
+      array(select id from graphile_worker.jobs where key like ${`send:${id}:%`}), run_at => now())`;
 }

@@ -1,3 +1,5 @@
+import { hasLongHost } from '../egress/long-host.ts';
+
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /**
@@ -9,8 +11,8 @@ export function checkRedirect(redirect: string, publicUrl: string, allowedOrigin
   // What begins with two slashes (or a backslash, which browsers read as one) names another host.
   const isPath = redirect.startsWith('/') && !/^\/[/\\]/.test(redirect);
   if (!isPath && !/^https?:\/\//i.test(redirect)) return undefined;
-  // Browsers drop tabs and line breaks from URLs.
-  if (/[\s\\]/.test(redirect) || !URL.canParse(redirect, publicUrl)) return undefined;
+  // Browsers drop tabs and line breaks from URLs. A long host takes the thread when it is read.
+  if (/[\s\\]/.test(redirect) || hasLongHost(redirect) || !URL.canParse(redirect, publicUrl)) return undefined;
   const url = new URL(redirect, publicUrl);
   if (url.username !== '' || url.password !== '') return undefined;
   const isLoopback = url.protocol === 'http:' && LOOPBACK.test(url.hostname);

@@ -47,8 +47,11 @@ function messageOf({ code, message, stack }: NonNullable<LoggedRun['error']>): s
   return stack?.includes(message) === true ? stack : `${code}: ${message}`;
 }
 
-/** Undefined for text that is not the id of a line. */
-export function parseLogCursor(text: string): LogCursor | undefined {
-  const match = /^(\d{1,15})-(\d{1,9}|exec_\w{1,40})-(\d{1,9})$/.exec(text);
+const RUN_LINE = /^(\d{1,15})-(\d{1,9})-(\d{1,9})$/;
+const EXECUTION_LINE = /^(\d{1,15})-(exec_\w{1,40})-(\d{1,9})$/;
+
+/** Undefined for text that is not the id of a line of such an emitter: a place of the other kind is none in its records. */
+export function parseLogCursor(text: string, { ofWorkflow }: { ofWorkflow: boolean }): LogCursor | undefined {
+  const match = (ofWorkflow ? EXECUTION_LINE : RUN_LINE).exec(text);
   return match === null ? undefined : { major: Number(match[1]), minor: String(match[2]), index: Number(match[3]) };
 }

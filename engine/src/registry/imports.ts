@@ -1,5 +1,5 @@
 import type { Builder, ComponentFiles } from '@headwater/sandbox-runtime';
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import { createBoundedTurns, tooMany } from '../bounded-turns.ts';
 import type { Principal } from '../contract-base.ts';
 import type { ComponentRecord, Components, ImportedComponent, Imports, Registry } from '../contract-components.ts';
@@ -150,8 +150,16 @@ async function importOne(
       return { path, error: { code: 'INTERNAL', message: 'Something went wrong on our side', errors: [] } };
     }
     if (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE') return error.code;
-    const short = (text: string) => text.slice(0, MAX_ERROR_CHARS).replaceAll('\0', '').toWellFormed();
-    const errors = error.fields.slice(0, MAX_ERRORS).map((field) => ({ ...field, message: short(field.message) }));
+    const errors = error.fields.slice(0, MAX_ERRORS).map(cleaned);
     return { path, error: { code: error.code, message: short(error.message), errors } };
   }
+}
+
+/** Names in it are the author's: of props, and of files by their source map. Postgres takes no NUL. */
+function cleaned({ path, message, file, ...place }: FieldError): FieldError {
+  return { path: short(path), message: short(message), ...(file === undefined ? {} : { file: short(file) }), ...place };
+}
+
+function short(text: string): string {
+  return text.slice(0, MAX_ERROR_CHARS).replaceAll('\0', '').toWellFormed();
 }

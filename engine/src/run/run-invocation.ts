@@ -177,8 +177,9 @@ async function commitEnd(
   const logs = await storeLines(outputs.logs);
   const nowMs = context.nowMs();
   const record = recordOf(task, logs, { ...ended, outcome }, nowMs);
-  const failed = failedRunOf(task, { ...ended, outcome }, nowMs);
-  if (record !== undefined && failed !== undefined) record.errorEvent = await errorEventJson(failed, ended.redactor);
+  const ownFault = failedRunOf(task, { ...ended, outcome }, nowMs);
+  if (record !== undefined && ownFault !== undefined)
+    record.errorEvent = await errorEventJson(ownFault, ended.redactor);
   const recordOver = (limit: ExceededLimit) => {
     const over = { ...ended, outcome: overLimit(outcome, limit) };
     const row = recordOf(task, logs, over, nowMs);

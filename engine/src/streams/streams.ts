@@ -77,7 +77,8 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
       );
     },
     async logs(who, emitterId, { after }) {
-      const given = cursorOf(after, parseLogCursor);
+      const ofWorkflow = isWorkflow(emitterId);
+      const given = cursorOf(after, (text) => parseLogCursor(text, { ofWorkflow }));
       return open<LogLineRecord, LogCursor>(who, emitterId, lineSource(sql, who.accountId, emitterId, given));
     },
     open: opened.count,
@@ -175,11 +176,13 @@ function eventSource(
 
 function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCursor | undefined) {
   const ofWorkflow = isWorkflow(emitterId);
+  const placeOf = (line: LogLineRecord) => parseLogCursor(line.id, { ofWorkflow });
   return {
     async start() {
       if (given !== undefined) return given;
       const lines = await readNewestLines(sql, accountId, emitterId, LIMITS.recentEvents);
-      const oldest = parseLogCursor(lines.at(-1)?.id ?? '');
+      const last = lines.at(-1);
+      const oldest = last === undefined ? undefined : placeOf(last);
       return oldest === undefined ? LOG_START : { ...oldest, index: oldest.index - 1 };
     },
     bytesOf: ({ message }: LogLineRecord) => message.length + MESSAGE_BYTES,
@@ -191,7 +194,7 @@ function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCu
       const { runs, through, isFull } = await readLoggedRuns(sql, accountId, emitterId, sliceAt(from));
       const items = runs
         .flatMap((run) => linesOf(run))
-        .filter((line) => !isSamePlace(parseLogCursor(line.id), from) || line.index > from.index);
+        .filter((line) => !isSamePlace(placeOf(line), from) || line.index > from.index);
       const seen: LogCursor = through === undefined ? from : { ...through, index: LAST_LINE };
       if (ofWorkflow || isFull) return { items, cursor: seen, isFull };
       return { items, cursor: later(seen, { major: last.ms, minor: String(last.seq), index: LAST_LINE }), isFull };

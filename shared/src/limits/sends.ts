@@ -3,7 +3,7 @@ export const SEND_LIMITS = {
   /** One attempt of `$.send.http`, and one upload or e-mail. */
   sendTimeoutMs: 5_000,
   uploadTimeoutMs: 30_000,
-  /** What an S3 server answers to an upload: nothing, or a short error. It is XML, of which megabytes take the thread seconds. */
+  /** What an S3 server answers to an upload: nothing, or a short error. */
   maxUploadAnswerBytes: 64 * 1024,
   /** Of one send: its newest attempts, which its owner may let begin anew as often as they like. */
   maxKeptSendAttempts: 50,

@@ -17,7 +17,7 @@ it('fill the share of their own account, and the neighbour’s are sent at once'
       rounds++;
       for (let workflows = 0; workflows < 4; workflows++) await startSends(world.attacker, flood);
       await eventually(() => silent.requests.length >= 16, { what: 'the flood' });
-      const sends = await sendEach({ attacker: world.neighbour }, [['http', { url: receiver.url }]]);
+      const sends = await sendEach({ attacker: world.neighbour, sql: world.sql }, [['http', { url: receiver.url }]]);
       expect(sends).toMatchObject([{ status: 'delivered', attempts: [{ status_code: 200 }] }]);
     });
     // Those of one host narrow with each timeout.

@@ -9,7 +9,9 @@ const world = hostile();
 it('are answered as what does not exist, and nothing happens to them', async () => {
   const settings = { region: 'eu-central-1', access_key_id: 'AKIANEIGHBOUR', secret_access_key: 'neighbours-secret' };
   await world.neighbour.api('PUT', '/sends/s3', settings);
-  const [send] = await sendEach({ attacker: world.neighbour }, [['email', { subject: 'a', text: 'b' }]]);
+  const [send] = await sendEach({ attacker: world.neighbour, sql: world.sql }, [
+    ['email', { subject: 'a', text: 'b' }],
+  ]);
   const [row] = await world.sql<
     { execution_id: string }[]
   >`select execution_id from sends where id = ${send?.id ?? ''}`;
