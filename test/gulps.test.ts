@@ -115,7 +115,7 @@ test('a body whose length was announced is taken as it is read', async () => {
   expect(pieces).toBeLessThan(200);
 });
 
-const withLength = (body: string) => `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const postOf = (body: string) => `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 test('a body in chunks of a byte behind one whose length was announced is taken as any other', async () => {
   const CHUNKS = 10_000;
@@ -126,7 +126,7 @@ test('a body in chunks of a byte behind one whose length was announced is taken 
     waiting.push(request);
     request.on('end', () => response.end(`<>${request.headers['content-length'] ?? ''}</>`));
   });
-  const write = () => client.write((withLength('a'.repeat(3_000)) + HEAD + inBytes(CHUNKS) + END).repeat(5));
+  const write = () => client.write((postOf('a'.repeat(3_000)) + HEAD + inBytes(CHUNKS) + END).repeat(5));
   write();
   for (let turns = 0; turns < 200; turns++) {
     await nextTurn();
