@@ -61,6 +61,28 @@ it('a token that lives for seconds is renewed by the clock', async () => {
   expect(renewed.oauth_access_token).not.toBe(first.oauth_access_token);
 });
 
+it('a new token is not lost where the database is away as it is stored', async () => {
+  const id = await connect(headwater);
+  const first = await tokensOf(id);
+  await makeDue(headwater.sql, id, { expired: true });
+  await headwater.sql.unsafe(`
+    create sequence away;
+    create function be_away() returns trigger language plpgsql as $$ begin
+      if nextval('away') <= 2 then raise 'away' using errcode = '53300'; end if;
+      return new;
+    end $$;
+    create trigger be_away before update on connected_accounts for each row
+      when (new.version <> old.version) execute function be_away();`);
+  try {
+    const second = await tokensOf(id);
+    expect(second.oauth_refresh_token).not.toBe(first.oauth_refresh_token);
+    expect(await worksAt(second.oauth_access_token)).toBe(true);
+    expect(refreshes()).toHaveLength(1);
+  } finally {
+    await headwater.sql.unsafe('drop trigger be_away on connected_accounts; drop function be_away; drop sequence away');
+  }
+});
+
 it('a token that has ended before it arrives is renewed once for each who asks, not again and again', async () => {
   const id = await connect(headwater);
   await makeDue(headwater.sql, id, { expired: true });

@@ -1,5 +1,6 @@
 import { recordHealth } from '../store/change-connected-account.ts';
 import { endRefreshLease } from '../store/lease-refresh.ts';
+import { askUntilBack } from '../store/lost-connection.ts';
 import { replaceCredentials } from '../store/put-connected-account.ts';
 import type { ConnectedAccountRow } from '../store/read-connected-accounts.ts';
 import { type AccountContext, partyOf, sealCredentials } from './account-context.ts';
@@ -11,30 +12,33 @@ import { refreshTokens } from './token-endpoint.ts';
 export type RefreshOutcome = { ok: true } | ({ ok: false } & TokenFault);
 
 /**
- * Fetches a new access token and stores it with whatever refresh token came along. The caller holds the lease of the account,
- * which ends with this. A refusal makes the account dead; everything else leaves it as it was.
+ * Fetches a new access token and stores it with whatever refresh token came along. The caller holds the lease of the account `until`
+ * then, which ends with this. A refusal makes the account dead; everything else leaves it as it was.
  */
 export async function refreshLeased(
   context: AccountContext,
   row: ConnectedAccountRow,
   credentials: StoredCredentials,
+  until: string,
 ): Promise<RefreshOutcome> {
   const { sql, log } = context;
   const { account_id: accountId, id, version } = row;
+  const lease = { version, until };
   try {
     const outcome = await fetchTokens(context, row, credentials);
     if (outcome.ok) {
       // False: connected anew or deleted meanwhile, which the caller sees when it reads again.
-      await store(context, row, credentials, outcome.grant);
+      // The provider has ended the refresh token before: with this one lost, somebody would have to connect again.
+      await askUntilBack(() => store(context, row, credentials, outcome.grant));
       return { ok: true };
     }
     log.info({ connected_account: id, kind: outcome.kind }, 'an access token was not renewed');
     if (outcome.kind === 'refused') {
       await recordHealth(sql, accountId, id, { version, state: 'dead', reason: outcome.message, isCheck: false });
-    } else await endRefreshLease(sql, accountId, id, version);
+    } else await endRefreshLease(sql, accountId, id, lease);
     return outcome;
   } catch (error) {
-    await endRefreshLease(sql, accountId, id, version);
+    await endRefreshLease(sql, accountId, id, lease);
     throw error;
   }
 }

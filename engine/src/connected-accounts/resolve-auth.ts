@@ -89,8 +89,9 @@ async function tryOnce(
     return end(context, row, 'The access token has expired, and the provider gave no refresh token');
   }
   const lease = { version: row.version, seconds: LIMITS.refreshLeaseSeconds };
-  if (!row.is_leased && (await leaseRefresh(context.sql, row.account_id, row.id, lease))) {
-    const refreshed = await refreshLeased(context, row, credentials);
+  const until = row.is_leased ? undefined : await leaseRefresh(context.sql, row.account_id, row.id, lease);
+  if (until !== undefined) {
+    const refreshed = await refreshLeased(context, row, credentials, until);
     if (refreshed.ok) return 'renewed';
     const { limit } = refreshed;
     if (refreshed.kind === 'refused') return fail(deadMessage({ ...row, reason: refreshed.message }), limit);

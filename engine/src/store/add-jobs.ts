@@ -22,7 +22,8 @@ const MAX_TRIES = 5;
 export async function addJobs(tx: Sql | Transaction, specs: readonly JobSpec[]): Promise<void> {
   if (specs.length === 0) return;
   const byKey = new Map(specs.map((spec) => [spec.key, spec]));
-  const unique = [...byKey.values()];
+  // In one order, so that two transactions that add some of the same do not wait for each other.
+  const unique = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   // add_jobs skips a key whose job was started between its own two statements; that job may not see our rows. Called
   // again, it finds the started job and adds a new one.
   for (let tries = 0; tries < MAX_TRIES; tries++) {

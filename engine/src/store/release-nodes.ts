@@ -14,7 +14,7 @@ export interface ReleasedNodes {
 }
 
 /** One node at a time releases: two would wait for each other's rows. */
-const RELEASE_LOCK = 4_815_162_345;
+const RELEASE_LOCK = 4_815_162_347;
 
 /**
  * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued and their locked jobs

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { addJobs } from '../engine/src/store/add-jobs.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+it('jobs are added in the order of their keys, in which no two transactions wait for each other', async () => {
+  const { sql } = database.db;
+  const keys = ['job:c', 'job:a', 'job:b'];
+  await addJobs(
+    sql,
+    keys.map((key) => ({ task: 'none', payload: {}, key })),
+  );
+  const rows = await sql<{ key: string }[]>`select key from graphile_worker.jobs where key like 'job:%' order by id`;
+  expect(rows.map(({ key }) => key)).toEqual(keys.toSorted());
+});
