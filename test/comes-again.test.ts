@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comesAgain } from '../engine/src/store/comes-again.ts';
+import { comesAgain, wasRolledBack } from '../engine/src/store/comes-again.ts';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
@@ -42,4 +42,13 @@ test.each([
 test('what nobody knows may pass, and costs no events', () => {
   const port = Object.assign(new RangeError('port'), { code: 'ERR_SOCKET_BAD_PORT' });
   for (const error of [new Error('odd'), port, undefined]) expect(comesAgain(error)).toBe(false);
+});
+
+test('only of a deadlock or a failed serialization is it certain that nothing was stored', () => {
+  for (const code of ['40001', '40P01']) {
+    expect(wasRolledBack(withCode(code))).toBe(true);
+    expect(wasRolledBack(new Error('Failed query', { cause: withCode(code) }))).toBe(true);
+  }
+  for (const code of ['40003', '57P01', '08006', 'CONNECTION_CLOSED', ''])
+    expect(wasRolledBack(withCode(code))).toBe(false);
 });

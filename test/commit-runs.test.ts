@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunCommit } from '../engine/src/events/commit-plan.ts';
 import { createBatcher, isDataError } from '../engine/src/store/batcher.ts';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';
+import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { eventually } from './support/eventually.ts';
 
 let test: TestDatabase;
 let accountId: string;
@@ -133,6 +135,24 @@ describe('a commit', () => {
       commit(b.slice(10), 'node_b'),
     ]);
     expect((await storedIds()).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => String(i)));
+  });
+
+  it('that waits for an invocation holds none with a greater id, whichever of them ends', async () => {
+    const [first, second, third] = [await invocation('node_a'), await invocation('node_a'), await invocation('node_a')]
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((held) => runOf(held, [held.id]));
+    let committed: ReturnType<typeof commit> | undefined;
+    await test.db.sql.begin(async (tx) => {
+      // Its lease is as it was: whoever waited for the row goes on with what it is now.
+      await tx`update invocations set attempts = 5 where id = ${first!.invocation!.id}`;
+      committed = commit([third!, { ...second!, final: false }, first!]);
+      await eventually(async () => (await blockedBy(tx)).length > 0);
+      const others = [second!.invocation!.id, third!.invocation!.id];
+      expect(await tx`select from invocations where id = any(${others}::text[]) for update nowait`).toHaveLength(2);
+    });
+    expect((await committed)?.map((run) => run.committed)).toEqual([true, true, true]);
+    const left = await test.db.sql<{ id: string }[]>`select id from invocations where source_id = ${sourceId}`;
+    expect(left.map(({ id }) => id)).toEqual([second!.invocation!.id]);
   });
 
   it('gives events of one emitter ids that only grow, also when the clock goes back', async () => {

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
@@ -47,4 +48,51 @@ test('a run whose events cannot be stored ends as failed, also where the databas
     'a commit failed and is tried again',
     'a commit failed and is tried again',
   ]);
+});
+
+/** Two inserts of such an event end as a transaction does that another one has to go past. */
+async function deadlockTwice(text: string): Promise<void> {
+  await hw.sql.unsafe(`
+    create sequence deadlocks_${text};
+    create function deadlock_${text}() returns trigger language plpgsql as $$ begin
+      if nextval('deadlocks_${text}') <= 2 then raise 'deadlock detected' using errcode = '40P01'; end if;
+      return new;
+    end $$;
+    create trigger deadlock_${text} before insert on events for each row when (new.data like '%${text}%')
+      execute function deadlock_${text}();`);
+}
+
+const AGAIN = 'a commit failed and is tried again';
+const triedAgain = () => lines.filter(({ msg }) => msg === AGAIN).length;
+
+test('a part of a run that the database rolled back is committed again, once', async () => {
+  await deadlockTwice('piece');
+  const before = triedAgain();
+  const count = LIMITS.partialCommitEmits + 1;
+  const source = await hw.deploy(
+    `export default { name: 'Pieces', version: '1', props: { http: '$.interface.http' },
+       run(event) {
+         this.$emit('piece');
+         for (let n = 1; n < ${count}; n++) this.$emit(n);
+       } };`,
+  );
+  expect((await post(source.endpoint, {})).status).toBe(200);
+  const stored = () => hw.sql<{ data: string }[]>`
+    select data from events where emitter_id = ${source.id} and channel = '' order by indexed_at_ms, seq`;
+  await eventually(async () => (await stored()).length >= count);
+  await hw.untilIdle();
+  const expected = ['piece', ...Array.from({ length: count - 1 }, (_, n) => n + 1)];
+  expect((await stored()).map(({ data }) => JSON.parse(data))).toEqual(expected);
+  expect(triedAgain()).toBe(before + 2);
+});
+
+test('so is what a hook brought', async () => {
+  await deadlockTwice('hooked');
+  const before = triedAgain();
+  const source = await hw.deploy(
+    `export default { name: 'Hooked', version: '1', hooks: { activate() { this.$emit('hooked'); } }, run() {} };`,
+  );
+  expect(triedAgain()).toBe(before + 2);
+  const events = await hw.untilEvents(source.id, 1);
+  expect(events.map(({ event }) => event)).toEqual(['hooked']);
 });

@@ -95,7 +95,10 @@ test.each(calls)('%s at the same time are bounded', async (_title, body, limit) 
 });
 
 test('a process counts the calls of a run itself, whatever its isolate says', async () => {
-  const { limits, text } = { limits: { ...pickGuestLimits(accountLimits()), maxOpenCalls: 2 }, text: '' };
+  const { limits, text } = {
+    limits: { ...pickGuestLimits(accountLimits()), maxOpenCalls: 2, maxOpenCallBytes: 20 },
+    text: '',
+  };
   const run = new ProcessRun(
     1,
     { cpuMs: 1_000, wallMs: 1_000, wallLimit: 'timerRunWallMs', memoryMb: 128 },
@@ -103,11 +106,12 @@ test('a process counts the calls of a run itself, whatever its isolate says', as
     new CpuClock(),
   );
   const work = Promise.withResolvers<void>();
-  const first = run.workBeside(() => work.promise);
-  expect(run.openCallsOver()).toBeUndefined();
-  const second = run.workBeside(() => work.promise);
-  expect(run.openCallsOver()).toEqual({ name: 'maxOpenCalls', value: 2, used: 3 });
+  const first = run.workBeside(10, () => work.promise);
+  expect(run.openCallsOver(1)).toBeUndefined();
+  expect(run.openCallsOver(11)).toEqual({ name: 'maxOpenCallBytes', value: 20, used: 21 });
+  const second = run.workBeside(10, () => work.promise);
+  expect(run.openCallsOver(1)).toEqual({ name: 'maxOpenCalls', value: 2, used: 3 });
   work.resolve();
   await Promise.all([first, second]);
-  expect(run.openCallsOver()).toBeUndefined();
+  expect(run.openCallsOver(1)).toBeUndefined();
 });

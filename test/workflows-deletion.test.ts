@@ -145,6 +145,27 @@ test('what waits for a deleted workflow is cancelled in short transactions, and 
   expect(await count(sql`select count(*) from execution_steps`)).toBe(parked.length);
 });
 
+test('a step that a node writes while the deletion waits for it goes as well', async () => {
+  const id = await flow();
+  const execution = newId('execution');
+  const { sql, accountId } = hw;
+  await sql`
+    insert into invocations (id, account_id, source_id, kind, event, leased_by)
+    select ${execution}, ${accountId}, ${id}, 'manual', '{}', id from nodes limit 1`;
+  let deletion: ReturnType<Headwater['api']> | undefined;
+  await sql.begin(async (tx) => {
+    // As a node does that has run the step.
+    await tx`select from invocations where id = ${execution} for share`;
+    await tx`
+      insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, exports, logs, started_at, ended_at)
+      values (${execution}, 0, ${accountId}, 'd_1', 'only', 'done', 1, '{}', '[]', now(), now())`;
+    deletion = hw.api('DELETE', `/workflows/${id}`);
+    await eventually(async () => (await blockedBy(tx)).length > 0);
+  });
+  expect((await deletion)?.status).toBe(204);
+  expect(await sql`select from execution_steps where execution_id = ${execution}`).toHaveLength(0);
+});
+
 test('runs by hand that come together for a workflow with a limit of its queue share transactions', async () => {
   const id = await flow({ queue_limit: 50 });
   const insertedBy = await watchTransactions('insert');

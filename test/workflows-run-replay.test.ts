@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { blockedBy } from './support/blocked-backends.ts';
+import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -76,6 +78,38 @@ it('of another version steps are taken over as far as the two are the same', asy
   await replay(failed, { from: 'failed', deployment: 'newest' });
   await untilExecutions(headwater.sql, id, 2);
   expect(receiver.requests.map(({ url }) => url)).toEqual(['/a', '/first', '/a']);
+});
+
+it('what retention deletes before a replay has taken over its steps is not run a second time', async () => {
+  for (const what of ['executions', 'steps'] as const) {
+    const { id, failed, deploymentId } = await failedWorkflow();
+    let replayed: ReturnType<typeof replay> | undefined;
+    await headwater.sql.begin(async (tx) => {
+      // It is read, with its steps, and the version is being waited for.
+      await tx`select from deployments where id = ${deploymentId} for update`;
+      replayed = replay(failed, { from: 'failed' });
+      await eventually(async () => (await blockedBy(tx)).length > 0);
+      if (what === 'executions') await tx`delete from executions where id = ${failed}`;
+      await tx`delete from execution_steps where execution_id = ${failed}`;
+    });
+    expect(await replayed).toMatchObject({ status: 409, text: expect.stringContaining('deleted meanwhile') });
+    expect(await headwater.sql`select from executions where replay_of = ${failed}`).toHaveLength(0);
+    expect(await headwater.sql`select from invocations where source_id = ${id}`).toHaveLength(0);
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/a']);
+  }
+});
+
+it('an execution and its steps are read at one moment', async () => {
+  const { failed } = await failedWorkflow();
+  let replayed: ReturnType<typeof replay> | undefined;
+  await headwater.sql.begin(async (tx) => {
+    await tx`lock table execution_steps in access exclusive mode`;
+    replayed = replay(failed, { from: 'failed' });
+    await eventually(async () => (await blockedBy(tx)).length > 0);
+    await tx`delete from executions where id = ${failed}`;
+    await tx`delete from execution_steps where execution_id = ${failed}`;
+  });
+  expect((await replayed)?.status).toBe(404);
 });
 
 it('what cannot be replayed or cancelled is refused with the reason', async () => {

@@ -125,6 +125,35 @@ it('a request that resumes before the step has ended is not lost', async () => {
   expect(execution?.steps[1]?.value).toEqual({ $return_value: '200', $resume_data: { early: 1 } });
 });
 
+it.each([
+  { after: 'a rerun', settings: {}, first: '$.flow.rerun(1); return;' },
+  { after: 'a failure', settings: { retries: 1 }, first: 'throw new Error("not yet");' },
+])('a request that resumes a later run of a step, after $after, before it has ended is not lost', async (again) => {
+  const { settings, first } = again;
+  const answering = createServer((request, response) => {
+    void post(`${headwater.url}${request.url}`, { early: 2 }).then(({ status }) => response.end(String(status)));
+  }).listen(0, '127.0.0.1');
+  await once(answering, 'listening');
+  const { port } = answering.address() as AddressInfo;
+  const { id, endpoint } = await workflow({
+    settings,
+    steps: [
+      {
+        namespace: 'wait',
+        code: action(`if ($.context.run.runs === 1) { ${first} }
+          const { pathname } = new URL($.flow.suspend().resume_url);
+          return await (await fetch("http://127.0.0.1:${port}" + pathname)).text();`),
+      },
+      LAST,
+    ],
+  });
+  await post(endpoint, {});
+  const [execution] = await untilExecutions(headwater.sql, id, 1);
+  answering.close();
+  expect(execution?.steps[1]?.value).toEqual({ $return_value: '200', $resume_data: { early: 2 } });
+  expect(await headwater.sql`select from execution_waits where workflow_id = ${id}`).toHaveLength(0);
+});
+
 it('a request that resumes at the moment the step ends is not lost', async () => {
   const statuses: number[] = [];
   const desk = createServer((request, response) => {

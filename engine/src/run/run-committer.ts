@@ -10,7 +10,7 @@ import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import { type BatcherOptions, createBatcher } from '../store/batcher.ts';
-import { comesAgain } from '../store/comes-again.ts';
+import { comesAgain, wasRolledBack } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
@@ -125,8 +125,9 @@ async function commitWithRetries(
         if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);
       }
       // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
-      // run has no such mark, nor has a hook, and is not tried again.
-      if (!run.final || run.invocation === undefined || tries === MAX_TRIES) throw error;
+      // run has no such mark, nor has a hook: they are tried again only where nothing went through.
+      const mayBeThere = (!run.final || run.invocation === undefined) && !wasRolledBack(error);
+      if (mayBeThere || tries === MAX_TRIES) throw error;
       options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
       await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
     }

@@ -5,7 +5,7 @@ import type { ChangeLease } from '../store/change-lease.ts';
 import { type Growth, leaseLost, putSourceChange, type SourceChange } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { HttpProp } from '../store/create-source.ts';
-import { deleteSource as deleteSourceRows } from '../store/delete-source.ts';
+import { deleteSource as deleteSourceRows, deleteWaitingInvocations } from '../store/delete-source.ts';
 import { readSource, type SourceRow } from '../store/read-sources.ts';
 import { checkConfigurationRoom, jsonBytes } from '../store/require-configuration-room.ts';
 import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.ts';
@@ -66,6 +66,8 @@ async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promis
   try {
     const runtime = await readRuntime(context, lease);
     if (runtime.active) await deactivate(context, lease);
+    // Not in the account's turn: it takes as long as there is much, and its other changes need not wait for it.
+    await deleteWaitingInvocations(context.db.sql, lease);
     const isGone = await inAccountTurn(context, lease.accountId, () => deleteSourceRows(context.db.sql, lease));
     if (!isGone) throw leaseLost(lease.sourceId);
   } catch (error) {

@@ -1,25 +1,71 @@
-import { and, eq, sql } from './drizzle.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { restAfterMs } from '../rest-after.ts';
 import { cancelNote } from './cancel-note.ts';
-import type { OrmTransaction } from './database.ts';
-import { deliveries } from './schema.ts';
+import type { Sql } from './database.ts';
+
+/** Deliveries that are cancelled in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+const CANCEL_BATCH = 2_000;
+/** Whoever holds one of the rows that are left is through by then. */
+const PAUSE_MS = 20;
+
+interface Cancelling {
+  accountId: string;
+  webhookId: string;
+  /** JSON text. */
+  note: string;
+  /** What came later is of a webhook that was started again, or is cancelled when it is claimed. */
+  until: string;
+}
 
 /**
- * Cancels what of a webhook's deliveries is pending, in the transaction that stops or deletes the webhook. The lease of an
- * attempt in flight stays, so that its outcome can still be recorded.
+ * Cancels what of a webhook's deliveries is pending, once it is stopped or deleted for all to see, in short transactions: in one,
+ * hundreds of thousands would keep the outcomes of everybody's attempts waiting. The lease of an attempt in flight stays, so that its
+ * outcome can still be recorded. Where this ends early, what is left is cancelled when it is claimed.
  */
-export async function cancelDeliveries(
-  tx: OrmTransaction,
-  accountId: string,
-  webhookId: string,
-  reason: string,
-): Promise<void> {
-  await tx
-    .update(deliveries)
-    .set({
-      status: 'cancelled',
-      attempts: sql`${deliveries.attempts} || ${cancelNote(reason, Date.now())}::text::jsonb`,
-    })
-    .where(
-      and(eq(deliveries.accountId, accountId), eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending')),
-    );
+export async function cancelDeliveries(sql: Sql, accountId: string, webhookId: string, reason: string): Promise<void> {
+  const [row] = await sql<{ until: string }[]>`select now()::text as until`;
+  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until: row?.until ?? 'now' };
+  for (;;) {
+    await cancelAll(sql, cancelling, 'waiting');
+    await cancelAll(sql, cancelling, 'leased');
+    if (!(await isSomeLeft(sql, cancelling))) return;
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'leased'): Promise<void> {
+  for (let mayBeMore = true; mayBeMore; ) {
+    const begunMs = performance.now();
+    mayBeMore = (await cancelSome(sql, cancelling, which)) === CANCEL_BATCH;
+    if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
+  }
+}
+
+/** What somebody has locked is passed over: attempts are recorded in the order in which they end, and each could wait for the other. */
+async function cancelSome(
+  sql: Sql,
+  { accountId, webhookId, note, until }: Cancelling,
+  which: 'waiting' | 'leased',
+): Promise<number> {
+  const isLeased = which === 'leased';
+  const { count } = await sql`
+    with found as (
+      select webhook_id, id from deliveries
+      where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
+        and created_at <= ${until}::text::timestamptz and leased_by is ${isLeased ? sql`not null` : sql`null`}
+      -- of those that wait in the order of their index, or all would be sorted each time
+      order by ${isLeased ? sql`id` : sql`leased_by, next_attempt_at`} limit ${CANCEL_BATCH} for update skip locked
+    )
+    update deliveries d set status = 'cancelled', attempts = d.attempts || ${note}::text::jsonb
+    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
+  return count;
+}
+
+async function isSomeLeft(sql: Sql, { accountId, webhookId, until }: Cancelling): Promise<boolean> {
+  const some = sql`
+    select from deliveries where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
+      and created_at <= ${until}::text::timestamptz`;
+  const [row] = await sql<{ left: boolean }[]>`
+    select exists (${some} and leased_by is null) or exists (${some} and leased_by is not null) as left`;
+  return row?.left === true;
 }

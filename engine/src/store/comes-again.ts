@@ -20,3 +20,11 @@ const OF_DATA = new Set([
   'ERR_OUT_OF_RANGE',
   'ERR_INVALID_ARG_TYPE',
 ]);
+
+/** Whether it certainly left nothing behind: the database rolled the transaction back, to let another one go on. */
+export function wasRolledBack(error: unknown): boolean {
+  return ROLLED_BACK.has(codeOf(error));
+}
+
+/** A serialization that failed, a deadlock. */
+const ROLLED_BACK = new Set(['40001', '40P01']);

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
 import type { Sql, Transaction } from './database.ts';
 import { rowsOf } from './rows-of.ts';
@@ -60,14 +61,7 @@ function storeAndEnd(
 function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const rows = commits.flatMap(({ key, steps }) => steps.map((step) => ({ key, step })));
   const of = <T>(read: (step: StepRow) => T) => rows.map(({ step }) => read(step));
-  const waited = commits.filter(({ endsWait }) => endsWait).map(({ key }) => key.id);
-  const over =
-    waited.length === 0
-      ? sql``
-      : sql`over as (
-      delete from execution_waits where execution_id in (select id from ours) and execution_id = any(${waited}::text[])
-    ), `;
-  return sql`${over}stored as (
+  return sql`${overWaits(sql, commits)}stored as (
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value,
         exports, logs, sends, error, started_at, ended_at)
       select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
@@ -95,6 +89,25 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, error = excluded.error,
         started_at = excluded.started_at, ended_at = excluded.ended_at
     )`;
+}
+
+/** What came early beside a wait that is over, for the run that ended or for a step behind it, becomes a row of its own. */
+function overWaits(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
+  const waited = commits.filter(({ endsWait }) => endsWait);
+  if (waited.length === 0) return sql``;
+  const going = waited.filter(({ end }) => end === undefined);
+  return sql`over as (
+      delete from execution_waits
+      where execution_id in (select id from ours) and execution_id = any(${waited.map(({ key }) => key.id)}::text[])
+        and kind in ('retry', 'rerun')
+      returning *
+    ), early as (
+      insert into execution_waits (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, resume_data,
+        bytes)
+      select execution_id, account_id, workflow_id, 'early', early_position, early_runs, early_token, now(), early_data,
+        ${LIMITS.waitingOverheadBytes}::int8 + octet_length(early_data)
+      from over where early_token is not null and execution_id = any(${going.map(({ key }) => key.id)}::text[])
+    ), `;
 }
 
 /** An execution that has waited, or replays another, has its row already. */

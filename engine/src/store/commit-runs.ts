@@ -174,24 +174,24 @@ interface Read {
 
 async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise<Read> {
   // The end of an execution deletes its invocation when it is written.
-  const isEnded = (run: RunCommit) => run.final && run.execution === undefined;
-  const ended = leases(runs.filter(isEnded));
-  const going = leases(runs.filter((run) => !isEnded(run)));
+  const held = leases(runs, (run) => run.final && run.execution === undefined);
   const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
-  const [, endedRows, goingRows, stateRows, sizeRows, listenerRows] = await Promise.all([
+  const [, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
     connection`begin`,
-    ended.ids.length === 0
+    held.ids.length === 0
       ? []
-      : connection<{ id: string }[]>`
-        delete from invocations i using unnest(${ended.ids}::text[], ${ended.nodes}::text[]) as mine(id, node)
-        where i.id = mine.id and i.leased_by = mine.node returning i.id`,
-    going.ids.length === 0
-      ? []
-      : connection<{ id: string }[]>`
-        select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as mine(id, node)
-        on i.id = mine.id and i.leased_by = mine.node for update of i`,
+      : // In the order of their ids, whatever becomes of them: two transactions never wait for each other.
+        connection<{ id: string }[]>`
+        with ours as materialized (
+          select i.id, mine.ends from invocations i
+          join unnest(${held.ids}::text[], ${held.nodes}::text[], ${held.ends}::int4[]) as mine(id, node, ends)
+          on i.id = mine.id and i.leased_by = mine.node order by i.id for update of i
+        ), ended as (
+          delete from invocations i using ours where i.id = ours.id and ours.ends = 1
+        )
+        select id from ours`,
     connection<StateColumns[]>`
       select emitter_id, last_event_ms, last_event_seq, dedupe, db_bytes from emitter_state
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
@@ -200,7 +200,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
     readListeners(connection, accountIds, sourceIds, channelsOf(runs)),
   ]);
   return {
-    ours: new Set([...endedRows, ...goingRows].map((row) => row.id)),
+    ours: new Set(ourRows.map((row) => row.id)),
     states: statesOf(stateRows, sizeRows),
     listeners: listenerRows.map(listenerOf),
   };
@@ -230,9 +230,14 @@ function statesOf(rows: readonly StateColumns[], sizes: readonly DbSizeRow[]): M
   );
 }
 
-function leases(runs: readonly RunCommit[]): { ids: string[]; nodes: string[] } {
-  const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [run.invocation]));
-  return { ids: held.map((invocation) => invocation.id), nodes: held.map((invocation) => invocation.leasedBy) };
+function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean) {
+  const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [{ run, ...run.invocation }]));
+  return {
+    ids: held.map(({ id }) => id),
+    nodes: held.map(({ leasedBy }) => leasedBy),
+    // The client takes a list of booleans for one.
+    ends: held.map(({ run }) => (isEnded(run) ? 1 : 0)),
+  };
 }
 
 function isStillOurs(run: RunCommit, ours: ReadonlySet<string>): boolean {

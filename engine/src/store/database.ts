@@ -11,7 +11,6 @@ import { type ClientEvents, createRenewedClient } from './renewed-client.ts';
  */
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
-export type OrmTransaction = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0];
 
 export interface Database {
   sql: Sql;

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { restAfterMs } from '../rest-after.ts';
 import type { ChangeLease } from './change-lease.ts';
 import type { Sql } from './database.ts';
 import { noteUnusedCode } from './delete-unused-code.ts';
@@ -19,6 +21,8 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
     if (rows.length === 0) return false;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await dropTimers(tx, id);
+    // In the order in which commits lock them.
+    await tx`select from invocations where account_id = ${accountId} and source_id = ${id} order by id for update`;
     await tx`delete from invocations where account_id = ${accountId} and source_id = ${id}`;
     // Before the subscriptions: see subscribeNewEmitter.
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
@@ -31,9 +35,45 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
   });
 }
 
+/** Invocations that are deleted in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+const DELETE_BATCH = 2_000;
+
+/**
+ * Deletes what waits for a source that is about to be deleted, in short transactions: together with the deletion, hundreds of thousands
+ * would keep commits and ticks of everybody waiting. What comes meanwhile, and what runs, the deletion finds. Only once nothing but
+ * the deletion is left to do, as it cannot be taken back. Ends early where the lease was lost.
+ */
+export async function deleteWaitingInvocations(sql: Sql, lease: ChangeLease): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const begunMs = performance.now();
+    after = await deleteSome(sql, lease, after);
+    if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
+  }
+}
+
+/** Answers the last one where there may be more. */
+async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<string | undefined> {
+  const { accountId, sourceId, changeId, nodeId } = lease;
+  return sql.begin(async (tx) => {
+    // Until this is through nobody else takes the change over.
+    const held = await tx`
+      select from sources
+      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} for share`;
+    if (held.length === 0) return undefined;
+    const rows = await tx<{ id: string }[]>`
+      select id from invocations
+      where account_id = ${accountId} and source_id = ${sourceId} and leased_by is null and id > ${after}
+      order by leased_by, source_id, id limit ${DELETE_BATCH} for update`;
+    if (rows.length === 0) return undefined;
+    await tx`delete from invocations where id = any(${rows.map(({ id }) => id)}::text[])`;
+    return rows.length === DELETE_BATCH ? rows.at(-1)?.id : undefined;
+  });
+}
+
 /** Removes a source whose deployment failed, with all that its hooks may have left: nobody has ever seen it. */
 export async function dropUndeployedSource(sql: Sql, lease: ChangeLease): Promise<void> {
   const { accountId, sourceId: id } = lease;
+  await deleteWaitingInvocations(sql, lease);
   if (!(await deleteSource(sql, lease))) return;
   await sql.begin(async (tx) => {
     const rows = await tx`

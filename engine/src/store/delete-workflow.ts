@@ -103,11 +103,12 @@ async function cancelExecutions(
 ): Promise<void> {
   const wanted = (column: 'id' | 'execution_id') =>
     ids === undefined ? tx`` : tx`and ${tx(column)} = any(${ids}::text[])`;
-  // Steps of one that has not ended are in no list: only its record would lead to them.
+  const gone = await tx<{ id: string }[]>`
+    delete from invocations where account_id = ${accountId} and source_id = ${workflowId} ${wanted('id')} returning id`;
+  // Steps of one that has not ended are in no list: only its record would lead to them. A statement of its own: what a node had
+  // written while the one before waited for it is seen.
   await tx`
-    with gone as (delete from invocations where account_id = ${accountId} and source_id = ${workflowId}
-      ${wanted('id')} returning id)
-    delete from execution_steps s using gone
+    delete from execution_steps s using unnest(${gone.map(({ id }) => id)}::text[]) as gone(id)
     where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;
   await tx`
     with ended as (

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { InvocationKind } from '../run/invocation.ts';
 import { addRunLanes, placeOf } from './insert-invocations.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -14,23 +14,25 @@ export interface EndedExecution {
   steps: { namespace: string; status: string }[];
 }
 
-/** `running`: it has not ended. Undefined: there is none in this account. */
+/** `running`: it has not ended. Undefined: there is none in this account. In one statement: it may be deleted, with its steps, between two. */
 export async function readEndedExecution(
   sql: Sql,
   accountId: string,
   id: string,
 ): Promise<EndedExecution | 'running' | undefined> {
-  const [[invocation], [execution], steps] = await Promise.all([
-    sql`select 1 from invocations where id = ${id} and account_id = ${accountId} and starts_with(id, 'exec_')`,
-    sql<Omit<EndedExecution, 'steps'>[]>`
-      select workflow_id as "workflowId", deployment_id as "deploymentId", kind, status, event, context
-      from executions where id = ${id} and account_id = ${accountId}`,
-    sql<EndedExecution['steps']>`
-      select namespace, status from execution_steps where execution_id = ${id} and account_id = ${accountId}
-      order by position`,
-  ]);
-  if (invocation !== undefined) return 'running';
-  return execution === undefined ? undefined : { ...execution, steps: [...steps] };
+  const [row] = await sql<({ isRunning: boolean; isThere: boolean } & EndedExecution)[]>`
+    select i.id is not null as "isRunning", e.id is not null as "isThere", e.workflow_id as "workflowId",
+      e.deployment_id as "deploymentId", e.kind, e.status, e.event, e.context, (
+        select coalesce(jsonb_agg(jsonb_build_object('namespace', s.namespace, 'status', s.status) order by s.position), '[]')
+        from execution_steps s where s.execution_id = e.id and s.account_id = e.account_id
+      ) as steps
+    from (values (${id}::text, ${accountId}::text)) as k(id, account_id)
+    left join invocations i on i.id = k.id and i.account_id = k.account_id and starts_with(i.id, 'exec_')
+    left join executions e on e.id = k.id and e.account_id = k.account_id`;
+  if (row === undefined) return undefined;
+  const { isRunning, isThere, ...execution } = row;
+  if (isRunning) return 'running';
+  return isThere ? execution : undefined;
 }
 
 export interface Replay {
@@ -48,12 +50,16 @@ export interface Replay {
 
 /**
  * One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again.
- * Answers what the steps count for maxHistoryBytes; undefined: its version is not there any more.
+ * Answers what the steps count for maxHistoryBytes; undefined: its version is not there any more. Where what it replays was deleted
+ * since it was read, nothing is written: without its steps, what they have done would be done again.
  */
 export async function insertReplay(sql: Sql, replay: Replay): Promise<number | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
   return sql.begin(async (tx) => {
     if (!(await holdVersion(tx, deploymentId))) return undefined;
+    const { count: found } =
+      await tx`select from executions where id = ${of} and account_id = ${accountId} for key share`;
+    if (found === 0) throw isGone(of);
     await tx`
       insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, trace_id, replay_of,
         started_at)
@@ -67,6 +73,7 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<number | u
       from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}
       returning ${LIMITS.historyRowBytes}::int4 + coalesce(octet_length(value), 0) + octet_length(exports) + octet_length(logs)
         + coalesce(octet_length(error), 0) as bytes`;
+    if (steps.length !== completed) throw isGone(of);
     // With attempts of 1: whoever takes it looks for what it has completed.
     await tx`
       insert into invocations (id, account_id, source_id, kind, event, attempts, place)
@@ -75,6 +82,10 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<number | u
     await addRunLanes(tx, [workflowId]);
     return steps.reduce((sum, { bytes }) => sum + bytes, 0);
   });
+}
+
+function isGone(id: string): HeadwaterError {
+  return new HeadwaterError('CONFLICT', `Execution ${id} was deleted meanwhile; there is nothing left of it to replay`);
 }
 
 /** Until the replay is there, and as long as it is, its version is kept. False: it was deleted. */

@@ -89,11 +89,14 @@ function opens({ token, isOurs }: BroughtToken, now: Progress): boolean {
 
 async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, token, data, position, runs } = resumption;
-  // While a node runs it, it does not begin to wait before this is through.
-  await tx`select from invocations where id = ${id} and leased_by is not null and leased_by <> ${PARKED} for share`;
+  // While a node runs it, no end of a step is written before this is through, and none is under way: who parks it would wait for us, and
+  // we for the row of the wait that he deletes.
+  await tx`
+    select from invocations where id = ${id} and leased_by is not null and leased_by <> ${PARKED} for no key update`;
   const now = await readProgress(tx, resumption);
   if (now?.parked === true) return 'changed';
   if (now === undefined || !opens(resumption, now)) return 'refused';
+  if (await keepBeside(tx, resumption)) return { accountId: now.accountId };
   const kept = await tx`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, token, wake_at, resume_data,
       bytes)
@@ -102,7 +105,17 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
     from invocations where id = ${id}
     on conflict (execution_id) do update set position = excluded.position, runs = excluded.runs, token = excluded.token,
       wake_at = excluded.wake_at, resume_data = excluded.resume_data, bytes = excluded.bytes
-    where w.kind = 'early' and w.token <> excluded.token`;
+    where w.kind = 'early' and w.token <> excluded.token and (w.position, w.runs) <= (excluded.position, excluded.runs)`;
   if (kept.count > 0) return { accountId: now.accountId };
   return (await readProgress(tx, resumption))?.parked === true ? 'changed' : 'refused';
+}
+
+/** The wait that led to the run is there until the end of this run is written, which leaves what was brought (see overWaits). */
+async function keepBeside(tx: Transaction, { id, token, data, position, runs }: Resumption): Promise<boolean> {
+  const kept = await tx`
+    update execution_waits set early_token = ${token}, early_position = ${position}, early_runs = ${runs}, early_data = ${data},
+      bytes = bytes - coalesce(octet_length(early_data), 0) + octet_length(${data}::text)
+    where execution_id = ${id} and kind in ('retry', 'rerun') and (early_token is null
+      or (early_token <> ${token} and (early_position, early_runs) <= (${position}::int4, ${runs}::int4)))`;
+  return kept.count > 0;
 }

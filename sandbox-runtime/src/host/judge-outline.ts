@@ -33,7 +33,8 @@ export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
     return refuse(`What the component says of itself is ${used} characters; the limit is ${value} (${name})`, tooLong);
   }
   const failure = outline['error'];
-  if (isObject(failure)) return refuse(`The component could not be read: ${String(failure['message'])}`);
+  if (isObject(failure))
+    return refuse(`The component could not be read: ${textOr(failure['message'], 'it says no reason')}`);
   if (!isStorableJson(text))
     return refuse('The component says of itself a NUL character or half of a surrogate pair, which cannot be stored');
   if (outline['exported'] !== 'object') {
@@ -76,7 +77,10 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
   if (outline['run'] === 'undefined')
     errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
   else if (outline['run'] !== 'function')
-    errors.push({ path: 'run', message: `run must be a method, not a ${String(outline['run'])}` });
+    errors.push({
+      path: 'run',
+      message: `run must be a method, not a ${textOr(outline['run'], 'value of another kind')}`,
+    });
   return description;
 }
 
@@ -153,6 +157,11 @@ function exceededOf(limit: unknown): ExceededLimit | undefined {
 
 function refuse(message: string, limit?: ExceededLimit): DescribeOutcome {
   return { ok: false, errors: [{ path: 'component_code', message }], ...(limit === undefined ? {} : { limit }) };
+}
+
+/** Whatever the guest has written there. */
+function textOr(value: unknown, other: string): string {
+  return typeof value === 'string' ? value : other;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import { AskError } from './ask-error.ts';
+import { readHead } from './read-head.ts';
 import { exportKey, generateKeyPair, keyFromDer, parseKey } from './crypto-keys.ts';
 
 /** This thread serves every isolate of the process: what would keep it busy for seconds is refused. */
@@ -13,9 +14,14 @@ const PBKDF2_COST: Readonly<Record<string, [weight: number, blockBytes: number]>
   sha512: [3, 64],
 };
 const OTHER_PBKDF2_COST = [8, 16] as const;
+const SHA256_BYTES = 32;
 const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
 const MAX_SCRYPT_WORK = 2 ** 21;
 const MAX_DERIVED_BYTES = 1024 * 1024;
+/** Each block that is derived hashes the salt once more. */
+const MAX_SALT_BYTES = 64 * 1024;
+/** What the salts of all blocks have together: half a second. */
+const MAX_SALTED_BYTES = 2 ** 28;
 
 /** The arguments of one operation, from the guest: nothing in it is trusted to be there or of its type. */
 type Head = Record<string, unknown>;
@@ -44,6 +50,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const [weight, blockBytes] = PBKDF2_COST[digest.toLowerCase().replace('-', '')] ?? OTHER_PBKDF2_COST;
     if (iterations * weight * Math.ceil(keyBytes / blockBytes) > MAX_PBKDF2_ROUNDS)
       throw new AskError(`PBKDF2 may take at most ${Math.floor(MAX_PBKDF2_ROUNDS / weight)} rounds of ${digest}`);
+    checkSalt(salt.byteLength, Math.ceil(keyBytes / blockBytes));
     return crypto.pbkdf2Sync(password, salt, iterations, keyBytes, digest);
   },
   scrypt: runScrypt,
@@ -79,8 +86,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 /** Answers `ASK.nodeCrypto`: one operation of `node:crypto` without state. Throws AskError or what crypto throws. */
 export function answerNodeCrypto(headJson: unknown, data: Uint8Array, second: Uint8Array): Uint8Array {
-  if (typeof headJson !== 'string') throw new AskError('This is not supported');
-  const head = JSON.parse(headJson) as Head;
+  const head = readHead(headJson) as Head;
   const name = text(head['operation']);
   const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
   if (operation === undefined) throw new AskError('This is not supported');
@@ -119,13 +125,24 @@ function runScrypt(head: Head, password: Uint8Array, salt: Uint8Array): Uint8Arr
     count(value, MAX_SCRYPT_WORK),
   ) as [number, number, number];
   if (cost * blockSize * parallelization > MAX_SCRYPT_WORK) throw new AskError('These scrypt parameters take too long');
+  const keyBytes = count(head['keyBytes'], MAX_DERIVED_BYTES);
+  const mixedBytes = 128 * blockSize * parallelization;
+  // First that many are derived from the salt, and at last the key from them.
+  checkSalt(salt.byteLength, Math.ceil(mixedBytes / SHA256_BYTES));
+  if (mixedBytes * Math.ceil(keyBytes / SHA256_BYTES) > MAX_SALTED_BYTES)
+    throw new AskError('These scrypt parameters take too long');
   const maxmem = Math.min(count(head['maxBytes'], Number.MAX_SAFE_INTEGER), MAX_SCRYPT_BYTES);
-  return crypto.scryptSync(password, salt, count(head['keyBytes'], MAX_DERIVED_BYTES), {
+  return crypto.scryptSync(password, salt, keyBytes, {
     cost,
     blockSize,
     parallelization,
     maxmem,
   });
+}
+
+function checkSalt(bytes: number, blocks: number): void {
+  if (bytes > MAX_SALT_BYTES) throw new AskError(`A salt may have at most ${MAX_SALT_BYTES} bytes here`);
+  if (bytes * blocks > MAX_SALTED_BYTES) throw new AskError('So long a salt takes too long for so long a key');
 }
 
 interface Padding {

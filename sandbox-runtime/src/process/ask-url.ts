@@ -1,4 +1,5 @@
 import { AskError } from './ask-error.ts';
+import { readHead } from './read-head.ts';
 
 /** Far above what any server takes, and a parse of it is still quick. */
 const MAX_URL_CHARS = 1024 * 1024;
@@ -22,7 +23,7 @@ const SETTABLE = [
  */
 export function answerUrl(order: string): string {
   if (order.length > MAX_URL_CHARS) throw new AskError('The URL is too long');
-  const [first, second, third] = JSON.parse(order) as unknown[];
+  const [first, second, third] = readHead(order) as unknown[];
   if (typeof first !== 'string') throw new AskError('The URL must be text');
   const url = typeof third === 'string' ? setPart(first, second, third) : URL.parse(first, asText(second));
   if (url === null) return '';

@@ -1,5 +1,6 @@
 import { KeyObject, webcrypto } from 'node:crypto';
 import { types } from 'node:util';
+import { readHead } from './read-head.ts';
 
 /*
  * The sandbox process's half of `crypto.subtle`. A call is JSON, with places in one block of bytes where the standard has
@@ -14,6 +15,7 @@ const MAX_RSA_BITS = 4_096;
 /** Of PBKDF2, times the blocks that are derived: some seconds. */
 const MAX_ITERATIONS = 20_000_000;
 const MAX_DERIVED_BITS = 65_536;
+const MAX_SALT_BYTES = 64 * 1024;
 const MIN_DERIVED_BITS = 512;
 const SHORTEST_HASH_BITS = 160;
 const MAX_MESSAGE_CHARS = 300;
@@ -62,7 +64,7 @@ export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<
   try {
     if (bytes.byteLength > MAX_DATA_BYTES || head.length > MAX_HEAD_CHARS)
       throw refuse(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
-    const { method, args } = JSON.parse(head) as { method: unknown; args: unknown[] };
+    const { method, args } = readHead(head) as { method: unknown; args: unknown[] };
     const known = METHODS.find((name) => name === method);
     if (known === undefined || !Array.isArray(args)) throw refuse('This is not supported');
     const packed = new Packed();
@@ -87,9 +89,12 @@ function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void
   const lengths = [...args, ...algorithms.map((algorithm) => algorithm['length'])].map(Number).filter(Number.isFinite);
   const bits = Math.max(MIN_DERIVED_BITS, ...lengths);
   if (bits > MAX_DERIVED_BITS) throw refuse(`At most ${MAX_DERIVED_BITS} bits can be made or derived at once`);
-  for (const { name, modulusLength, iterations } of algorithms) {
+  for (const { name, modulusLength, iterations, salt } of algorithms) {
     if (!ALGORITHMS.has(String(name).toUpperCase()))
       throw new DOMException(`The algorithm '${String(name).slice(0, 50)}' is not supported`, 'NotSupportedError');
+    // Each block that is derived hashes it once more.
+    if (/^pbkdf2$/i.test(String(name)) && salt instanceof Uint8Array && salt.byteLength > MAX_SALT_BYTES)
+      throw refuse(`A salt may have at most ${MAX_SALT_BYTES} bytes here`);
     if (Number(modulusLength) > MAX_RSA_BITS) throw refuse(`RSA keys have at most ${MAX_RSA_BITS} bits here`);
     if (Number(iterations) * Math.ceil(bits / SHORTEST_HASH_BITS) > MAX_ITERATIONS)
       throw refuse(`At most ${MAX_ITERATIONS} iterations can be done at once, for all blocks together`);

@@ -1,5 +1,6 @@
 import * as zlib from 'node:zlib';
 import { AskError } from './ask-error.ts';
+import { readHead } from './read-head.ts';
 
 /** More than an isolate could hold of it; a bomb stops here. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -39,15 +40,14 @@ const NUMBERS = ['level', 'memLevel', 'strategy', 'windowBits', 'flush', 'finish
 
 /** Answers `ASK.zlib`: one whole body through one of Node's zlib functions. Throws AskError or what zlib throws. */
 export function answerZlib(headJson: unknown, data: Uint8Array): Uint8Array {
-  const { method, options } = readHead(headJson);
+  const { method, options } = readOrder(headJson);
   const work = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
   return new Uint8Array(work(data, { ...readOptions(options), ...easedParams(method, options, data.byteLength) }));
 }
 
-function readHead(json: unknown): { method: string; options: Record<string, unknown> } {
-  if (typeof json !== 'string') throw new AskError('This is not supported');
-  const { method, options } = JSON.parse(json) as { method?: unknown; options?: unknown };
+function readOrder(json: unknown): { method: string; options: Record<string, unknown> } {
+  const { method, options } = readHead(json) as { method?: unknown; options?: unknown };
   if (typeof method !== 'string' || typeof options !== 'object' || options === null)
     throw new AskError('This is not supported');
   return { method, options: options as Record<string, unknown> };

@@ -12,7 +12,7 @@ export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: Lo
   const { maxLogLinesPerRun: value } = guestLimits.limits;
   if (budget.logLines > value) return undefined;
   const passed = budget.logLines === value ? lastLine(line.atMs, value) : line;
-  const exceeded = budget.takeLogLine(passed.message.length);
+  const exceeded = budget.takeLogLine(Buffer.byteLength(passed.message));
   if (exceeded === undefined) reporter.log(run.run, passed);
   return exceeded;
 }

@@ -31,6 +31,7 @@ export class ProcessRun {
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();
   #openCalls = 0;
+  #openBytes = 0;
   readonly #clock: CpuClock;
   readonly #clockStartNs: number;
   cpuNs = 0;
@@ -78,19 +79,25 @@ export class ProcessRun {
     this.#reads.clear();
   }
 
-  /** Set where the run may have no more work beside its isolate open. The guest has counted before: one that keeps to it never gets here. */
-  openCallsOver(): ExceededLimit | undefined {
-    const { maxOpenCalls } = this.guestLimits.limits;
-    const used = this.#openCalls + 1;
-    return used > maxOpenCalls ? { name: 'maxOpenCalls', value: maxOpenCalls, used } : undefined;
+  /**
+   * Set where the run may have no more work, of so many bytes, beside its isolate open. The guest has counted before: one that keeps to it
+   * never gets here.
+   */
+  openCallsOver(bytes: number): ExceededLimit | undefined {
+    const { maxOpenCalls, maxOpenCallBytes } = this.guestLimits.limits;
+    const calls = this.#openCalls + 1;
+    if (calls > maxOpenCalls) return { name: 'maxOpenCalls', value: maxOpenCalls, used: calls };
+    const used = this.#openBytes + bytes;
+    return used > maxOpenCallBytes ? { name: 'maxOpenCallBytes', value: maxOpenCallBytes, used } : undefined;
   }
 
   /**
    * Does work for the run beside its isolate, one piece after another, and counts its time as the run's: so the time is that
    * of one thread. Rejects with what the work throws. How much of it may wait is up to the caller: `openCallsOver`.
    */
-  async workBeside<Result>(work: () => Promise<Result> | undefined): Promise<Result | undefined> {
+  async workBeside<Result>(bytes: number, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
     this.#openCalls += 1;
+    this.#openBytes += bytes;
     const done = this.#lastCall.then(async () => {
       const startedAtMs = performance.now();
       const result = await work();
@@ -101,6 +108,7 @@ export class ProcessRun {
     this.#lastCall = done.catch(() => undefined);
     return await done.finally(() => {
       this.#openCalls -= 1;
+      this.#openBytes -= bytes;
     });
   }
 

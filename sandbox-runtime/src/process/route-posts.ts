@@ -63,7 +63,7 @@ function routeOutput(
   switch (kind) {
     case POST.emit:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeEmit(a.length, b.length);
+      exceeded = run.budget.takeEmit(bytesOf(a), bytesOf(b));
       if (exceeded === undefined) reporter.emit(run.run, a, b);
       break;
     case POST.log:
@@ -76,7 +76,7 @@ function routeOutput(
       break;
     case POST.dbSet:
       if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeNamedValue(a.length + b.length);
+      exceeded = run.budget.takeStored(a, b);
       if (exceeded === undefined) reporter.dbSet(run.run, a, b);
       break;
     case POST.fetch:
@@ -98,11 +98,11 @@ function routeOutput(
       exceeded = routeStepPost(reporter, run, kind, a, b, c);
       break;
     case POST.done:
-      if (typeof a === 'string') exceeded = run.budget.takeBytes(a.length);
+      if (typeof a === 'string') exceeded = run.budget.takeResult(bytesOf(a));
       if (exceeded === undefined) return routes.done(isolate, run, typeof a === 'string' ? a : undefined);
       break;
     case POST.failed:
-      return routes.failed(isolate, run, String(a));
+      return routes.failed(isolate, run, typeof a === 'string' ? a : '');
   }
   if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);
 }

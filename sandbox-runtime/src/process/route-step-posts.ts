@@ -15,7 +15,7 @@ export function routeStepPost(
   if (typeof a !== 'string') return undefined;
   if (kind === POST.stepFlow) {
     const context = typeof b === 'string' ? b : undefined;
-    const exceeded = budget.takeBytes(a.length + (context?.length ?? 0));
+    const exceeded = budget.takeBytes(a.length + bytesOf(context ?? ''));
     if (exceeded === undefined) reporter.stepFlow(run, a, context);
     return exceeded;
   }
@@ -27,16 +27,16 @@ export function routeStepPost(
   }
   if (typeof b !== 'string') return undefined;
   const isExport = kind === POST.stepExport;
-  const exceeded = isExport ? budget.takeExport(a, b) : budget.takeSend(b.length);
+  const exceeded = isExport ? budget.takeExport(a, b) : budget.takeSend(bytesOf(b));
   if (exceeded !== undefined) return exceeded;
   if (isExport) reporter.stepExport(run, a, b);
   else reporter.stepSend(run, a, b);
   return undefined;
 }
 
-/** As the host counts it. */
+/** In UTF-8; of bytes what came with them too, which is all of the buffer that they are a part of. */
 export function bytesOf(content: string | Uint8Array): number {
-  return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.buffer.byteLength;
 }
 
 /** What crosses as a body. */

@@ -211,9 +211,10 @@ export class SandboxWorker {
   }
 
   #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
-    const exceeded = run.openCallsOver();
+    const size = head.length + bytes.buffer.byteLength;
+    const exceeded = run.openCallsOver(size);
     if (exceeded !== undefined) return this.#end(isolate, run, limitFault(exceeded));
-    const answer = run.workBeside(() => (run.over ? undefined : answerWebCrypto(head, bytes)));
+    const answer = run.workBeside(size, () => (run.over ? undefined : answerWebCrypto(head, bytes)));
     const answered = answer.then((given) => {
       if (given === undefined || isolate.dead) return;
       if (isolate.guest.cpuMsOf(run) > run.limits.cpuMs) return this.#overCpu(isolate, run);

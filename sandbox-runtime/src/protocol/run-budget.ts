@@ -2,13 +2,20 @@ import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/share
 
 type OutputLimits = Pick<
   AccountLimits,
-  'maxEventBytes' | 'maxEmitsPerRun' | 'maxExportBytes' | 'maxSendsPerRun' | 'maxLogLinesPerRun' | 'maxRunOutputBytes'
+  | 'maxEventBytes'
+  | 'maxEmitsPerRun'
+  | 'maxExportBytes'
+  | 'maxResultBytes'
+  | 'maxDbValueBytes'
+  | 'maxSendsPerRun'
+  | 'maxLogLinesPerRun'
+  | 'maxRunOutputBytes'
 >;
 
 /**
  * Counts what one run puts out. The guest keeps the same counts for a clear error at the right line; this one holds where
- * the guest cannot reach it. Every method answers the limit that was gone over: the run has to end. Bytes may be given as
- * UTF-16 units; each of them is at least one byte.
+ * the guest cannot reach it. Every method answers the limit that was gone over: the run has to end. The process counts texts in bytes, the
+ * host in UTF-16 units, each of which is at least one.
  */
 export class RunBudget {
   readonly #limits: OutputLimits;
@@ -57,8 +64,25 @@ export class RunBudget {
 
   takeExport(name: string, json: string): ExceededLimit | undefined {
     const { maxExportBytes: value } = this.#limits;
-    if (json.length > value) return { name: 'maxExportBytes', value, used: json.length };
-    return this.takeNamedValue(name.length + json.length);
+    const used = Buffer.byteLength(json);
+    if (used > value) return { name: 'maxExportBytes', value, used };
+    return this.takeNamedValue(name.length + used);
+  }
+
+  /** A value for `$.service.db`. */
+  takeStored(key: string, json: string): ExceededLimit | undefined {
+    const [keyBytes, bytes] = [Buffer.byteLength(key), Buffer.byteLength(json)];
+    const { maxDbKeyBytes } = LIMITS;
+    if (keyBytes > maxDbKeyBytes) return { name: 'maxDbKeyBytes', value: maxDbKeyBytes, used: keyBytes };
+    const { maxDbValueBytes } = this.#limits;
+    if (bytes > maxDbValueBytes) return { name: 'maxDbValueBytes', value: maxDbValueBytes, used: bytes };
+    return this.takeNamedValue(keyBytes + bytes);
+  }
+
+  takeResult(bytes: number): ExceededLimit | undefined {
+    const { maxResultBytes: value } = this.#limits;
+    if (bytes > value) return { name: 'maxResultBytes', value, used: bytes };
+    return this.takeBytes(bytes);
   }
 
   takeBytes(bytes: number): ExceededLimit | undefined {

@@ -1,0 +1,123 @@
+import { LIMITS } from '@headwater/shared';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Principal, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
+import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
+import { roomWith } from './support/account-room.ts';
+import { blockedBy } from './support/blocked-backends.ts';
+import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
+import { eventually } from './support/eventually.ts';
+
+/** As in cancel-deliveries.ts. */
+const CANCEL_BATCH = 2_000;
+
+let world: DeliveryWorld;
+let sql: DeliveryWorld['database']['db']['sql'];
+let webhooks: Webhooks;
+let who: Principal;
+let webhook: WebhookRecord;
+
+beforeAll(async () => {
+  world = await createDeliveryWorld();
+  ({ sql } = world.database.db);
+  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
+  who = await world.account();
+  await sql.unsafe(`
+    create table updates_seen (xid xid8, rows int8);
+    create function note_updates() returns trigger language plpgsql as $$ begin
+      insert into updates_seen select pg_current_xact_id(), count(*) from changed; return null;
+    end $$;
+    create trigger note_updates after update on deliveries
+      referencing new table as changed for each statement execute function note_updates();`);
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  webhook = await webhooks.create(who, { url: 'https://example.com/hook' });
+  await sql`truncate updates_seen`;
+});
+
+const stop = () => webhooks.update(who, webhook.id, { active: false });
+const remove = () => webhooks.delete(who, webhook.id);
+
+/** How many of its deliveries are in each status, by whether a node has them. */
+async function states(): Promise<Record<string, number>> {
+  const rows = Map.groupBy(await world.rows(webhook.id), (row) => `${row.status}${row.leased_by ? ' leased' : ''}`);
+  return Object.fromEntries([...rows].map(([state, of]) => [state, of.length]));
+}
+
+test.each([
+  ['stopped', stop],
+  ['deleted', remove],
+])('the backlog of a webhook that is %s is cancelled in short transactions', async (reason, end) => {
+  await world.emit(webhook, who, CANCEL_BATCH + 500, null);
+  await world.emit(webhook, who, CANCEL_BATCH + 300, 'node_a');
+  await end();
+  expect(await states()).toEqual({ cancelled: CANCEL_BATCH + 500, 'cancelled leased': CANCEL_BATCH + 300 });
+  const notes = new Set(
+    (await world.rows(webhook.id)).map(({ attempts }) => attempts.map(({ error }) => error).join()),
+  );
+  expect(notes).toEqual(new Set([`The webhook was ${reason}`]));
+  const seen = await sql<{ sum: number }[]>`
+    select sum(rows)::int8 as sum from updates_seen group by xid having sum(rows) > 0 order by sum`;
+  expect(seen.map(({ sum }) => sum)).toEqual([300, 500, CANCEL_BATCH, CANCEL_BATCH]);
+});
+
+test.each([
+  ['stopped', stop],
+  ['deleted', remove],
+])('a webhook that is %s waits for nobody, and what somebody had is cancelled after', async (_, end) => {
+  const [held, released] = await world.emit(webhook, who, 10, 'node_a');
+  await world.emit(webhook, who, 10, null);
+  let ended: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    // As an attempt is recorded that has to be made again.
+    await tx`update deliveries set leased_by = null where webhook_id = ${webhook.id} and id = ${released!.id}`;
+    await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
+    ended = end();
+    await eventually(async () => (await states())['cancelled'] === 10);
+    await eventually(async () => (await states())['cancelled leased'] === 8);
+    expect(await blockedBy(tx)).toEqual([]);
+    const of = await sql<{ active: boolean }[]>`select active from webhooks where id = ${webhook.id} and active`;
+    expect(of).toHaveLength(0);
+  });
+  await ended;
+  expect(await states()).toEqual({ cancelled: 11, 'cancelled leased': 9 });
+});
+
+test('what comes for a webhook that was started again meanwhile stays', async () => {
+  const [held] = await world.emit(webhook, who, 1, 'node_a');
+  let stopped: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
+    await world.emit(webhook, who, 1, null);
+    stopped = stop();
+    await eventually(async () => (await states())['cancelled'] === 1);
+    await webhooks.update(who, webhook.id, { active: true });
+    await world.emit(webhook, who, 1, null);
+  });
+  await stopped;
+  expect(await states()).toEqual({ cancelled: 1, 'cancelled leased': 1, pending: 1 });
+});
+
+test.each([
+  ['stopped', stop],
+  ['deleted', remove],
+])('where the database fails before all is cancelled, the rest of what is %s is as it is claimed', async (_, end) => {
+  await world.emit(webhook, who, CANCEL_BATCH + 10, null);
+  await sql.unsafe(`
+    create sequence updates;
+    create function fail_second() returns trigger language plpgsql as $$ begin
+      if nextval('updates') = 2 then raise 'no more' using errcode = '53100'; end if;
+      return null;
+    end $$;
+    create trigger fail_second after update on deliveries for each statement execute function fail_second();`);
+  try {
+    await expect(end()).rejects.toThrow('no more');
+    expect(await states()).toEqual({ cancelled: CANCEL_BATCH, pending: 10 });
+    expect(await claimDeliveries(sql, 'node_b', webhook.id, LIMITS.deliveryLaneBatch)).toEqual([]);
+    expect(await states()).toEqual({ cancelled: CANCEL_BATCH + 10 });
+  } finally {
+    await sql`drop function fail_second cascade`;
+    await sql`drop sequence updates`;
+  }
+});
