@@ -117,17 +117,18 @@ test('lanes that wait for their turn when a node stops get their jobs back, and 
   const [who, other] = [await world.account(), await world.account()];
   const presence = createPresence();
   const deliverer = world.deliverer({ node: 'node_a', presence });
-  const webhooks = await Promise.all(Array.from({ length: 5 }, () => world.webhook(who, { url: receiver.url })));
+  const webhooks = await Promise.all(Array.from({ length: 20 }, () => world.webhook(who, { url: receiver.url })));
   for (const webhook of webhooks) await world.emit(webhook, who, 10, null);
   for (const { accountId } of [who, other]) presence.saw(accountId, performance.now());
   await Promise.all(webhooks.map(({ id }) => deliverer.runLane({ webhookId: id })));
   await deliverer.stop();
-  expect((await world.jobKeys()).length).toBeGreaterThanOrEqual(3);
+  // A few may have had their turn by then.
+  expect((await world.jobKeys()).length).toBeGreaterThan(0);
   await world.runLanes(world.deliverer({ node: 'node_b' }));
   for (const { id } of webhooks) {
     await eventually(async () => (await world.rows(id)).every(({ status }) => status === 'delivered'));
   }
-  expect(receiver.requests).toHaveLength(50);
+  expect(receiver.requests).toHaveLength(200);
   await receiver.stop();
   await world.stop();
 });
