@@ -28,8 +28,9 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    await tx`delete from component_db where account_id = ${accountId} and source_id = ${id}`;
+    // Before what it has stored, as commits lock it.
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
+    await tx`delete from component_db where account_id = ${accountId} and source_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
   });

@@ -24,6 +24,8 @@ export interface FinalCommit {
   /** JSON texts of lists. */
   logs: readonly string[];
   failure: ExecutionFault | undefined;
+  /** Of its steps. Where none of them is what failed, all look through what is told of the execution. */
+  redactors: readonly Redactor[];
   maxEventHops: number;
 }
 
@@ -37,8 +39,7 @@ export async function runCommitOf(final: FinalCommit): Promise<RunCommit> {
   const { execution, invocation, maxEventHops, failure } = final;
   const { start, end } = execution;
   const record = recordOf(final, failure);
-  if (record !== undefined && failure !== undefined)
-    record.errorEvent = await errorEventJson(failedRunOf(final, failure), failure.redactor);
+  if (record !== undefined && failure !== undefined) record.errorEvent = await errorEventOf(final, failure);
   return {
     accountId: execution.key.accountId,
     sourceId: execution.key.workflowId,
@@ -52,7 +53,8 @@ export async function runCommitOf(final: FinalCommit): Promise<RunCommit> {
     recordOverLimit(limit) {
       const over = { fault: limitFault(limit) };
       const row = recordOf(final, over);
-      return row && { ...row, errorEvent: errorEventJsonAtOnce(failedRunOf(final, over), undefined) };
+      const told = errorEventJsonAtOnce(failedRunOf(final, over), undefined);
+      return row && { ...row, errorEvent: final.redactors.reduce((text, redactor) => redactor.json(text), told) };
     },
     ...(record === undefined ? {} : { record }),
     execution,
@@ -65,6 +67,13 @@ export function endOverLimit(end: ExecutionEnd, limit: ExceededLimit): Execution
   if (end.status === 'failed') return end;
   const { reason: _, ...rest } = end;
   return { ...rest, status: 'failed', error: JSON.stringify(limitFault(limit)) };
+}
+
+async function errorEventOf(final: FinalCommit, failure: ExecutionFault): Promise<string> {
+  let told = await errorEventJson(failedRunOf(final, failure), failure.redactor);
+  if (failure.redactor !== undefined) return told;
+  for (const redactor of final.redactors) told = await redactor.jsonInTurns(told);
+  return told;
 }
 
 /** Without what goes to `$errors`. */

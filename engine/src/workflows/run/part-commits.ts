@@ -29,7 +29,8 @@ export interface PartCommits {
 export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: ExecutionFault };
 
 export function createPartCommits(options: ExecutionRunnerOptions, execution: Execution): PartCommits {
-  const { key, invocation, start, account } = execution;
+  const { key, invocation, start, account, deployment } = execution;
+  const redactors = deployment.steps.flatMap(({ redactor }) => redactor ?? []);
   const sends = [...execution.sends];
   const logs = [...execution.logs];
   let endsWait = execution.again !== undefined;
@@ -73,7 +74,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     async finish(last, { failure, ...outcome }) {
       const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
-      const brought = { ...outputOf(sends, logs, steps), failure, maxEventHops: account.maxEventHops };
+      const brought = { ...outputOf(sends, logs, steps), failure, redactors, maxEventHops: account.maxEventHops };
       const final = { execution: commit, invocation, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
