@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { createEgress } from '../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import type { FetchRequest } from '../sandbox-runtime/src/sandbox.ts';
 import { startReceiver } from './support/receiver.ts';
+import { serveRequests } from './support/serve-requests.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -14,16 +15,9 @@ afterEach(async () => {
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stops.push(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, stop } = await serveRequests(listener);
+  stops.push(stop);
+  return url;
 }
 
 function fetcher(limits: Partial<AccountLimits> = {}) {

@@ -1,5 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { type AccountLimits, accountLimits } from '@headwater/shared';
@@ -7,6 +6,7 @@ import { createEgress } from '../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import { recordingHost } from './support/run-host.ts';
 import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
+import { serveRequests } from './support/serve-requests.ts';
 
 /* What a run sends and receives counts whatever becomes of its requests, and once. */
 
@@ -17,16 +17,9 @@ afterEach(async () => {
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stops.push(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, stop } = await serveRequests(listener);
+  stops.push(stop);
+  return url;
 }
 
 /** Runs code with `url`, a server's, on the way out that runs have. */
