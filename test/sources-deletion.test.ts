@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startHeadwater } from './support/headwater.ts';
 import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';
+import { type WatchedTransactions, watchTransactions } from './support/watch-transactions.ts';
 
 /** As in delete-source.ts. */
 const DELETE_BATCH = 2_000;
@@ -17,25 +18,14 @@ const MANY = 2 * DELETE_BATCH + 500;
 /** On a database where no node takes over what these tests have leased. */
 let database: TestDatabase;
 let sql: Sql;
+let deletions: WatchedTransactions;
 beforeAll(async () => {
   database = await createTestDatabase();
   ({ sql } = database.db);
-  await watchDeletes(sql);
+  deletions = await watchTransactions(sql, 'invocations', 'delete');
 });
 afterAll(() => database.drop());
-beforeEach(async () => {
-  await sql`truncate deletes_seen`;
-});
-
-async function watchDeletes(of: Sql): Promise<void> {
-  await of.unsafe(`
-    create table deletes_seen (xid xid8, rows int8);
-    create function note_deletes() returns trigger language plpgsql as $$ begin
-      insert into deletes_seen select pg_current_xact_id(), count(*) from changed; return null;
-    end $$;
-    create trigger note_deletes after delete on invocations
-      referencing old table as changed for each statement execute function note_deletes();`);
-}
+beforeEach(() => deletions.forget());
 
 type Owner = Pick<ChangeLease, 'accountId' | 'sourceId'>;
 
@@ -50,13 +40,6 @@ async function left(of: Sql, sourceId: string): Promise<number> {
   return (await of`select from invocations where source_id = ${sourceId}`).length;
 }
 
-/** How many invocations each transaction has deleted. */
-async function deleted(of: Sql): Promise<number[]> {
-  const rows = await of<{ sum: number }[]>`
-    select sum(rows)::int8 as sum from deletes_seen group by xid having sum(rows) > 0 order by sum desc`;
-  return rows.map(({ sum }) => sum);
-}
-
 async function leased(state: { deployed?: boolean } = {}): Promise<ChangeLease> {
   const accountId = await insertAccount(sql);
   const sourceId = await insertSource(sql, accountId);
@@ -68,11 +51,11 @@ async function leased(state: { deployed?: boolean } = {}): Promise<ChangeLease> 
 test('what waits for a deleted source is deleted in short transactions, and nothing of it is left', async () => {
   const hw = await startHeadwater();
   try {
-    await watchDeletes(hw.sql);
+    const ofNode = await watchTransactions(hw.sql, 'invocations', 'delete');
     const { id: sourceId } = await hw.deploy(`export default { name: 'Busy', version: '1', run() {} };`);
     await insertWaiting(hw.sql, { accountId: hw.accountId, sourceId }, MANY);
     expect((await hw.api('DELETE', `/sources/${sourceId}`)).status).toBe(204);
-    expect(await deleted(hw.sql)).toEqual([DELETE_BATCH, DELETE_BATCH, 500]);
+    expect(await ofNode.rows()).toEqual([DELETE_BATCH, DELETE_BATCH, 500]);
     expect(await left(hw.sql, sourceId)).toBe(0);
   } finally {
     await hw.stop();
@@ -83,7 +66,7 @@ test('so is what waits for one whose deployment failed', async () => {
   const lease = await leased({ deployed: false });
   await insertWaiting(sql, lease, MANY);
   await dropUndeployedSource(sql, lease);
-  expect(await deleted(sql)).toEqual([DELETE_BATCH, DELETE_BATCH, 500]);
+  expect(await deletions.rows()).toEqual([DELETE_BATCH, DELETE_BATCH, 500]);
   expect(await sql`select from sources where id = ${lease.sourceId}`).toHaveLength(0);
 });
 

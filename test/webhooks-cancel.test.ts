@@ -7,6 +7,7 @@ import { roomWith } from './support/account-room.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
+import { type WatchedTransactions, watchTransactions } from './support/watch-transactions.ts';
 
 /** As in cancel-deliveries.ts. */
 const CANCEL_BATCH = 2_000;
@@ -16,24 +17,19 @@ let sql: DeliveryWorld['database']['db']['sql'];
 let webhooks: Webhooks;
 let who: Principal;
 let webhook: WebhookRecord;
+let updates: WatchedTransactions;
 
 beforeAll(async () => {
   world = await createDeliveryWorld();
   ({ sql } = world.database.db);
   webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
   who = await world.account();
-  await sql.unsafe(`
-    create table updates_seen (xid xid8, rows int8);
-    create function note_updates() returns trigger language plpgsql as $$ begin
-      insert into updates_seen select pg_current_xact_id(), count(*) from changed; return null;
-    end $$;
-    create trigger note_updates after update on deliveries
-      referencing new table as changed for each statement execute function note_updates();`);
+  updates = await watchTransactions(sql, 'deliveries', 'update');
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
   webhook = await webhooks.create(who, { url: 'https://example.com/hook' });
-  await sql`truncate updates_seen`;
+  await updates.forget();
 });
 
 const stop = () => webhooks.update(who, webhook.id, { active: false });
@@ -57,9 +53,7 @@ test.each([
     (await world.rows(webhook.id)).map(({ attempts }) => attempts.map(({ error }) => error).join()),
   );
   expect(notes).toEqual(new Set([`The webhook was ${reason}`]));
-  const seen = await sql<{ sum: number }[]>`
-    select sum(rows)::int8 as sum from updates_seen group by xid having sum(rows) > 0 order by sum`;
-  expect(seen.map(({ sum }) => sum)).toEqual([300, 500, CANCEL_BATCH, CANCEL_BATCH]);
+  expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 500, 300]);
 });
 
 test.each([

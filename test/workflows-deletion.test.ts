@@ -4,6 +4,7 @@ import { blockedBy } from './support/blocked-backends.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { watchTransactions } from './support/watch-transactions.ts';
 
 /** As in delete-workflow.ts. */
 const CANCEL_BATCH = 1_000;
@@ -87,22 +88,6 @@ test('a source that a change deploys while the workflow is being deleted goes wi
   expect((await hw.api('GET', '/sources')).data).toEqual([]);
 });
 
-/** Counts for each transaction the rows of invocations that it inserts or deletes. */
-async function watchTransactions(event: 'insert' | 'delete'): Promise<() => Promise<number[]>> {
-  await hw.sql.unsafe(`
-    create table ${event}s_seen (xid xid8, rows int8);
-    create function note_${event}s() returns trigger language plpgsql as $$ begin
-      insert into ${event}s_seen select pg_current_xact_id(), count(*) from changed; return null;
-    end $$;
-    create trigger note_${event}s after ${event} on invocations
-      referencing ${event === 'insert' ? 'new' : 'old'} table as changed for each statement execute function note_${event}s();`);
-  return async () => {
-    const rows = await hw.sql<{ sum: number }[]>`
-      select sum(rows)::int8 as sum from ${hw.sql(`${event}s_seen`)} group by xid having sum(rows) > 0`;
-    return rows.map(({ sum }) => sum);
-  };
-}
-
 async function insertWaiting(id: string, queued: number, parked: number): Promise<string[]> {
   const parkedIds = Array.from({ length: parked }, () => newId('execution'));
   const ids = [...Array.from({ length: queued }, () => newId('execution')), ...parkedIds];
@@ -129,9 +114,9 @@ async function insertWaiting(id: string, queued: number, parked: number): Promis
 test('what waits for a deleted workflow is cancelled in short transactions, and nothing of it is left', async () => {
   const id = await flow();
   const parked = await insertWaiting(id, 2_500, 2_500);
-  const deletedBy = await watchTransactions('delete');
+  const deletedBy = await watchTransactions(hw.sql, 'invocations', 'delete');
   expect((await hw.api('DELETE', `/workflows/${id}`)).status).toBe(204);
-  const deleted = await deletedBy();
+  const deleted = await deletedBy.rows();
   expect(Math.max(...deleted)).toBeLessThanOrEqual(CANCEL_BATCH);
   expect(deleted.reduce((sum, n) => sum + n, 0)).toBe(5_000);
   const { sql } = hw;
@@ -168,10 +153,10 @@ test('a step that a node writes while the deletion waits for it goes as well', a
 
 test('runs by hand that come together for a workflow with a limit of its queue share transactions', async () => {
   const id = await flow({ queue_limit: 50 });
-  const insertedBy = await watchTransactions('insert');
+  const insertedBy = await watchTransactions(hw.sql, 'invocations', 'insert');
   const runs = await Promise.all(Array.from({ length: 60 }, () => hw.api('POST', `/workflows/${id}/run`)));
   expect(runs.filter(({ status }) => status === 429)).toHaveLength(10);
-  const inserted = await insertedBy();
+  const inserted = await insertedBy.rows();
   expect(inserted.reduce((sum, n) => sum + n, 0)).toBe(50);
   expect(inserted.length).toBeLessThan(25);
 });

@@ -29,8 +29,7 @@ export interface PartCommits {
 export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: ExecutionFault };
 
 export function createPartCommits(options: ExecutionRunnerOptions, execution: Execution): PartCommits {
-  const { key, invocation, start, account, deployment } = execution;
-  const redactors = deployment.steps.flatMap(({ redactor }) => redactor ?? []);
+  const { key, invocation, start, account } = execution;
   const sends = [...execution.sends];
   const logs = [...execution.logs];
   let endsWait = execution.again !== undefined;
@@ -74,7 +73,12 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     async finish(last, { failure, ...outcome }) {
       const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
-      const brought = { ...outputOf(sends, logs, steps), failure, redactors, maxEventHops: account.maxEventHops };
+      const brought = {
+        ...outputOf(sends, logs, steps),
+        failure,
+        redactors: redactorsOf(execution),
+        maxEventHops: account.maxEventHops,
+      };
       const final = { execution: commit, invocation, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
@@ -91,6 +95,10 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     next: () => next,
   };
+}
+
+function redactorsOf({ deployment }: Execution) {
+  return deployment.steps.flatMap(({ redactor }) => redactor ?? []);
 }
 
 /** With that of the last steps. */
