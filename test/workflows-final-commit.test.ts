@@ -35,7 +35,7 @@ const finalOf = (failure?: ExecutionFault): FinalCommit => ({
   sends: [],
   logs: ['[{"message":"a line"}]'],
   failure,
-  redactors: redactor === undefined ? [] : [redactor],
+  deployment: { steps: [{}, redactor === undefined ? {} : { redactor }] },
   maxEventHops: 10,
 });
 

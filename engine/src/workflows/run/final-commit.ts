@@ -24,8 +24,8 @@ export interface FinalCommit {
   /** JSON texts of lists. */
   logs: readonly string[];
   failure: ExecutionFault | undefined;
-  /** Of its steps. Where none of them is what failed, all look through what is told of the execution. */
-  redactors: readonly Redactor[];
+  /** Where none of its steps is what failed, the redactors of all look through what is told of the execution. */
+  deployment: { steps: readonly { redactor?: Redactor }[] };
   maxEventHops: number;
 }
 
@@ -54,7 +54,7 @@ export async function runCommitOf(final: FinalCommit): Promise<RunCommit> {
       const over = { fault: limitFault(limit) };
       const row = recordOf(final, over);
       const told = errorEventJsonAtOnce(failedRunOf(final, over), undefined);
-      return row && { ...row, errorEvent: final.redactors.reduce((text, redactor) => redactor.json(text), told) };
+      return row && { ...row, errorEvent: redactorsOf(final).reduce((text, redactor) => redactor.json(text), told) };
     },
     ...(record === undefined ? {} : { record }),
     execution,
@@ -69,10 +69,14 @@ export function endOverLimit(end: ExecutionEnd, limit: ExceededLimit): Execution
   return { ...rest, status: 'failed', error: JSON.stringify(limitFault(limit)) };
 }
 
+function redactorsOf({ deployment }: FinalCommit): Redactor[] {
+  return deployment.steps.flatMap(({ redactor }) => redactor ?? []);
+}
+
 async function errorEventOf(final: FinalCommit, failure: ExecutionFault): Promise<string> {
   let told = await errorEventJson(failedRunOf(final, failure), failure.redactor);
   if (failure.redactor !== undefined) return told;
-  for (const redactor of final.redactors) told = await redactor.jsonInTurns(told);
+  for (const redactor of redactorsOf(final)) told = await redactor.jsonInTurns(told);
   return told;
 }
 

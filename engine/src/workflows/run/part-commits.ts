@@ -29,7 +29,7 @@ export interface PartCommits {
 export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: ExecutionFault };
 
 export function createPartCommits(options: ExecutionRunnerOptions, execution: Execution): PartCommits {
-  const { key, invocation, start, account } = execution;
+  const { key, invocation, start, account, deployment } = execution;
   const sends = [...execution.sends];
   const logs = [...execution.logs];
   let endsWait = execution.again !== undefined;
@@ -73,13 +73,8 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     async finish(last, { failure, ...outcome }) {
       const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
-      const brought = {
-        ...outputOf(sends, logs, steps),
-        failure,
-        redactors: redactorsOf(execution),
-        maxEventHops: account.maxEventHops,
-      };
-      const final = { execution: commit, invocation, ...brought };
+      const brought = { ...outputOf(sends, logs, steps), failure, maxEventHops: account.maxEventHops };
+      const final = { execution: commit, invocation, deployment, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
         : await options.commitRun(await runCommitOf(final));
@@ -95,10 +90,6 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     next: () => next,
   };
-}
-
-function redactorsOf({ deployment }: Execution) {
-  return deployment.steps.flatMap(({ redactor }) => redactor ?? []);
 }
 
 /** With that of the last steps. */
