@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { endRefreshLease, leaseRefresh } from '../engine/src/store/lease-refresh.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { addLoopbackApp, connect, type OAuthServer, startOAuthServer } from './support/oauth-server.ts';
@@ -81,6 +82,24 @@ it('a new token is not lost where the database is away as it is stored', async (
   } finally {
     await headwater.sql.unsafe('drop trigger be_away on connected_accounts; drop function be_away; drop sequence away');
   }
+});
+
+it('a refresh that took longer than its lease does not end the lease of the next one', async () => {
+  const id = await connect(headwater);
+  const { sql } = headwater;
+  const [row] = await sql<{ account_id: string; version: number }[]>`
+    select account_id, version from connected_accounts where id = ${id}`;
+  const { account_id: accountId, version } = row!;
+  const lease = async (seconds: number) => ({
+    version,
+    until: (await leaseRefresh(sql, accountId, id, { version, seconds }))!,
+  });
+  const first = await lease(0);
+  const second = await lease(60);
+  await endRefreshLease(sql, accountId, id, first);
+  expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeUndefined();
+  await endRefreshLease(sql, accountId, id, second);
+  expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeDefined();
 });
 
 it('a token that has ended before it arrives is renewed once for each who asks, not again and again', async () => {

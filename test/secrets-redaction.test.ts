@@ -2,6 +2,7 @@ import { fc } from './support/properties.ts';
 import { expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from '../engine/src/run/error-event.ts';
 import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';
 import { longestTurnMs } from './support/longest-turn.ts';
 
@@ -213,10 +214,17 @@ test('megabytes that fit the ends of a secret at every place are left as they ar
   expect(redactorOf({ key: 'xyzwaa-secret' }).json(text) === text).toBe(true);
 });
 
+const LARGE_SECRETS = { key: 'xyzwaa-secret', other: 'b'.repeat(40) };
+const LARGE = JSON.stringify([
+  'a'.repeat(3_000_000),
+  'xyzwaa-secret',
+  `${'a'.repeat(3_000_000)}xyzwaa-secret`,
+  'b'.repeat(400),
+]);
+
 test('megabytes are looked through in turns, and come out the same', async () => {
-  const redactor = redactorOf({ key: 'xyzwaa-secret', other: 'b'.repeat(40) });
-  const strings = ['a'.repeat(3_000_000), 'xyzwaa-secret', `${'a'.repeat(3_000_000)}xyzwaa-secret`, 'b'.repeat(400)];
-  const text = JSON.stringify(strings);
+  const redactor = redactorOf(LARGE_SECRETS);
+  const text = LARGE;
   let atOnce = '';
   let inTurns = '';
   const wholeMs = await longestTurnMs(async () => {
@@ -231,6 +239,29 @@ test('megabytes are looked through in turns, and come out the same', async () =>
   expect(inTurns).toBe(atOnce);
   expect(JSON.parse(inTurns)[1]).toBe('[secret:key]');
   expect(turnMs).toBeLessThan(wholeMs / 3);
+});
+
+test('so is the event that a failed run is told with', async () => {
+  const redactor = redactorOf(LARGE_SECRETS);
+  const run: FailedRun = {
+    error: { code: 'COMPONENT_ERROR', message: 'no xyzwaa-secret', ts: 1 },
+    originalEvent: LARGE,
+    originalContext: { id: 'e_1', emitter_id: 'dc_1' },
+  };
+  let atOnce = '';
+  let told = '';
+  const wholeMs = await longestTurnMs(async () => {
+    await sleep(5);
+    atOnce = errorEventJsonAtOnce(run, redactor);
+    await sleep(5);
+  });
+  const turnMs = await longestTurnMs(async () => {
+    await sleep(5);
+    told = await errorEventJson(run, redactor);
+  });
+  expect(told).toBe(atOnce);
+  expect(told).not.toContain('xyzwaa');
+  expect(turnMs).toBeLessThan(wholeMs / 2);
 });
 
 test('secrets and texts that are made to take long cost bounded time, and show nothing', () => {
