@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { recordHealth } from '../engine/src/store/change-connected-account.ts';
 import { endRefreshLease, leaseRefresh } from '../engine/src/store/lease-refresh.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
@@ -97,6 +98,8 @@ it('a refresh that took longer than its lease does not end the lease of the next
   const first = await lease(0);
   const second = await lease(60);
   await endRefreshLease(sql, accountId, id, first);
+  // Nor does somebody who asks the provider meanwhile whether the credentials are good.
+  await recordHealth(sql, accountId, id, { version, state: 'healthy', reason: null, isCheck: true });
   expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeUndefined();
   await endRefreshLease(sql, accountId, id, second);
   expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeDefined();

@@ -209,8 +209,16 @@ test('props: names like those of Object.prototype are props like any other', asy
   expect(Object.keys(refused).toSorted()).toEqual(['hasOwnProperty', 'toString']);
 });
 
-test('props: a sealed value is refused: only we may make one', async () => {
-  expect(await refusalOf(`s: { type: 'object' }`, { s: { $sealed: 'v1.x' } })).toEqual({
-    s: 'The key $sealed is reserved',
-  });
-});
+test.each([['v1.x'], [['v2.0123456789ab.x']], [{ a: 1 }], [1.5], [null]])(
+  'props: a sealed value is refused, whatever is in it: only we may make one: %j',
+  async ($sealed) => {
+    expect(await refusalOf(`s: { type: 'object' }`, { s: { $sealed } })).toEqual({ s: 'The key $sealed is reserved' });
+    expect(await refusalOf(`s: { type: 'object', default: ${JSON.stringify({ $sealed })} }`, {})).toEqual({
+      s: 'The key $sealed is reserved',
+    });
+    const code = `export default { name: 'Step', version: '1', type: 'action', props: { s: { type: 'object' } }, run() {} };`;
+    const steps = [{ namespace: 'a', component_code: code, configured_props: { s: { $sealed } } }];
+    const refused = await hw.api('POST', '/workflows', { name: 'Sealed', steps });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('The key $sealed is reserved')]);
+  },
+);

@@ -28,7 +28,7 @@ test('secrets of all versions of workflows and environment variables come under 
     insert into emitters (id, kind, account_id, user_id, name, name_slug, deployed_at)
     values (${workflowId}, 'workflow', ${accountId}, ${accountId}, 'w', 'w', now())`;
   const steps = [
-    { namespace: 'a', configuredProps: { plain: 'x' } },
+    { namespace: 'a', configuredProps: { plain: 'x', odd: { $sealed: ['v2.deadbeef0000.x'] } } },
     {
       namespace: 'b',
       configuredProps: { 'odd.name "1"': sealed('first'), other: sealed('second') },

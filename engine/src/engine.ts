@@ -131,12 +131,12 @@ function assembleTests(publicUrl: string, { components, propParts }: Code, { run
 }
 
 /** What everything else stands on. */
-async function startGround(options: EngineOptions, { db, beatSql, databaseUrl, sealer, encryptionKeyId }: EngineParts) {
+async function startGround(options: EngineOptions, { db, beatSql, sealer, encryptionKeyId }: EngineParts) {
   const { log, role } = options;
   const { sql } = db;
   const limits = limitsOf(options, sql);
   const room = createAccountRoom(limits);
-  const egress = egressOf(options, databaseUrl);
+  const egress = egressOf(options, sql);
   const presence = createPresence();
   const guestFetch = createGuestFetch({ egress, presence });
   const starter = await createStarter();

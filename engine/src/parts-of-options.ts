@@ -17,8 +17,6 @@ import type { RetentionOptions } from './nodes/retention.ts';
 import type { Sql } from './store/database.ts';
 import { readAccountLimits } from './store/read-account-limits.ts';
 
-const DEFAULT_POSTGRES_PORT = 5432;
-
 export function fetchCode(guestFetch: GuestFetch, limits: LimitsCache) {
   return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal) =>
     guestFetch.fetch({ id, limits: await limits.get(id) }, request, signal);
@@ -39,12 +37,15 @@ export function builderOf(
   return builder;
 }
 
-export function egressOf(options: EngineOptions, databaseUrl: string): Egress {
+export function egressOf(options: EngineOptions, sql: Sql): Egress {
   const { egressProxy: proxy, dnsServers } = options;
-  const { hostname, port } = new URL(databaseUrl);
-  const database = { port: Number(port || DEFAULT_POSTGRES_PORT), host: hostname };
-  // The database's port is refused on this machine as well, under whatever name its host is known.
-  const denied = [database, { port: database.port }];
+  // As the client has it, which also reads PGHOST and PGPORT. The database's port is refused on this machine as well, under
+  // whatever name its host is known.
+  const { host: hosts, port: ports } = sql.options;
+  const denied = hosts.flatMap((host, place) => {
+    const port = ports[place] as number;
+    return host.startsWith('/') ? [{ port }] : [{ port, host }, { port }];
+  });
   return createEgress({
     allow: options.egressAllow,
     ...(proxy === undefined ? {} : { proxy }),

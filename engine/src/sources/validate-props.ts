@@ -9,7 +9,6 @@ import {
 import { timerCheck } from '../schedule/check-timer.ts';
 import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
-import { isSealed } from './run-props.ts';
 import { withoutLabels } from './without-labels.ts';
 
 /** `partial`: values of a form that is still being filled in; what is missing is not complained about. */
@@ -113,8 +112,7 @@ function findProblem(
   checkTimer: ReturnType<typeof timerCheck>,
 ): string | Excess | undefined {
   if (isUnavailable(definition)) return unavailable(definition);
-  // Only we may store this form: it is opened with the account's key when the component runs.
-  if (isSealed(value)) return 'The key $sealed is reserved';
+  if (hasSealedKey(value)) return 'The key $sealed is reserved';
   if (definition.type === 'app') return findAppProblem(definition, value, references);
   if (definition.type === 'data_store') return findStoreProblem(value, references);
   // A text has the size it was written with: quotes and escapes are not its own.
@@ -126,6 +124,11 @@ function findProblem(
   }
   if (expressions !== undefined && hasExpression(value)) return expressions(value, definition.name);
   return definition.type === '$.interface.timer' ? checkTimer(value) : findTypeProblem(definition, value);
+}
+
+/** Only we may store this form: it is opened with the account's key when the component runs, and looked for when a node starts. */
+function hasSealedKey(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, '$sealed');
 }
 
 /** Interfaces that belong to one app, such as `$.interface.apphook`. */

@@ -12,7 +12,7 @@ export async function renameConnectedAccount(
     where account_id = ${accountId} and id = ${id} and deleted_at is null`;
 }
 
-/** What was found out about its credentials. With `version` only where they are still those. */
+/** What was found out about its credentials, where they are still those. A check leaves the lease of a refresh to who has it. */
 export async function recordHealth(
   sql: Sql,
   accountId: string,
@@ -23,7 +23,7 @@ export async function recordHealth(
   await sql.begin(async (tx) => {
     const rows = await tx`
       update connected_accounts
-      set state = ${state}, reason = ${reason}, refresh_until = null,
+      set state = ${state}, reason = ${reason}, refresh_until = case when ${isCheck} then refresh_until end,
         checked_at = case when ${isCheck} then now() else checked_at end
       where account_id = ${accountId} and id = ${id} and version = ${version} and deleted_at is null
       returning id`;

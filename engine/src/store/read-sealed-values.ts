@@ -32,17 +32,20 @@ export interface SealedKeyUse {
   count: number;
 }
 
+/** Whoever configures a prop with a value of this form is refused, whatever `$sealed` is; what is no text was never sealed. */
+const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;
+
 /** Every sealed text of the database: the one place that says which columns hold them. */
 const sealedValues = (sql: Sql) => sql`
   select 'webhook' as kind, w.id, '' as prop, w.account_id, w.secret as sealed from webhooks w
   union all
   select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
-  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'
+  where ${isSealed(sql)}
   union all
   select 'deployment', d.id, (s.place - 1) || '.' || p.key, d.account_id, p.value ->> '$sealed'
   from deployments d, jsonb_array_elements(d.steps) with ordinality as s(step, place),
     jsonb_each(s.step -> 'configuredProps') p
-  where jsonb_typeof(p.value) = 'object' and p.value ? '$sealed'
+  where ${isSealed(sql)}
   union all
   select 'environment', v.account_id, v.name, v.account_id, v.value from environment_variables v
   union all
