@@ -12,6 +12,7 @@ import { addListeners, countQueued, type Emitting, findExceeded, type Led, type 
 import { timesOf } from './run-times.ts';
 import { readLines } from '../run/stored-lines.ts';
 import type { NewSend } from '../sends/new-send.ts';
+import type { ChangeLease } from '../store/change-lease.ts';
 import type { ExecutionCommit, ExecutionEnd } from '../workflows/run/execution-rows.ts';
 import { storableText } from './storable-text.ts';
 
@@ -21,6 +22,8 @@ export interface RunCommit {
   sourceId: string;
   /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
   invocation?: { id: string; leasedBy: string; cause?: EventCause | undefined };
+  /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */
+  change?: ChangeLease;
   /** False for a part: the invocation goes on. */
   final: boolean;
   /** When the run began, and when it had come to what it brings; absent where nothing ran. */

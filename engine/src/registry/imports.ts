@@ -100,15 +100,16 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
   let end: TurnEnd = { kind: 'waits', restSeconds: 0 };
   try {
     while (!isStopping() && performance.now() <= untilMs) {
-      const begun = await beginComponent(sql, claimed.id);
+      const begun = await beginComponent(sql, claimed);
       if (begun === undefined) {
+        // Where the turn was lost nothing ends: see releaseImport.
         end = { kind: 'ended' };
         return true;
       }
       const { path, attempts } = begun;
       const result = attempts > LIMITS.maxImportAttempts ? abandoned(path) : await importOne(options, claimed, path);
       if (typeof result === 'object') {
-        await recordImported(sql, claimed.id, result);
+        await recordImported(sql, claimed, result);
         continue;
       }
       await giveBackAttempt(sql, claimed.id, path);
@@ -118,7 +119,7 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
     }
     return true;
   } finally {
-    await releaseImport(sql, claimed.id, end).catch((err: unknown) => log.error({ err }, 'an import was not released'));
+    await releaseImport(sql, claimed, end).catch((err: unknown) => log.error({ err }, 'an import was not released'));
   }
 }
 

@@ -12,6 +12,8 @@ import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { RunResponse } from '../contract.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
 import { storableText } from '../events/storable-text.ts';
+import type { ChangeLease } from '../store/change-lease.ts';
+import { leaseLost } from '../store/change-source.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { HoldBundle } from './bundles.ts';
@@ -46,6 +48,8 @@ export interface RunTask {
   kind: string;
   limits: RunLimits;
   invocation?: HeldInvocation;
+  /** That a hook belongs to. */
+  change?: ChangeLease;
   respond?: (response: HttpResponse) => void;
   /** Called when the sandbox is done, before the commit. */
   ran?: () => void;
@@ -58,7 +62,7 @@ export type RunResult =
 
 /**
  * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox died through no fault of its
- * own is run again, alone, unless a part of it is already committed.
+ * own is run again, alone, unless a part of it is already committed. Throws CONFLICT where the change of a hook was lost.
  */
 export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
   for (let attempt = 1; ; attempt++) {
@@ -188,10 +192,11 @@ async function commitEnd(
   };
   const ran = { fromMs: ended.startedAtMs, toMs: context.nowMs() };
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
-  const { exceeded } = await context.commit({
+  const { committed, exceeded } = await context.commit({
     ...commitOf(task, part, { final: true, ran, ...(record === undefined ? {} : { record }) }),
     recordOverLimit: recordOver,
   });
+  if (!committed && task.change !== undefined) throw leaseLost(task.change.sourceId);
   return overLimit(outcome, exceeded);
 }
 
@@ -213,11 +218,12 @@ function commitOf(
   part: OutputPart,
   end: Required<Pick<RunCommit, 'final' | 'ran'>> & { record?: RunRow },
 ): RunCommit {
-  const { invocation, runtime } = task;
+  const { invocation, change, runtime } = task;
   return {
     accountId: runtime.accountId,
     sourceId: runtime.sourceId,
     ...(invocation === undefined ? {} : { invocation: leaseOf(invocation) }),
+    ...(change === undefined ? {} : { change }),
     dedupe: runtime.dedupe,
     emits: part.emits,
     dbWrites: part.dbWrites,

@@ -142,14 +142,14 @@ export async function readRuntime(
 
 /**
  * Runs a hook with the code and props that are stored now, if the component has it. What it emits and stores is committed
- * with it. Throws CONFLICT where the lease was lost.
+ * with it. Throws CONFLICT where the lease was lost, also while it ran: then nothing of it is stored.
  */
 export async function runHook(context: LifecycleContext, lease: ChangeLease, hook: HookName): Promise<RunResult> {
   const runtime = await readRuntime(context, lease);
   if (!runtime.hooks.includes(hook)) return { ok: true };
   await markHooksBegun(context.db.sql, lease);
   const limits = runLimits('hook', await context.room.limits(runtime.accountId));
-  return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits });
+  return context.runTask({ runtime, entry: { kind: 'hook', hook }, kind: `hook:${hook}`, limits, change: lease });
 }
 
 /** A `deactivate` that fails is passed over: the run's record tells the owner. */

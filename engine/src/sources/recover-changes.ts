@@ -113,6 +113,7 @@ async function recordInterruption(context: RecoveryContext, lease: ChangeLease, 
   await context.commit({
     accountId,
     sourceId,
+    change: lease,
     dedupe: runtime.dedupe,
     final: true,
     emits: [],

@@ -21,6 +21,7 @@ import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import type { Sql } from './database.ts';
 import { countCommit, type HistoryCount } from './history-bytes.ts';
+import { lockChanges } from './lock-changes.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
 import { rollBack } from './transactions.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
@@ -43,7 +44,7 @@ export interface CommitOptions {
 }
 
 export interface CommittedRun {
-  /** False: the lease was lost or the source is gone, and nothing of this run was written. */
+  /** False: the lease of the run or change was lost or the source is gone, and nothing of this run was written. */
   committed: boolean;
   events: number;
   /** Deliveries that this node now holds. */
@@ -63,7 +64,8 @@ export interface CommittedRun {
  * run records and jobs land together. Two round trips: lock and read, then write and commit.
  *
  * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never decide on the same state;
- * a run whose invocation is no longer leased by its node is left out, so no run commits twice.
+ * a run whose invocation is no longer leased by its node is left out, so no run commits twice; so is a hook whose change
+ * was taken over, so it overwrites nothing of the hooks that were run instead.
  */
 export async function commitRuns(
   sql: Sql,
@@ -73,7 +75,7 @@ export async function commitRuns(
   const connection = await sql.reserve();
   try {
     const read = await lockAndRead(connection, runs);
-    const alive = runs.filter((run) => isStillOurs(run, read.ours) && read.states.has(run.sourceId));
+    const alive = runs.filter((run) => isStillOurs(run, read) && read.states.has(run.sourceId));
     const listeners = read.listeners.map((listener) => withFull(listener, options.backlogs));
     const room = { roomFor: roomIn(options.backlogs), dbBytesOf: options.dbSizes?.of };
     const plan = planCommit(alive, read.states, listeners, options.nowMs(), room);
@@ -168,6 +170,7 @@ function chooseInvocations(
 
 interface Read {
   ours: Set<string>;
+  changes: Set<string>;
   states: Map<string, EmitterState>;
   listeners: Listener[];
 }
@@ -178,8 +181,12 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
   const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
-  const [, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
+  const [, changeRows, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
     connection`begin`,
+    lockChanges(
+      connection,
+      runs.flatMap(({ change }) => change ?? []),
+    ),
     held.ids.length === 0
       ? []
       : // In the order of their ids, whatever becomes of them: two transactions never wait for each other.
@@ -201,6 +208,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
   ]);
   return {
     ours: new Set(ourRows.map((row) => row.id)),
+    changes: new Set(changeRows.map((row) => row.change_id)),
     states: statesOf(stateRows, sizeRows),
     listeners: listenerRows.map(listenerOf),
   };
@@ -240,8 +248,9 @@ function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean
   };
 }
 
-function isStillOurs(run: RunCommit, ours: ReadonlySet<string>): boolean {
-  return run.invocation === undefined || ours.has(run.invocation.id);
+function isStillOurs({ invocation, change }: RunCommit, { ours, changes }: Read): boolean {
+  if (change !== undefined && !changes.has(change.changeId)) return false;
+  return invocation === undefined || ours.has(invocation.id);
 }
 
 function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows): CommittedRun[] {
@@ -251,17 +260,18 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
   const invocationsByRun = Map.groupBy([...held.invocations], ({ event }) => runOf(event));
   const heldInvocation = (row: InvocationRow) => ({ ...listenerRun(row), attempts: 1, leasedBy: held.nodeId });
   return runs.map((run) => {
-    const key = run.invocation?.id ?? run.sourceId;
     const planned = plan.runs.get(run);
-    const last = planned && plan.states.get(run.sourceId)?.last;
+    if (planned === undefined) return { committed: false, events: 0, deliveries: [], invocations: [] };
+    const key = run.invocation?.id ?? run.sourceId;
+    const last = plan.states.get(run.sourceId)?.last;
     return {
-      committed: planned !== undefined,
+      committed: true,
       events: eventsByRun.get(key)?.length ?? 0,
       deliveries: deliveriesByRun.get(key) ?? [],
       invocations: (invocationsByRun.get(key) ?? []).map(heldInvocation),
-      ...(planned?.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
+      ...(planned.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
       ...(last === undefined ? {} : { last }),
-      ...(planned?.record === undefined ? {} : { record: planned.record }),
+      ...(planned.record === undefined ? {} : { record: planned.record }),
     };
   });
 }

@@ -1,5 +1,6 @@
 import { createGiveWay } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
+import type { ImportTurn } from './import-turn.ts';
 
 export interface ImportFile {
   path: string;
@@ -31,10 +32,10 @@ export async function insertImportFiles(
   }
 }
 
-/** Counts an attempt at the first component that is not through; undefined where all are. For the node that has claimed the import. */
+/** Counts an attempt at the first component that is not through; undefined where all are, or the turn was lost. */
 export async function beginComponent(
   sql: Sql,
-  importId: string,
+  { id: importId, turnAt }: ImportTurn,
 ): Promise<{ path: string; attempts: number } | undefined> {
   const [row] = await sql<{ path: string; attempts: number }[]>`
     update registry_import_files set attempts = attempts + 1
@@ -43,11 +44,12 @@ export async function beginComponent(
       where f.import_id = ${importId} and f.is_component and not exists (
         select from registry_import_results r where r.import_id = f.import_id and r.path = f.path)
       order by f.path limit 1)
+      and exists (select from registry_imports where id = ${importId} and turn_at = ${turnAt}::text::timestamptz)
     returning path, attempts`;
   return row;
 }
 
-/** For an attempt that found no room: it does not count. */
+/** For an attempt that found no room: it does not count, whoever has the import by now. */
 export async function giveBackAttempt(sql: Sql, importId: string, path: string): Promise<void> {
   await sql`
     update registry_import_files set attempts = attempts - 1 where import_id = ${importId} and path = ${path}`;

@@ -1,5 +1,6 @@
 import type { ImportedComponent, ImportRecord, ImportScope } from '../contract-components.ts';
 import type { Sql, Transaction } from './database.ts';
+import type { ImportTurn } from './import-turn.ts';
 import { type ImportFile, insertImportFiles } from './registry-import-files.ts';
 
 export interface NewImport {
@@ -81,11 +82,18 @@ export async function readImport(sql: Sql, accountId: string, id: string): Promi
 
 type ImportError = NonNullable<ImportedComponent['error']>;
 
-export interface ClaimedImport {
-  id: string;
+export interface ClaimedImport extends ImportTurn {
   accountId: string;
   userId: string;
   scope: ImportScope;
+}
+
+interface ClaimedRow {
+  id: string;
+  account_id: string;
+  user_id: string;
+  scope: ImportScope;
+  turn_at: string;
 }
 
 /**
@@ -93,7 +101,7 @@ export interface ClaimedImport {
  * undefined where none waits.
  */
 export async function claimImport(sql: Sql, leaseSeconds: number): Promise<ClaimedImport | undefined> {
-  const [row] = await sql<{ id: string; account_id: string; user_id: string; scope: ImportScope }[]>`
+  const [row] = await sql<ClaimedRow[]>`
     update registry_imports set leased_until = now() + make_interval(secs => ${leaseSeconds}), turn_at = clock_timestamp()
     where id = (
       select i.id from registry_imports i
@@ -105,33 +113,36 @@ export async function claimImport(sql: Sql, leaseSeconds: number): Promise<Claim
         (select max(o.turn_at) from registry_imports o where o.account_id = i.account_id) nulls first,
         i.turn_at nulls first, i.created_at
       limit 1 for update skip locked)
-    returning id, account_id, user_id, scope`;
+    returning id, account_id, user_id, scope, turn_at::text as turn_at`;
   if (row === undefined) return undefined;
-  return { id: row.id, accountId: row.account_id, userId: row.user_id, scope: row.scope };
+  return { id: row.id, turnAt: row.turn_at, accountId: row.account_id, userId: row.user_id, scope: row.scope };
 }
 
-export async function recordImported(sql: Sql, importId: string, result: ImportedComponent): Promise<void> {
+/** Does nothing where the turn was lost: whoever has it now imports the component as well, and says what became of it. */
+export async function recordImported(sql: Sql, { id, turnAt }: ImportTurn, result: ImportedComponent): Promise<void> {
   const { path, componentId, key, version, error } = result;
   await sql`
     insert into registry_import_results (import_id, path, component_id, key, version, error)
-    values (${importId}, ${path}, ${componentId ?? null}, ${key ?? null}, ${version ?? null},
-      ${error === undefined ? null : JSON.stringify(error)}::text::jsonb)
+    select id, ${path}::text, ${componentId ?? null}::text, ${key ?? null}::text, ${version ?? null}::text,
+      ${error === undefined ? null : JSON.stringify(error)}::text::jsonb
+    from registry_imports where id = ${id} and turn_at = ${turnAt}::text::timestamptz and ended_at is null for key share
     on conflict (import_id, path) do nothing`;
 }
 
 /** `ended`: all of its components are through; `restSeconds`: no import of the account is claimed for so long. */
 export type TurnEnd = { kind: 'ended' } | { kind: 'waits'; restSeconds: number };
 
-/** Gives the turn back. */
-export async function releaseImport(sql: Sql, id: string, end: TurnEnd): Promise<void> {
+/** Gives the turn back. Does nothing where it was lost. */
+export async function releaseImport(sql: Sql, { id, turnAt }: ImportTurn, end: TurnEnd): Promise<void> {
   if (end.kind === 'waits') {
     await sql`
       update registry_imports set leased_until = now() + make_interval(secs => ${end.restSeconds})
-      where id = ${id} and ended_at is null`;
+      where id = ${id} and turn_at = ${turnAt}::text::timestamptz and ended_at is null`;
     return;
   }
   await sql`
     with ended as (
-      update registry_imports set leased_until = null, ended_at = now() where id = ${id} and ended_at is null returning id)
+      update registry_imports set leased_until = null, ended_at = now()
+      where id = ${id} and turn_at = ${turnAt}::text::timestamptz and ended_at is null returning id)
     delete from registry_import_files where import_id in (select id from ended)`;
 }

@@ -1,0 +1,22 @@
+import type { ChangeLease } from './change-lease.ts';
+import type { Sql } from './database.ts';
+
+/**
+ * Answers which of these changes are still held, and keeps them from being taken over until the transaction ends: see
+ * claimAbandonedSource, which locks what it takes. Comes before all other locks, as deletions have the source's row before its
+ * invocations and its state. No stronger lock than that: whoever else writes to the row may hold what this transaction waits for.
+ */
+export function lockChanges(
+  connection: Sql,
+  changes: readonly ChangeLease[],
+): PromiseLike<{ change_id: string }[]> | [] {
+  if (changes.length === 0) return [];
+  return connection<{ change_id: string }[]>`
+    select s.change_id from sources s
+    join unnest(
+      ${changes.map((change) => change.accountId)}::text[], ${changes.map((change) => change.sourceId)}::text[],
+      ${changes.map((change) => change.changeId)}::text[], ${changes.map((change) => change.nodeId)}::text[]
+    ) as mine(account_id, id, change_id, node_id)
+    on s.account_id = mine.account_id and s.id = mine.id and s.change_id = mine.change_id and s.busy_by = mine.node_id
+    order by s.id for key share of s`;
+}
