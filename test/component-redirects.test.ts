@@ -56,3 +56,12 @@ test('redirects end somewhere, and the error names the limit', async () => {
   const limit = { name: 'maxFetchRedirects', value, used: value + 1 };
   await expect(take(receiver.url)).rejects.toMatchObject({ limit });
 });
+
+test('a redirect to a host that is longer than any name is refused, and the error names the limit', async () => {
+  const { receiver, take } = await world();
+  const { maxUrlHostChars: value } = LIMITS;
+  receiver.answer = { status: 302, headers: { location: `//${'a'.repeat(value + 1)}/` } };
+  await expect(take(receiver.url)).rejects.toMatchObject({
+    limit: { name: 'maxUrlHostChars', value, used: value + 1 },
+  });
+});

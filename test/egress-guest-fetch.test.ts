@@ -121,13 +121,17 @@ test.each([
   expect(outcome).toMatchObject({ ok: false, message: expect.stringMatching(/not a public address|redirected to a/) });
 });
 
-test('redirects end somewhere', async () => {
+test('redirects end somewhere, and at a host that is longer than any name', async () => {
   const loop = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
   expect(await fetcher()(loop)).toEqual({
     ok: false,
     message: `More than ${LIMITS.maxFetchRedirects} redirects`,
     limit: { name: 'maxFetchRedirects', value: LIMITS.maxFetchRedirects, used: LIMITS.maxFetchRedirects + 1 },
   });
+  const { maxUrlHostChars: value } = LIMITS;
+  const location = `//${'a'.repeat(value + 1)}/`;
+  const far = await serve((_, response) => response.writeHead(302, { location }).end());
+  expect(await fetcher()(far)).toMatchObject({ limit: { name: 'maxUrlHostChars', value, used: value + 1 } });
 });
 
 test('a name that finds no room among those that wait for the system is no unknown one, and the error says so', async () => {

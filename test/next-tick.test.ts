@@ -3,6 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { checkTimer, timerCheck, timerOf } from '../engine/src/schedule/check-timer.ts';
 import { nextTickMs } from '../engine/src/schedule/next-tick.ts';
 import { slowness } from './support/longest-turn.ts';
+import { LIMITS } from '../shared/src/index.ts';
 
 it('an interval ticks on its anchor plus whole intervals, whatever time the last tick really ran at', () => {
   fc.assert(
@@ -137,7 +138,6 @@ it.each([
   [{ intervalSeconds: -60 }, /at least 1/],
   [{ intervalSeconds: 1.5 }, /integer/],
   [{ intervalSeconds: '60' }, /integer/],
-  [{ interval_seconds: 1e12 }, /at most/],
   [{ cron: 'every day' }, /not valid/],
   [{ cron: '* * * *' }, /five fields/],
   [{ cron: '* * * * * * *' }, /five fields/],
@@ -146,9 +146,7 @@ it.each([
   [{ cron: '@fortnightly' }, /not valid/],
   [{ cron: '' }, /not valid/],
   [{ cron: 5 }, /must be a string/],
-  [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }, /at most 512 characters/],
   [{ cron: '0 0 30 2 *' }, /never matches|not valid/],
-  [{ cron: '0 0 1W,2w,3W,4W,5W,6W * *' }, /more than 5 nearest weekdays/],
   [{ cron: '0 0 1W,2W,3W,4W,5W * +6' }, /never matches/],
   [{ cron: '* * * * *', timezone: 'Mars/Olympus' }, /time zone "Mars\/Olympus"/],
   [{ cron: '* * * * *', timezone: '+02:00' }, /time zone/],
@@ -158,6 +156,15 @@ it.each([
   ['60', /Expected/],
 ])('refuses the timer %j and says why', (value, message) => {
   expect(checkTimer(value)).toMatch(message);
+});
+
+it.each([
+  [{ interval_seconds: 1e12 }, /at most 31622400/, 'maxTimerIntervalSeconds', 1e12],
+  [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }, /at most 512 characters/, 'maxCronChars', 809],
+  [{ cron: '0 0 1W,2w,3W,4W,5W,6W * *' }, /more than 5 nearest weekdays/, 'maxNearestWeekdays', 6],
+] as const)('refuses the timer %j and names the limit', (value, message, name, used) => {
+  const limit = { name, value: LIMITS[name], used };
+  expect(checkTimer(value)).toEqual({ message: expect.stringMatching(message), limit });
 });
 
 it.each([
@@ -215,7 +222,13 @@ it('timers of one request: 50 may have an expression, however rarely they match,
   const check = timerCheck();
   const problems = Array.from({ length: 60 }, (_, i) => check(rare(i)));
   expect(problems.flatMap((problem, i) => (problem === undefined ? [] : [[i, problem]]))).toEqual([
-    [50, 'At most 50 timers may have a cron expression'],
+    [
+      50,
+      {
+        message: 'At most 50 timers may have a cron expression',
+        limit: { name: 'maxTimerCrons', value: LIMITS.maxTimerCrons, used: 51 },
+      },
+    ],
   ]);
   expect([check({ intervalSeconds: 60 }), check({ intervalSeconds: 0 })]).toEqual([undefined, expect.any(String)]);
   expect(check({ cron: 'every day' })).toMatch(/five fields/);

@@ -48,9 +48,9 @@ function commitOf(id: string, more: Partial<ExecutionCommit> = {}): ExecutionCom
 }
 
 /** It waits for this run of this step. */
-function parkOf(id: string, position: number, runs: number): ExecutionCommit {
+function parkOf(id: string, position: number, runs: number, kind: ExecutionWait['kind'] = 'suspend'): ExecutionCommit {
   const wait: ExecutionWait = {
-    kind: 'suspend',
+    kind,
     position,
     runs,
     failures: 0,
@@ -66,7 +66,9 @@ const bring = (id: string, position: number, runs: number, data: string) =>
 
 async function waitOf(id: string) {
   const [row] = await sql()`
-    select kind, token, resume_data, early_token, early_data, bytes from execution_waits where execution_id = ${id}`;
+    select kind, token, resume_data, early_token, early_data, bytes,
+      extract(epoch from wake_at - clock_timestamp())::float8 as wakes_in
+    from execution_waits where execution_id = ${id}`;
   return row;
 }
 
@@ -100,6 +102,56 @@ test('what comes early for the step behind is kept when the step before it is wr
   expect(await waitOf(id)).toMatchObject(kept);
   await parkExecutions(sql(), [{ ...parkOf(id, 1, 1), endsWait: false }], createJobCrowds());
   expect(await waitOf(id)).toMatchObject({ kind: 'suspend', token: '1-1', resume_data: '"yes"' });
+});
+
+/** What was parked is run again, by a node. */
+async function runAgain(id: string): Promise<void> {
+  await sql()`update invocations set leased_by = 'node_x' where id = ${id}`;
+}
+
+test('what comes early for a run that fails is kept for the one that is run in its stead, and over each that fails again', async () => {
+  const id = await secondRun();
+  expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
+  for (const runs of [2, 3, 4]) {
+    await parkExecutions(sql(), [parkOf(id, 0, runs, 'retry')], createJobCrowds());
+    const wait = await waitOf(id);
+    expect(wait).toMatchObject({
+      kind: 'retry',
+      token: `0-${runs}`,
+      resume_data: null,
+      early_token: '0-2',
+      bytes: 6_005,
+    });
+    expect(wait?.wakes_in).toBeGreaterThan(30);
+    // The link of the run that has failed is not good any more.
+    expect(await bring(id, 0, 2, '"late"')).toBeUndefined();
+    await runAgain(id);
+    expect(await bring(id, 0, 2, '"late"')).toBeUndefined();
+  }
+  await parkExecutions(sql(), [parkOf(id, 0, 5)], createJobCrowds());
+  const wait = await waitOf(id);
+  expect(wait).toMatchObject({ kind: 'suspend', token: '0-5', resume_data: '"yes"', early_token: null, bytes: 6_005 });
+  expect(wait?.wakes_in).toBeLessThanOrEqual(0);
+});
+
+test('what comes for the run in the stead of one that failed comes before what came for that one', async () => {
+  const id = await secondRun();
+  expect(await bring(id, 0, 2, '"first"')).toBe(accountId);
+  await parkExecutions(sql(), [parkOf(id, 0, 2, 'retry')], createJobCrowds());
+  await runAgain(id);
+  expect(await bring(id, 0, 3, '"second!"')).toBe(accountId);
+  await parkExecutions(sql(), [parkOf(id, 0, 3)], createJobCrowds());
+  expect(await waitOf(id)).toMatchObject({ token: '0-3', resume_data: '"second!"', bytes: 6_009 });
+});
+
+test('what comes early for a step that does not wait in the end is not for the step behind it', async () => {
+  const id = await secondRun();
+  expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
+  await parkExecutions(sql(), [parkOf(id, 0, 2, 'retry')], createJobCrowds());
+  await runAgain(id);
+  const steps = [3, 1].map((runs, position) => ({ ...DONE_STEP, position, runs }));
+  await parkExecutions(sql(), [{ ...parkOf(id, 1, 1), steps }], createJobCrowds());
+  expect(await waitOf(id)).toMatchObject({ kind: 'suspend', token: '1-1', resume_data: null, early_token: null });
 });
 
 test('what comes early for a step that then does not wait goes with the end', async () => {

@@ -8,10 +8,11 @@ import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
 
 const check = (expression: string) => checkExpression(expression, ['fetch_user', '$a']);
-const problem = (value: unknown, budget = expressionBudget()) =>
+const found = (value: unknown, budget = expressionBudget()) =>
   findExpressionProblem(value, { before: ['fetch_user'], budget, noteVariable: () => undefined }, () =>
     Promise.resolve(),
   );
+const problem = async (value: unknown) => (await found(value))?.message;
 
 describe('an expression', () => {
   test.each([
@@ -85,7 +86,14 @@ describe('an expression', () => {
   ])('that is nested too deeply is refused: %.9s…', (open, close) => {
     expect(check(`${open}1${close.repeat(open.length)}`.slice(0, LIMITS.maxExpressionChars))).toMatchObject({
       ok: false,
+      message: 'It is nested deeper than 200 levels',
+      limit: { name: 'maxExpressionDepth', value: 200, used: expect.any(Number) },
     });
+  });
+
+  test('that is too long is refused with the limit', () => {
+    const limit = { name: 'maxExpressionChars', value: 10_000, used: 10_001 };
+    expect(check('1'.repeat(10_001))).toMatchObject({ ok: false, limit });
   });
 
   test('is checked without ever throwing, whatever it is', async () => {
@@ -144,9 +152,15 @@ describe('a value', () => {
 
   test('may hold as many expressions as a workflow may, and not one more', async () => {
     const budget = expressionBudget();
-    expect(await problem('{{1}}'.repeat(LIMITS.maxWorkflowExpressions), budget)).toBeUndefined();
-    expect(await problem('{{1}}', budget)).toContain('at most 5000 expressions');
-    expect(await problem(`{{"${'x'.repeat(9_990)}"}}`.repeat(53))).toContain('524288 characters');
+    expect(await found('{{1}}'.repeat(LIMITS.maxWorkflowExpressions), budget)).toBeUndefined();
+    expect(await found('{{1}}', budget)).toEqual({
+      message: expect.stringContaining('at most 5000 expressions'),
+      limit: { name: 'maxWorkflowExpressions', value: 5_000, used: 5_001 },
+    });
+    expect(await found(`{{"${'x'.repeat(9_990)}"}}`.repeat(53))).toEqual({
+      message: expect.stringContaining('524288 characters'),
+      limit: { name: 'maxWorkflowExpressionChars', value: 524_288, used: 53 * 9_992 },
+    });
   });
 });
 
@@ -172,6 +186,20 @@ describe('at deployment', () => {
       'steps.2.props.data':
         'Step c: At x: There is no steps.d yet when this step runs; there is steps.trigger, steps.a, steps.b (at character 3, in {{steps.d.y}})',
     });
+  });
+
+  test.each([
+    ['maxExpressionChars', `{{"${'x'.repeat(10_000)}"}}`],
+    ['maxExpressionDepth', `{{${'!'.repeat(300)}1}}`],
+    ['maxWorkflowExpressions', '{{1}}'.repeat(5_001)],
+  ] as const)('the answer to one over %s names it', async (name, text) => {
+    // Two things are wrong: the limit is told also where it is not the first of them.
+    const refused = await hw.api('POST', '/workflows', { steps: [echo('a', { count: 'x' }), echo('b', { text })] });
+    expect(refused.status).toBe(400);
+    const value = LIMITS[name];
+    const { limit } = JSON.parse(refused.text) as { limit: { used: number } };
+    expect(limit).toEqual({ name, value, used: expect.any(Number) });
+    expect(limit.used).toBeGreaterThan(value);
   });
 
   test('variables are those that the account has, also in secrets', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -182,4 +183,21 @@ test('an action is not deployed as the source of a trigger', async () => {
   const refused = await hw.api('POST', '/workflows', { triggers: [{ component_code: echo('a').component_code }] });
   expect(refused.status).toBe(400);
   expect(problemsOf(refused)['triggers.0.component_id']).toContain('is an action');
+});
+
+test.each([
+  ['maxCronChars', [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }]],
+  ['maxTimerIntervalSeconds', [{ type: 'timer', interval_seconds: 400 * 24 * 3600 }]],
+] as const)('a timer over %s is refused with the limit, here and in a source', async (name, triggers) => {
+  const [timer] = triggers;
+  const code = `export default { name: 'Timed', version: '1', props: { timer: '$.interface.timer' }, run() {} };`;
+  for (const refused of [
+    await hw.api('POST', '/workflows', { triggers }),
+    await hw.api('POST', '/sources', { component_code: code, configured_props: { timer } }),
+  ]) {
+    expect(refused.status).toBe(400);
+    const { limit } = JSON.parse(refused.text) as { limit: { used: number } };
+    expect(limit).toEqual({ name, value: LIMITS[name], used: expect.any(Number) });
+    expect(limit.used).toBeGreaterThan(LIMITS[name]);
+  }
 });

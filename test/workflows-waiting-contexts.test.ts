@@ -130,15 +130,17 @@ test('what a request brings that resumes counts with what waits', async () => {
 });
 
 test.each([
-  { kind: 'suspend' as const, kept: DATA_BYTES },
-  { kind: 'retry' as const, kept: 0 },
-])('what came before a wait ($kind) began counts as long as it is kept', async ({ kind, kept }) => {
+  { kind: 'suspend' as const, position: 0, kept: DATA_BYTES },
+  { kind: 'retry' as const, position: 0, kept: DATA_BYTES },
+  { kind: 'retry' as const, position: 1, kept: 0 },
+])('what came before a wait ($kind of step $position) began counts as long as it is kept', async (wait) => {
+  const { kept, ...parked } = wait;
   const { sql } = database.db;
   const id = await invocation('node_x');
   const brought = { id, token: TOKEN, position: 0, runs: 1, isOurs: true, data: DATA };
   expect(await resumeExecution(sql, brought)).toBe(accountId);
   expect(await bytesOf(id)).toBe(LIMITS.waitingOverheadBytes + DATA_BYTES);
-  await parkExecutions(sql, [parkOf(id, { kind })], createJobCrowds());
+  await parkExecutions(sql, [parkOf(id, parked)], createJobCrowds());
   expect(await bytesOf(id)).toBe(5_000 + kept);
   const [row] = await sql<{ leased_by: string }[]>`select leased_by from invocations where id = ${id}`;
   expect(row?.leased_by).toBe(PARKED);

@@ -5,9 +5,11 @@ export interface CuttingProxy {
   url: string;
   /** From now on a connection whose next query is answered is closed instead. */
   cut(): void;
+  /** The same once a query with these words is made, for the answer to that one. `passesOn` false: the server never sees it. */
+  cutAt(words: string, passesOn?: boolean): void;
   /** From now on who is connected hears nothing more, and is not heard; who connects then is. */
   silence(): void;
-  /** As before `cut`. */
+  /** As before `cut` and `cutAt`. */
   pass(): void;
   /** Who is connected is cut off, and nobody can connect, as while a database restarts. */
   refuse(): Promise<void>;
@@ -21,6 +23,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   const sockets = new Set<net.Socket>();
   const silencers: (() => void)[] = [];
   let isCutting = false;
+  let cutAt: { words: string; passesOn: boolean } | undefined;
   const server = net.createServer((client) => {
     let isSilent = false;
     silencers.push(() => (isSilent = true));
@@ -32,7 +35,13 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     };
     sockets.add(client);
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
-    client.on('data', (data) => isSilent || upstream.write(data));
+    client.on('data', (data) => {
+      if (cutAt !== undefined && data.includes(cutAt.words)) {
+        isCutting = true;
+        if (!cutAt.passesOn) return end();
+      }
+      if (!isSilent) upstream.write(data);
+    });
     upstream.on('data', (data) => isSilent || (isCutting ? end() : client.write(data)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,7 +52,11 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     url: url.href,
     cut: () => void (isCutting = true),
     silence: () => silencers.forEach((silence) => silence()),
-    pass: () => void (isCutting = false),
+    cutAt: (words, passesOn = true) => void (cutAt = { words, passesOn }),
+    pass() {
+      isCutting = false;
+      cutAt = undefined;
+    },
     async refuse() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

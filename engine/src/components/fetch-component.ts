@@ -93,7 +93,7 @@ async function fetchFinal(fetchCode: FetchCode, url: URL, signal: AbortSignal): 
     if (!outcome.ok) throw refuse(outcome.message);
     const redirect = followRedirect(hop, outcome.status, outcome.headers.find(([name]) => name === 'location')?.[1]);
     if (redirect.kind === 'none') return outcome;
-    if (redirect.kind === 'invalid') throw refuse(redirect.message);
+    if (redirect.kind === 'invalid') throw refuse(redirect.message, redirect.limit);
     checkUrl(redirect.request.url.href);
     hop = redirect.request;
   }

@@ -1,5 +1,6 @@
+import type { ExceededLimit } from '@headwater/shared';
 import type { HopRequest } from './guest-request.ts';
-import { hasLongHost } from './long-host.ts';
+import { longHostOf } from './long-host.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Dropped with the body (https://fetch.spec.whatwg.org/#request-body-header-name). */
@@ -9,13 +10,18 @@ const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 export type Redirect =
   | { kind: 'none' }
-  | { kind: 'invalid'; message: string }
+  | { kind: 'invalid'; message: string; limit?: ExceededLimit }
   | { kind: 'follow'; request: HopRequest };
 
 /** Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch. Counting is the caller's. */
 export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {
   if (!REDIRECTS.has(status) || location === undefined) return { kind: 'none' };
-  const url = hasLongHost(location) ? null : URL.parse(location, from.url.href);
+  const limit = longHostOf(location);
+  if (limit !== undefined) {
+    const message = `${from.url.host} redirected to a host of more than ${limit.value} characters`;
+    return { kind: 'invalid', message, limit };
+  }
+  const url = URL.parse(location, from.url.href);
   if (url === null) return { kind: 'invalid', message: `${from.url.host} redirected to something that is not a URL` };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { kind: 'invalid', message: `${from.url.host} redirected to a ${url.protocol} URL` };

@@ -1,11 +1,11 @@
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
-import { addHistory } from '../store/add-history.ts';
+import { addHistory, UnansweredAddition, wasCommitted } from '../store/add-history.ts';
 import { cutHistory } from '../store/cut-history.ts';
 import type { Sql } from '../store/database.ts';
 import { expireHistory, readHistoriesKept } from '../store/expire-history.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
-import { createHistoryMeter } from './history-meter.ts';
+import { createHistoryMeter, type HistoryMeter, type HistoryPart } from './history-meter.ts';
 
 export interface HistoryOptions {
   sql: Sql;
@@ -45,19 +45,8 @@ export function startHistory(options: HistoryOptions): HistoryCount & { stop: ()
 export function createHistory(options: HistoryOptions): History {
   const { sql, defaultBytes, defaultDays, nowMs } = options;
   const meter = createHistoryMeter(nowMs);
+  const flush = createFlush(options, meter);
   let after = '';
-
-  /** Answers the accounts that are over their limit. */
-  async function flush(): Promise<string[]> {
-    const parts = meter.take();
-    if (parts.length === 0) return [];
-    try {
-      return await addHistory(sql, parts, defaultBytes);
-    } catch (error) {
-      meter.putBack(parts);
-      throw error;
-    }
-  }
 
   async function lookAround(): Promise<string[]> {
     const kept = await readHistoriesKept(sql, { after, limit: TURN_ACCOUNTS, defaultDays, defaultBytes });
@@ -86,5 +75,34 @@ export function createHistory(options: HistoryOptions): History {
       const over = new Set([...(await flush()), ...(await lookAround())]);
       for (const accountId of over) await cut(accountId);
     },
+  };
+}
+
+/** Stores what was counted, and answers the accounts that are over their limit. */
+function createFlush({ sql, defaultBytes }: HistoryOptions, meter: HistoryMeter): () => Promise<string[]> {
+  let unanswered: { transaction: string; parts: HistoryPart[] } | undefined;
+
+  /** Rejects while the database is away. False: the transaction has not ended, and what it adds may still come. */
+  async function isSettled(): Promise<boolean> {
+    if (unanswered === undefined) return true;
+    const { transaction, parts } = unanswered;
+    const isCommitted = await wasCommitted(sql, transaction);
+    if (isCommitted === undefined) return false;
+    unanswered = undefined;
+    if (!isCommitted) meter.putBack(parts);
+    return true;
+  }
+
+  return async () => {
+    if (!(await isSettled())) return [];
+    const parts = meter.take();
+    if (parts.length === 0) return [];
+    try {
+      return await addHistory(sql, parts, defaultBytes);
+    } catch (error) {
+      if (error instanceof UnansweredAddition) unanswered = { transaction: error.transaction, parts };
+      else meter.putBack(parts);
+      throw error;
+    }
   };
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import { nextCronMs } from './next-cron.ts';
 import type { TimerSchedule } from './next-tick.ts';
 import { zoneClock } from './zone-clock.ts';
@@ -10,33 +10,34 @@ const EXPECTED = 'Expected { intervalSeconds: <integer> } or { cron: <expression
 /** A timer's value as it was given: as components write it, or as the API shows it. */
 type GivenTimer = Record<'intervalSeconds' | 'interval_seconds' | 'cron' | 'timezone', unknown>;
 
-/** Of a rare one, the next match is found in about half a millisecond. */
-const MAX_CRONS = 50;
-/** Each is looked for on its own, on every day. */
-const MAX_NEAREST_WEEKDAYS = 5;
+/** What is wrong with a timer, with the limit that it goes over where that is it. */
+export type TimerProblem = string | { message: string; limit: ExceededLimit };
 
 /**
  * checkTimer for the timers of one request, which all are checked in one turn of the thread. That an expression never matches takes up to
  * ten milliseconds to know: the request is refused for the first one, and no other expression or time zone is looked at after it.
  */
-export function timerCheck(): (value: unknown) => string | undefined {
+export function timerCheck(): (value: unknown) => TimerProblem | undefined {
+  const { maxTimerCrons: value } = LIMITS;
   let crons = 0;
   let isRefused = false;
   const search: CronSearch = (cron, zone) => {
     if (isRefused) return undefined;
     crons++;
     const problem =
-      crons > MAX_CRONS ? `At most ${MAX_CRONS} timers may have a cron expression` : findCronProblem(cron, zone);
-    isRefused = crons > MAX_CRONS || problem === neverMatches(cron);
+      crons > value
+        ? overLimit('maxTimerCrons', crons, `At most ${value} timers may have a cron expression`)
+        : findCronProblem(cron, zone);
+    isRefused = crons > value || problem === neverMatches(cron);
     return problem;
   };
-  return (value) => checkTimer(value, search);
+  return (timer) => checkTimer(timer, search);
 }
 
-type CronSearch = (cron: string, zone: string) => string | undefined;
+type CronSearch = (cron: string, zone: string) => TimerProblem | undefined;
 
 /** What is wrong with a timer's configured value, or undefined. */
-export function checkTimer(value: unknown, search: CronSearch = findCronProblem): string | undefined {
+export function checkTimer(value: unknown, search: CronSearch = findCronProblem): TimerProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return EXPECTED;
   const { intervalSeconds, interval_seconds: shown, cron, timezone } = value as GivenTimer;
   if (isGiven(cron)) return checkCron(cron, timezone, search);
@@ -44,6 +45,12 @@ export function checkTimer(value: unknown, search: CronSearch = findCronProblem)
   if (!isGiven(seconds)) return EXPECTED;
   if (!Number.isInteger(seconds)) return 'intervalSeconds must be an integer';
   return checkInterval(seconds as number);
+}
+
+type TimerLimit = 'maxTimerCrons' | 'maxCronChars' | 'maxNearestWeekdays' | 'maxTimerIntervalSeconds';
+
+function overLimit(name: TimerLimit, used: number, message: string): TimerProblem {
+  return { message, limit: { name, value: LIMITS[name], used } };
 }
 
 /** A timer's stored value, which checkTimer has accepted; a cron expression comes before an interval. */
@@ -56,25 +63,31 @@ export function timerOf(value: unknown): TimerSchedule {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-function checkInterval(seconds: number): string | undefined {
+function checkInterval(seconds: number): TimerProblem | undefined {
   const { minTimerIntervalSeconds: min, maxTimerIntervalSeconds: max } = LIMITS;
   if (seconds < min) return `intervalSeconds must be at least ${min}`;
-  return seconds > max ? `intervalSeconds must be at most ${max}` : undefined;
+  if (seconds <= max) return undefined;
+  return overLimit('maxTimerIntervalSeconds', seconds, `intervalSeconds must be at most ${max}`);
 }
 
 // Minute, hour, day, month, weekday, with seconds before them where there are six; or a nickname such as @daily. Croner alone
 // would take a date as well, for a timer that fires once.
 const CRON_SHAPE = /^\s*(?:@[a-z]+|\S+(?:\s+\S+){4,5})\s*$/i;
 
-function checkCron(cron: unknown, timezone: unknown, search: CronSearch): string | undefined {
+function checkCron(cron: unknown, timezone: unknown, search: CronSearch): TimerProblem | undefined {
+  const { maxCronChars, maxNearestWeekdays } = LIMITS;
   if (typeof cron !== 'string') return 'cron must be a string';
   if (isGiven(timezone) && typeof timezone !== 'string') return 'timezone must be a string';
-  if (cron.length > LIMITS.maxCronChars) return `cron must have at most ${LIMITS.maxCronChars} characters`;
+  if (cron.length > maxCronChars)
+    return overLimit('maxCronChars', cron.length, `cron must have at most ${maxCronChars} characters`);
   if (!CRON_SHAPE.test(cron)) {
     return `The cron expression "${cron}" is not valid: it has five fields, or six with seconds first, or is a name such as @daily`;
   }
-  if ((cron.match(/\dW/gi)?.length ?? 0) > MAX_NEAREST_WEEKDAYS)
-    return `The cron expression "${cron}" names more than ${MAX_NEAREST_WEEKDAYS} nearest weekdays (W)`;
+  const weekdays = cron.match(/\dW/gi)?.length ?? 0;
+  if (weekdays > maxNearestWeekdays) {
+    const message = `The cron expression "${cron}" names more than ${maxNearestWeekdays} nearest weekdays (W)`;
+    return overLimit('maxNearestWeekdays', weekdays, message);
+  }
   return search(cron, (timezone ?? 'UTC') as string);
 }
 

@@ -75,26 +75,35 @@ interface ParkedWait {
   wakeAtMs: number;
 }
 
-/** What was resumed before it waited is woken at once. */
+/**
+ * What was resumed before it waited is woken at once. What came for a run that is to be tried again stands beside that wait: it is for the
+ * first run of the step that then waits, unless somebody brings something for a later one.
+ */
 async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<ParkedWait[]> {
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));
-  const isKept = tx`(w.kind = 'early' and w.token = excluded.token and excluded.kind <> 'retry')`;
+  const isEarly = tx`(w.kind = 'early' and w.position = excluded.position and w.runs <= excluded.runs)`;
+  const isResumed = tx`(${isEarly} and excluded.kind <> 'retry')`;
+  const isBeside = tx`(${isEarly} and excluded.kind = 'retry')`;
   const rows = await tx<ParkedWait[]>`
     insert into execution_waits as w (execution_id, account_id, workflow_id, kind, position, runs, failures, token, wake_at,
-      context, bytes)
-    select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context, bytes
+      context, resume_data, bytes)
+    select id, account_id, workflow_id, kind, position, runs, failures, token, to_timestamp(wake_at / 1000.0), context, callback,
+      bytes
     from unnest(
       ${waiting.map(({ commit }) => commit.key.id)}::text[], ${waiting.map(({ commit }) => commit.key.accountId)}::text[],
       ${waiting.map(({ commit }) => commit.key.workflowId)}::text[], ${of((wait) => wait.kind)}::text[],
       ${of((wait) => wait.position)}::int4[], ${of((wait) => wait.runs)}::int4[], ${of((wait) => wait.failures)}::int4[],
       ${of((wait) => wait.token)}::text[], ${of((wait) => wait.wakeAtMs)}::float8[],
-      ${of((wait) => wait.context ?? null)}::text[], ${of((wait) => wait.bytes)}::int8[]
-    ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context, bytes)
+      ${of((wait) => wait.context ?? null)}::text[], ${of((wait) => wait.callback ?? null)}::text[],
+      ${of((wait) => wait.bytes)}::int8[]
+    ) as r(id, account_id, workflow_id, kind, position, runs, failures, token, wake_at, context, callback, bytes)
     on conflict (execution_id) do update set kind = excluded.kind, position = excluded.position, runs = excluded.runs,
       failures = excluded.failures, token = excluded.token, context = excluded.context,
-      bytes = excluded.bytes + case when ${isKept} then coalesce(octet_length(w.resume_data), 0) else 0 end,
-      created_at = now(), wake_at = case when ${isKept} then least(now(), excluded.wake_at) else excluded.wake_at end,
-      resume_data = case when ${isKept} then w.resume_data end
+      bytes = excluded.bytes + case when ${isEarly} then octet_length(w.resume_data) else 0 end, created_at = now(),
+      wake_at = case when ${isResumed} then least(now(), excluded.wake_at) else excluded.wake_at end,
+      resume_data = case when ${isResumed} then w.resume_data else excluded.resume_data end,
+      early_token = case when ${isBeside} then w.token end, early_position = case when ${isBeside} then w.position end,
+      early_runs = case when ${isBeside} then w.runs end, early_data = case when ${isBeside} then w.resume_data end
     returning execution_id as id, account_id as "accountId", extract(epoch from wake_at)::float8 * 1000 as "wakeAtMs"`;
   return [...rows];
 }

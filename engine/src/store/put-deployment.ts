@@ -1,13 +1,13 @@
 import { type AccountLimits, HeadwaterError, newId } from '@headwater/shared';
 import type { Deployment, Step, Trigger } from '../workflows/deployment.ts';
 import { putEndpoints } from './create-source.ts';
-import type { Transaction } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 import { lockEnvironmentVariables } from './environment-variables.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { putTimers } from './put-timers.ts';
 import { requireConfigurationRoom } from './require-configuration-room.ts';
-import { requireRoom } from './require-room.ts';
+import { lockAccount, requireRoom } from './require-room.ts';
 
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
 
@@ -35,6 +35,18 @@ export async function insertDeployment(
     insert into deployments (id, account_id, workflow_id, user_id, version, triggers, steps, settings)
     values (${deployment.id}, ${deployment.accountId}, ${deployment.workflowId}, ${userId}, ${deployment.version},
       ${texts.triggers}::text::jsonb, ${texts.steps}::text::jsonb, ${texts.settings}::text::jsonb)`;
+}
+
+/**
+ * Whether a version is there, also where the connection was lost that stored it: whoever stores one has locked the account before, so that
+ * nothing of it is under way once we have.
+ */
+export async function isDeploymentStored(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await lockAccount(tx, accountId);
+    const found = await tx`select from deployments where account_id = ${accountId} and id = ${id}`;
+    return found.count > 0;
+  });
 }
 
 export interface CurrentVersion {

@@ -2,28 +2,32 @@ import { HeadwaterError } from '@headwater/shared';
 import type { Principal } from '../contract-base.ts';
 import type { Sources } from '../contract.ts';
 import type { Log } from '../log.ts';
+import type { Sql } from '../store/database.ts';
+import { askUntilBack } from '../store/lost-connection.ts';
+import { isDeploymentStored } from '../store/put-deployment.ts';
 import type { Trigger } from './deployment.ts';
 import type { PlannedTrigger } from './plan-triggers.ts';
 
 export interface SourceContext {
+  db: { sql: Sql };
   sources: Pick<Sources, 'create' | 'delete'>;
   log: Log;
 }
 
 /**
- * Deploys the sources of triggers, one after the other, and does `work` with all triggers. Where anything of that fails, those
- * that were deployed are deleted again.
+ * Deploys the sources of a version's triggers, one after the other, and stores the version with all triggers. Where anything of that
+ * fails, those that were deployed are deleted again; not where the version is stored, and only the answer to that was lost.
  */
-export async function withSources<T>(
+export async function withSources(
   context: SourceContext,
   who: Principal,
-  planned: readonly PlannedTrigger[],
-  work: (triggers: Trigger[]) => Promise<T>,
-): Promise<T> {
+  planned: { id: string; triggers: readonly PlannedTrigger[] },
+  store: (triggers: Trigger[]) => Promise<void>,
+): Promise<void> {
   const made: string[] = [];
   try {
     const triggers: Trigger[] = [];
-    for (const trigger of planned) {
+    for (const trigger of planned.triggers) {
       if (trigger.type !== 'deploy') {
         triggers.push(trigger);
         continue;
@@ -32,8 +36,12 @@ export async function withSources<T>(
       made.push(id);
       triggers.push({ id, type: 'source', sourceId: id, eventName: trigger.eventName, deployed: true });
     }
-    return await work(triggers);
+    await store(triggers);
   } catch (error) {
+    const isStored = made.length > 0 && (await wasStored(context, who, planned.id, error));
+    if (isStored === true) return;
+    // Of a version that may be there they are kept: without them it would hear nothing.
+    if (isStored === undefined) throw error;
     for (const id of made.toReversed()) await takeBack(context, who, id);
     throw error;
   }
@@ -58,6 +66,23 @@ async function deploySource(
       ...(limit === undefined ? {} : { limit }),
       cause: error,
     });
+  }
+}
+
+/** Undefined: the database does not say. */
+async function wasStored(
+  { db, log }: SourceContext,
+  { accountId }: Principal,
+  deploymentId: string,
+  error: unknown,
+): Promise<boolean | undefined> {
+  // Thrown before the commit.
+  if (error instanceof HeadwaterError) return false;
+  try {
+    return await askUntilBack(() => isDeploymentStored(db.sql, accountId, deploymentId));
+  } catch (err) {
+    log.warn({ err, deployment: deploymentId }, 'sources are left of a version that may be stored or not');
+    return undefined;
   }
 }
 

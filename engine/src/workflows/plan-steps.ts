@@ -176,33 +176,36 @@ async function decideStepProps(
     if (error instanceof HeadwaterError && error.code === 'INVALID_PROPS') return error;
     throw error;
   });
-  const { errors, env } = await checkExpressions(planning, values, i);
+  const { errors, env, limit: exceeded } = await checkExpressions(planning, values, i);
   if (!(decided instanceof HeadwaterError) && errors.length === 0) return { decided, env };
-  if (!(decided instanceof HeadwaterError)) throw invalidProps(errors);
+  const limit = exceeded === undefined ? {} : { limit: exceeded };
+  if (!(decided instanceof HeadwaterError)) throw invalidProps(errors, limit);
   if (errors.length === 0) throw decided;
-  const limit = decided.limit === undefined ? {} : { limit: decided.limit };
-  throw invalidProps([...decided.fields, ...errors], { ...limit, cause: decided });
+  const first = decided.limit === undefined ? limit : { limit: decided.limit };
+  throw invalidProps([...decided.fields, ...errors], { ...first, cause: decided });
 }
 
 async function checkExpressions(
   { inputs, budget, variables, giveWay }: Planning,
   values: readonly (readonly [prop: string, value: unknown])[],
   i: number,
-): Promise<{ errors: FieldError[]; env: string[] }> {
+): Promise<{ errors: FieldError[]; env: string[]; limit?: ExceededLimit }> {
   const { namespace } = inputs[i] as StepInputRecord;
   const before = inputs.slice(0, i).map((one) => one.namespace);
   const env = new Set<string>();
   const errors: FieldError[] = [];
+  let limit: ExceededLimit | undefined;
   for (const [prop, value] of values) {
     const noteVariable = (name: string, keys: readonly string[]) => {
       env.add(name);
       variables.push({ name, namespace, step: i, keys: ['props', prop, ...keys] });
     };
-    const message = await findExpressionProblem(value, { before, budget, noteVariable }, giveWay);
-    if (message !== undefined) errors.push({ path: `configured_props.${prop}`, message });
+    const problem = await findExpressionProblem(value, { before, budget, noteVariable }, giveWay);
+    limit ??= problem?.limit;
+    if (problem !== undefined) errors.push({ path: `configured_props.${prop}`, message: problem.message });
     await giveWay();
   }
-  return { errors, env: [...env].toSorted() };
+  return { errors, env: [...env].toSorted(), ...(limit === undefined ? {} : { limit }) };
 }
 
 /** What is given, or else that of before; what is the default is not stored. */

@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type FieldError, LIMITS, newId } from '@headwater/shared';
 import type { SourceCreate } from '../contract-components.ts';
 import type { TriggerInput } from '../contract-workflows.ts';
 import { findTextFault } from '../delivery/validate-webhook.ts';
@@ -14,6 +14,8 @@ export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; e
 export interface TriggerPlan {
   triggers: PlannedTrigger[];
   errors: FieldError[];
+  /** The first that one of them goes over. */
+  limit?: ExceededLimit;
 }
 
 /**
@@ -22,10 +24,15 @@ export interface TriggerPlan {
  * then ids say nothing.
  */
 export function planTriggers(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerPlan {
-  const errors = findTriggerProblems(inputs, before);
-  if (errors.length > 0) return { triggers: [], errors };
+  const problems = findTriggerProblems(inputs, before);
+  const limit = problems.find((problem) => problem.limit !== undefined)?.limit;
+  const errors = problems.map(({ path, message }) => ({ path, message }));
+  if (errors.length > 0) return { triggers: [], errors, ...(limit === undefined ? {} : { limit }) };
   const kept = keepIds(inputs, before);
-  return { triggers: inputs.map((input, i) => planTrigger(input, kept.get(input), before, `triggers.${i}`)), errors };
+  return {
+    triggers: inputs.map((input, i) => planTrigger(input, kept.get(input), before, `triggers.${i}`)),
+    errors: [],
+  };
 }
 
 /**
@@ -103,14 +110,20 @@ function scheduleOf(trigger: TriggerInput | Trigger): string | undefined {
   return JSON.stringify([cron, timezone, intervalSeconds]);
 }
 
-function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): FieldError[] {
+interface TriggerProblem {
+  path: string;
+  message: string;
+  limit?: ExceededLimit;
+}
+
+function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerProblem[] {
   requireFew('triggers', inputs.length);
   const seen = new Set<string>();
   const checkTimer = timerCheck();
   return inputs.flatMap((input, i) => {
     const path = `triggers.${i}`;
     const problem = findTriggerProblem(input, before, checkTimer);
-    if (problem !== undefined) return [{ path: `${path}.${problem.path}`, message: problem.message }];
+    if (problem !== undefined) return [{ ...problem, path: `${path}.${problem.path}` }];
     const identity = identityOf(input);
     if (identity !== undefined && seen.has(identity)) return [{ path, message: 'is there twice' }];
     if (identity !== undefined) seen.add(identity);
@@ -128,7 +141,7 @@ function findTriggerProblem(
   input: TriggerInput,
   before: readonly Trigger[],
   checkTimer: ReturnType<typeof timerCheck>,
-): FieldError | undefined {
+): TriggerProblem | undefined {
   switch (input.type) {
     case 'http':
     case 'timer': {
@@ -138,11 +151,12 @@ function findTriggerProblem(
         !before.some(({ id, type }) => id === input.id && type === input.type);
       if (isUnknown)
         return { path: 'id', message: `The workflow has no trigger ${input.id} of the type ${input.type}` };
-      const message = input.type === 'timer' ? checkTimer(input.schedule) : undefined;
-      if (message === undefined || input.type !== 'timer') return undefined;
+      const problem = input.type === 'timer' ? checkTimer(input.schedule) : undefined;
+      if (problem === undefined || input.type !== 'timer') return undefined;
+      const found = typeof problem === 'string' ? { message: problem } : problem;
       // Components write the name of the interval in another way than the API does.
-      const ours = message.replace('intervalSeconds', 'interval_seconds');
-      return { path: input.schedule.cron === undefined ? 'interval_seconds' : 'cron', message: ours };
+      const message = found.message.replace('intervalSeconds', 'interval_seconds');
+      return { ...found, path: input.schedule.cron === undefined ? 'interval_seconds' : 'cron', message };
     }
     case 'source':
     case 'deploy': {

@@ -1,4 +1,4 @@
-import { type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowSettings } from '../contract-workflows.ts';
@@ -8,7 +8,7 @@ import { findStepProblems } from './check-namespaces.ts';
 import { decideSettings } from './check-settings.ts';
 import type { Deployment, Step } from './deployment.ts';
 import { planSteps, type StepContext } from './plan-steps.ts';
-import { type PlannedTrigger, planTriggers, switchAnswersOn } from './plan-triggers.ts';
+import { type PlannedTrigger, planTriggers, switchAnswersOn, type TriggerPlan } from './plan-triggers.ts';
 
 export interface PlanContext extends StepContext {
   limits: Pick<LimitsCache, 'get'>;
@@ -33,19 +33,29 @@ export async function planVersion(
   before: Pick<Deployment, 'triggers' | 'steps' | 'settings'> | undefined,
 ): Promise<PlannedVersion> {
   const { db, limits } = context;
-  const { triggers, errors: triggerErrors } =
-    input.triggers === undefined
-      ? { triggers: before?.triggers ?? [], errors: [] }
-      : planTriggers(input.triggers, before?.triggers ?? []);
+  const {
+    triggers,
+    errors: triggerErrors,
+    limit,
+  }: TriggerPlan = input.triggers === undefined
+    ? { triggers: before?.triggers ?? [], errors: [] }
+    : planTriggers(input.triggers, before?.triggers ?? []);
   const stepsBefore = before?.steps ?? [];
   const { settings, errors } = decideSettings(input.settings ?? {}, before?.settings, await limits.get(who.accountId));
-  throwFields([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors]);
+  throwProblems([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors], limit);
   if (input.triggers !== undefined) await requireSources(db.sql, who, triggers);
   const steps = input.steps === undefined ? stepsBefore : await planSteps(context, who, input.steps, stepsBefore);
   const version = { id: newId('deployment'), steps, settings };
   // Other settings are no reason to answer clients in another way.
   if ((input.triggers ?? input.steps) === undefined) return { ...version, triggers };
   return { ...version, triggers: await switchAnswersOn(db.sql, who.accountId, triggers, steps) };
+}
+
+/** `limit`: what one of them goes over. */
+function throwProblems(errors: readonly FieldError[], limit: ExceededLimit | undefined): void {
+  if (limit === undefined) return throwFields(errors);
+  const message = errors.map((error) => `${error.path} ${error.message}`).join('; ');
+  throw new HeadwaterError('INVALID_REQUEST', message, { fields: errors, limit });
 }
 
 export function checkName(name: string | undefined): void {

@@ -22,4 +22,8 @@ export const RUN_LIMITS = {
   maxTimerIntervalSeconds: 366 * 24 * 3600,
   /** A cron expression. */
   maxCronChars: 512,
+  /** The days in it that are looked for as the nearest weekday (`15W`): each on its own, on every day. */
+  maxNearestWeekdays: 5,
+  /** Timers of one request that have one: of a rare one the next match is found in about half a millisecond. */
+  maxTimerCrons: 50,
 } as const;

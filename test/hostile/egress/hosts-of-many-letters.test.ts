@@ -51,6 +51,6 @@ it('are refused before they are read', async () => {
   const followed = await world.unharmed(() =>
     fetchEach(world, [`${redirecting.url}/host`, [`${redirecting.url}/path`, { redirect: 'manual' }]]),
   );
-  expect(followed.messages).toEqual([expect.stringContaining('redirected to something that is not a URL')]);
+  expect(followed.messages).toEqual([expect.stringContaining('the limit maxUrlHostChars is 512')]);
   expect(followed.reached).toMatchObject([{ status: 302 }]);
 });

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { readSealedKeyUse } from '../../../engine/src/store/read-sealed-values.ts';
 import { hostile } from '../../support/hostile.ts';
+import type { ApiAnswer } from '../../support/server.ts';
 
 const world = hostile();
 
@@ -13,7 +14,7 @@ const code = (type: string, rest = '') =>
 it('are refused, and no node is told of the key', async () => {
   const { attacker, sql } = world;
   const answers = await world.unharmed(async () => {
-    const all = [];
+    const all: ApiAnswer[] = [];
     for (const o of FORMS) {
       const props = { configured_props: { o } };
       const inCode = code('source', `, default: ${JSON.stringify(o)}`);

@@ -1,12 +1,14 @@
 import { type AnyNode, parseExpressionAt, tokenizer, tokTypes } from 'acorn';
-import { LIMITS } from '@headwater/shared';
-import { type FreeName, freeNamesOf } from './free-names.ts';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
+import { type FreeName, freeNamesOf, tooDeep } from './free-names.ts';
 import { KNOWN_NAMES } from './known-names.ts';
 
-interface ExpressionProblem {
+export interface ExpressionProblem {
   message: string;
   /** Characters from the beginning of the expression. */
   at: number;
+  /** What it goes over, where that is what is wrong. */
+  limit?: ExceededLimit;
 }
 
 /** `env`: the environment variables that it names. */
@@ -17,6 +19,8 @@ export type CheckedExpression = { ok: true; env: string[] } | ({ ok: false } & E
 const SYNTAX = { ecmaVersion: 2024, sourceType: 'module', preserveParens: true } as const;
 /** The whole of it, before what is wrong. */
 const REPEATED = /^(Invalid regular expression: )\/[^]*\/\w*: /;
+/** What acorn says of some that are nested too deeply. */
+const NO_STACK = 'Not enough stack space';
 const ENVIRONMENT_NAME = /^[A-Za-z_]\w*$/;
 
 /**
@@ -24,8 +28,11 @@ const ENVIRONMENT_NAME = /^[A-Za-z_]\w*$/;
  * `before`: the namespaces of those. It is parsed, never run. Never throws.
  */
 export function checkExpression(expression: string, before: readonly string[]): CheckedExpression {
-  if (expression.length > LIMITS.maxExpressionChars)
-    return { ok: false, message: `It has more than ${LIMITS.maxExpressionChars} characters`, at: 0 };
+  const { maxExpressionChars: value } = LIMITS;
+  if (expression.length > value) {
+    const limit: ExceededLimit = { name: 'maxExpressionChars', value, used: expression.length };
+    return { ok: false, message: `It has more than ${value} characters`, at: 0, limit };
+  }
   const parsed = parse(expression);
   if (!parsed.ok) return parsed;
   const free = freeNamesOf(parsed.node);
@@ -48,8 +55,8 @@ function parse(expression: string): Parsed {
     if (next.type === tokTypes.eof) return { ok: true, node };
     return { ok: false, message: 'Something follows where the expression has ended', at: node.end + next.start };
   } catch (error) {
-    if (error instanceof RangeError) return { ok: false, message: 'It is nested too deeply', at: 0 };
     const { message, pos } = error as { message: string; pos?: number };
+    if (error instanceof RangeError || message.startsWith(NO_STACK)) return tooDeep(LIMITS.maxExpressionDepth + 1, 0);
     return { ok: false, message: message.replace(/ \(\d+:\d+\)$/, '').replace(REPEATED, '$1'), at: pos ?? 0 };
   }
 }

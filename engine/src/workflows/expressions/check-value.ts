@@ -1,5 +1,5 @@
-import { LIMITS, tokenize } from '@headwater/shared';
-import { checkExpression } from './check-expression.ts';
+import { type ExceededLimit, LIMITS, tokenize } from '@headwater/shared';
+import { checkExpression, type ExpressionProblem } from './check-expression.ts';
 
 /** What may still be spent on the expressions of one version: all of them are parsed on this node, one after the other. */
 export interface ExpressionBudget {
@@ -19,6 +19,12 @@ export interface ValueScope {
   noteVariable: (name: string, keys: readonly string[]) => void;
 }
 
+/** `limit`: what is gone over, where that is what is wrong. */
+export interface ValueProblem {
+  message: string;
+  limit?: ExceededLimit;
+}
+
 const SHOWN_CHARS = 80;
 
 /**
@@ -29,7 +35,7 @@ export async function findExpressionProblem(
   value: unknown,
   scope: ValueScope,
   giveWay: () => Promise<void>,
-): Promise<string | undefined> {
+): Promise<ValueProblem | undefined> {
   const looking = lookThrough(value, scope, []);
   for (;;) {
     const { done, value: problem } = looking.next();
@@ -43,10 +49,11 @@ function* lookThrough(
   value: unknown,
   scope: ValueScope,
   keys: readonly string[],
-): Generator<undefined, string | undefined> {
+): Generator<undefined, ValueProblem | undefined> {
   if (typeof value === 'string') {
     const problem = yield* lookThroughTemplate(value, scope, keys);
-    return problem === undefined || keys.length === 0 ? problem : `At ${placeOf(keys)}: ${problem}`;
+    if (problem === undefined || keys.length === 0) return problem;
+    return { ...problem, message: `At ${placeOf(keys)}: ${problem.message}` };
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
@@ -69,23 +76,37 @@ function* lookThroughTemplate(
   template: string,
   { before, budget, noteVariable }: ValueScope,
   keys: readonly string[],
-): Generator<undefined, string | undefined> {
+): Generator<undefined, ValueProblem | undefined> {
   const outcome = tokenize(template);
   yield undefined;
-  if (!outcome.ok) return `${outcome.message} (at character ${outcome.at + 1})`;
+  if (!outcome.ok) return { message: `${outcome.message} (at character ${outcome.at + 1})` };
   for (const part of outcome.parts) {
     if (!('expression' in part)) continue;
     budget.expressions -= 1;
     budget.chars -= part.expression.length;
-    if (budget.expressions < 0 || budget.chars < 0)
-      return `A workflow has at most ${LIMITS.maxWorkflowExpressions} expressions, of ${LIMITS.maxWorkflowExpressionChars} characters together`;
+    const limit = exceededOf(budget);
+    if (limit !== undefined) return { message: TOO_MANY, limit };
     const checked = checkExpression(part.expression, before);
-    if (!checked.ok)
-      return `${checked.message} (at character ${part.at + checked.at + 1}, in {{${shown(part.expression)}}})`;
+    if (!checked.ok) return problemOf(checked, part);
     for (const name of checked.env) noteVariable(name, keys);
     yield undefined;
   }
   return undefined;
+}
+
+const TOO_MANY = `A workflow has at most ${LIMITS.maxWorkflowExpressions} expressions, of ${LIMITS.maxWorkflowExpressionChars} characters together`;
+
+function exceededOf({ expressions, chars }: ExpressionBudget): ExceededLimit | undefined {
+  const over = (name: 'maxWorkflowExpressions' | 'maxWorkflowExpressionChars', left: number) => {
+    const value = LIMITS[name];
+    return left < 0 ? { name, value, used: value - left } : undefined;
+  };
+  return over('maxWorkflowExpressions', expressions) ?? over('maxWorkflowExpressionChars', chars);
+}
+
+function problemOf({ message, at, limit }: ExpressionProblem, part: { expression: string; at: number }): ValueProblem {
+  const place = `at character ${part.at + at + 1}, in {{${shown(part.expression)}}}`;
+  return { message: `${message} (${place})`, ...(limit === undefined ? {} : { limit }) };
 }
 
 function shown(expression: string): string {

@@ -1,5 +1,5 @@
 import type { AnyNode } from 'acorn';
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
 /** A name that the expression does not define itself. `member`: what is read of it, where that is written out: `steps.foo`. */
 export interface FreeName {
@@ -9,7 +9,9 @@ export interface FreeName {
   member?: { key: string | undefined };
 }
 
-export type FreeNames = { ok: true; names: FreeName[] } | { ok: false; message: string; at: number };
+export type FreeNames =
+  | { ok: true; names: FreeName[] }
+  | { ok: false; message: string; at: number; limit?: ExceededLimit };
 
 interface Scope {
   names: ReadonlySet<string>;
@@ -31,8 +33,7 @@ export function freeNamesOf(expression: AnyNode): FreeNames {
   const open: Child[] = [{ node: expression, scope: undefined, depth: 0 }];
   for (let child = open.pop(); child !== undefined; child = open.pop()) {
     const { node, scope, depth } = child;
-    if (depth > LIMITS.maxExpressionDepth)
-      return { ok: false, message: `It is nested deeper than ${LIMITS.maxExpressionDepth} levels`, at: node.start };
+    if (depth > LIMITS.maxExpressionDepth) return tooDeep(depth, node.start);
     if (node.type === 'ImportExpression' || (node.type === 'MetaProperty' && node.meta.name === 'import'))
       return { ok: false, message: 'import is for components, not for expressions', at: node.start };
     if (node.type === 'AwaitExpression' && !isInFunction(scope))
@@ -43,6 +44,13 @@ export function freeNamesOf(expression: AnyNode): FreeNames {
     for (const next of childrenOf(node)) open.push({ node: next, scope: inner, depth: depth + 1 });
   }
   return { ok: true, names: names.toSorted((a, b) => a.at - b.at) };
+}
+
+/** `used`: levels, at least. */
+export function tooDeep(used: number, at: number) {
+  const { maxExpressionDepth: value } = LIMITS;
+  const limit: ExceededLimit = { name: 'maxExpressionDepth', value, used };
+  return { ok: false as const, message: `It is nested deeper than ${value} levels`, at, limit };
 }
 
 function freeNameAt(node: AnyNode, scope: Scope | undefined): FreeName | undefined {

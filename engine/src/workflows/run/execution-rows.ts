@@ -66,6 +66,8 @@ export interface ExecutionWait {
   bytes: number;
   /** What `$.flow.rerun` was given for the next run, sealed. */
   context?: string;
+  /** JSON text: what made the run that failed be run, for the one that is run in its stead. */
+  callback?: string;
 }
 
 /** What an execution commits at one moment. Without `end` and `wait` it goes on with its next step. */
@@ -83,7 +85,7 @@ export interface ExecutionCommit {
 
 /** All that may be long of what is written: what is left out here is written beside others and at no pace. */
 export function charsOf({ steps, start, end, wait }: ExecutionCommit): number {
-  let chars = wait?.context?.length ?? 0;
+  let chars = (wait?.context?.length ?? 0) + (wait?.callback?.length ?? 0);
   if (end !== undefined || wait !== undefined) chars += start.event.length + start.context.length;
   chars += (end?.error?.length ?? 0) + (end?.reason?.length ?? 0);
   for (const { exports, value = '', logs, error = '', sends } of steps) {

@@ -193,7 +193,9 @@ async function fail(part: Part, { last, fault, step, redactor, run }: Failed): P
     const failure = { fault, step, redactor };
     return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure });
   }
-  const wait = { kind: 'retry' as const, runs: run.runs, failures, ...contextOf(part, run) };
+  const { runs, callback } = run;
+  const given = { ...contextOf(part, run), ...(callback === undefined ? {} : { callback }) };
+  const wait = { kind: 'retry' as const, runs, failures, ...given };
   return park(part, last, wait, retryPauseMs(failures));
 }
 

@@ -1,7 +1,7 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AccountSums } from '../../run/account-sums.ts';
 import { bytesOfStep, type Execution } from './execution.ts';
-import type { StepRow } from './execution-rows.ts';
+import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import { bytesOfSends } from './run-steps.ts';
 
 /**
@@ -11,8 +11,8 @@ import { bytesOfSends } from './run-steps.ts';
 export interface WaitingBytes {
   /** It has one more step. */
   add(row: StepRow): void;
-  /** What it would wait with after this step. `given`: to the next run, sealed. */
-  with(last: StepRow, given?: string): number;
+  /** What it would wait with after this step. `given`: to the next run. */
+  with(last: StepRow, given: Pick<ExecutionWait, 'context' | 'callback'>): number;
   /** The limit that its account would be over. */
   exceededBy(bytes: number): ExceededLimit | undefined;
   /** It waits with so much now; 0: not any more. */
@@ -29,13 +29,14 @@ export function createWaitingBytes(
     add(row) {
       usedBytes += bytesOfRow(row);
     },
-    with: (last, given = '') =>
+    with: (last, { context = '', callback = '' }) =>
       LIMITS.waitingOverheadBytes +
       2 * start.event.length +
       start.context.length +
       usedBytes +
       bytesOfRow(last) +
-      given.length,
+      context.length +
+      callback.length,
     exceededBy(bytes) {
       const { maxWaitingBytes: value } = account;
       const used = waiting.of(key.accountId) + bytes - counted;
