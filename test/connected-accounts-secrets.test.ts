@@ -178,3 +178,20 @@ it('keys of thousands of lines do not hold the thread', async () => {
   });
   expect(longestMs).toBeLessThan(MAX_TURN_MS * slowness());
 });
+
+it('a refresh token of thousands of lines that is repeated does not either', async () => {
+  const token = Array.from({ length: 3_000 }, (_, i) => `line-${i}-"+<é-0123`).join('\n');
+  const longestMs = await longestTurnMs(async () => {
+    const outcome = await refreshTokens(
+      repeating(() => token),
+      party,
+      token,
+    );
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { message: expect.stringMatching(/\[secret:refresh_token\]$/) },
+    });
+    await sleep(5);
+  });
+  expect(longestMs).toBeLessThan(MAX_TURN_MS * slowness());
+});

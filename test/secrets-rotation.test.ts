@@ -224,4 +224,15 @@ test('a secret that a change of a source writes back meanwhile is found', async 
   expect(await rotateKeys({ sql: db.sql, sealer })).toMatchObject({ rewrapped: 0, complete: true });
   const [after] = await db.sql`select busy_until <= now() as "isOver" from sources`;
   expect(after).toEqual({ isOver: true });
+
+  // One that began later has read the new text: where changes are always under way, it still ends.
+  const change = () => db.sql`
+    update sources set change_id = gen_random_uuid()::text, busy_until = now() + interval '1 hour'`;
+  await change();
+  const more = setInterval(() => void change().execute(), 50);
+  try {
+    expect(await rotateKeys({ sql: db.sql, sealer })).toMatchObject({ rewrapped: 0, complete: true });
+  } finally {
+    clearInterval(more);
+  }
 });

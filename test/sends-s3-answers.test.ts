@@ -112,3 +112,15 @@ test.each([
   const { attempts } = await world.ended(id, 1);
   expect(attempts).toMatchObject([{ status_code: 400, error: expect.stringContaining('\uFFFD') }]);
 });
+
+test('of a server that repeats a secret of a line nothing but the status is told', async () => {
+  const secret = 'sk_live_0123456789';
+  receiver.answer = { status: 400, body: errorXml(secret) };
+  const payload = { bucket: 'lines', payload: { secret } };
+  const options = { secrets: [{ name: 'token', value: secret }], nowMs: Date.now() - 120_000 };
+  const [id = ''] = await world.send(who, 's3', [payload], options);
+  await node.runner.runLane(who);
+  const row = await world.ended(id, 1);
+  expect(row.attempts).toMatchObject([{ status_code: 400, error: SAID }]);
+  expect(JSON.stringify(row)).not.toContain(secret);
+});

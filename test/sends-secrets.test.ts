@@ -67,8 +67,51 @@ test('a host that is a secret is not told in an error', async () => {
   const { runner } = await world.node();
   await runner.runLane(who);
   const row = await world.ended(id, 1);
-  expect(row.attempts).toMatchObject([{ error: 'The request could not be made' }]);
+  expect(row.attempts).toMatchObject([{ error: 'The receiver has no address and port that are reached from here' }]);
   expect(JSON.stringify(row)).not.toContain(host);
+});
+
+test.each([
+  ['as the method', { method: `Bearer ${TOKEN}` }, 'The method cannot be requested'],
+  ['in a header name that is one', { headers: { [TOKEN]: 'a\n\u0001' } }, 'The value of a header holds characters'],
+  ['in a header name that is none', { headers: { [`Bearer ${TOKEN}`]: 'x' } }, 'A header has a name that is none'],
+  ['as the name of a header that is an object', { headers: { [TOKEN]: { a: 1 } } }, 'A header must be a string'],
+])('a secret %s is not told where that is what is wrong', async (_, wrong, error) => {
+  const [id = ''] = await world.send(who, 'http', [{ url: receiver.url, ...wrong }], { secrets });
+  const { runner } = await world.node();
+  await runner.runLane(who);
+  const row = await world.ended(id);
+  expect(row).toMatchObject({ status: 'failed', attempts: [{ error: expect.stringContaining(error) }] });
+  expect((await wholeTable()).toLowerCase()).not.toContain(TOKEN);
+});
+
+test.each([
+  ['the host of a redirect', 'http://sk-live-0123456789.invalid/', 'no address and port'],
+  ['the scheme of a redirect', 'sk-live-0123456789:x', 'why is not told'],
+])('a receiver that repeats a secret as %s brings it into no error', async (_, location, error) => {
+  receiver.answer = { status: 302, headers: { location } };
+  const spellings = [...secrets, { name: 'other', value: 'sk-live-0123456789' }];
+  const [id = ''] = await world.send(who, 'http', [request()], { secrets: spellings });
+  const { runner } = await world.node();
+  await runner.runLane(who);
+  const { attempts } = await world.ended(id, 1);
+  expect(attempts).toMatchObject([{ error: expect.stringContaining(error) }]);
+  expect(await wholeTable()).not.toMatch(/sk.live.0123456789/);
+});
+
+test('why a receiver did not answer is told all the same: a limit, and what its connection did', async () => {
+  receiver.script({ hangUp: true }, { body: 'x'.repeat(3_000) });
+  const { runner } = await world.node({ limits: { maxFetchResponseBytes: 2_500 } });
+  const errors = [];
+  for (let attempts = 1; attempts <= 2; attempts++) {
+    const [id = ''] = await world.send(who, 'http', [request()], { secrets });
+    await runner.runLane(who);
+    errors.push((await world.ended(id, 1)).attempts[0]?.error);
+  }
+  expect(errors).toEqual([
+    'The receiver closed the connection before the response was complete',
+    'It went over maxFetchResponseBytes, which is 2500',
+  ]);
 });
 
 test('secrets in e-mails and lines for S3 are sealed as well', async () => {

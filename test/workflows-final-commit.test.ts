@@ -37,6 +37,7 @@ const finalOf = (failure?: ExecutionFault): FinalCommit => ({
   failure,
   deployment: { steps: [{}, redactor === undefined ? {} : { redactor }] },
   maxEventHops: 10,
+  sealer: { currentPrefix: () => 'v2.key.', rewrap: (_, sealed) => sealed },
 });
 
 test('what is told of an execution that fails before its steps, or over a limit, has no secret of any step', async () => {

@@ -27,6 +27,7 @@ import { createEngineMetrics } from './metrics.ts';
 import { createMaintenance } from './nodes/maintain.ts';
 import { startUnheldLeases } from './nodes/unheld-leases.ts';
 import { startNodeLease } from './nodes/node-lease.ts';
+import { refuseNodePorts } from './nodes/node-ports.ts';
 import { startRetention } from './nodes/retention.ts';
 import {
   builderOf,
@@ -93,7 +94,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     streams: base.streams,
     traces: createTraces(db.sql),
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
-    webhooks: createWebhooks({ db, sealer, room }),
+    webhooks: createWebhooks({ db, sealer, room, giveBack: base.deliverer.giveBack }),
     subscriptions: createSubscriptions({ db, room }),
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
@@ -142,7 +143,9 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const starter = await createStarter();
   const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-  const node = await startNodeLease({ sql, beatSql, role, log, maintain: createMaintenance(sql), ...keyOption });
+  const lease = { sql, beatSql, role, log, listeningPorts: options.listeningPorts, ...keyOption };
+  const node = await startNodeLease({ ...lease, maintain: createMaintenance(sql) });
+  const stopPorts = await refuseNodePorts(egress, { sql, nodeId: node.id, log });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const counts = await startAccountCounts(options, { sql, limits, metrics });
@@ -150,7 +153,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const onAttempt = metrics.attemptEnded;
   const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, log, presence };
   const deliverer = createDeliverer({ ...delivering, accountLimits: limits });
-  const opener = { open: sealer.open, seal: sealer.seal, endpointUrl: endpointUrls(options) };
+  const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
   const { watches, streams, stopStreams } = assembleStreams(sql, limits, log);
@@ -165,6 +168,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     starter,
     sandbox,
     node,
+    stopPorts,
     retryPolicy,
     metrics,
     deliverer,
@@ -200,7 +204,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const ingest = createIngest({ sql, limits, acceptInTurn: inTurn.accept, backlogs, intake });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
-  const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, log });
+  const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, deliverer, log });
   const stopLooking = startUnheldLeases({ sql, nodeId: node.id, dispatcher, deliverer, sends: sendRunner, log });
   const stops = [
     ground.stopStreams,
@@ -216,6 +220,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     starter.stop,
     guestFetch.stop,
     changes.stop,
+    ground.stopPorts,
     ground.stopCounts,
     node.stop,
   ];

@@ -8,6 +8,7 @@ import {
   CONNECTED_ACCOUNT_CHANGED_CHANNEL,
   ENVIRONMENT_CHANGED_CHANNEL,
   SOURCE_CHANGED_CHANNEL,
+  WEBHOOK_CHANGED_CHANNEL,
 } from './store/notify-changed.ts';
 
 export interface CachingParts {
@@ -17,6 +18,7 @@ export interface CachingParts {
   limits: LimitsCache;
   auth: { forget(id: string): void; forgetAll(): void };
   environment: { forget(accountId: string): void; forgetAll(): void };
+  deliverer: { giveBack(webhookId?: string): Promise<void> };
   log: Log;
 }
 
@@ -26,9 +28,12 @@ export interface Changes {
   stop: () => Promise<void>;
 }
 
-/** Drops sources, workflows, routes, limits, variables and tokens from memory when any node has changed them. */
+/**
+ * Drops sources, workflows, routes, limits, variables and tokens from memory, and what waits there for webhooks, when any node has changed
+ * them.
+ */
 export async function followChanges(sql: Sql, parts: CachingParts): Promise<Changes> {
-  const { runtimes, workflows, ingest, limits, auth, environment, log } = parts;
+  const { runtimes, workflows, ingest, limits, auth, environment, deliverer, log } = parts;
   const forget = (sourceId: string) => {
     runtimes.forget(sourceId);
     workflows.forget(sourceId);
@@ -47,9 +52,12 @@ export async function followChanges(sql: Sql, parts: CachingParts): Promise<Chan
   const accounts = await sql.listen(ACCOUNT_CHANGED_CHANNEL, refreshLimits, limits.forgetAll);
   const variables = await sql.listen(ENVIRONMENT_CHANGED_CHANNEL, environment.forget, environment.forgetAll);
   const connected = await sql.listen(CONNECTED_ACCOUNT_CHANGED_CHANNEL, auth.forget, auth.forgetAll);
+  const giveBack = (webhookId?: string) => void deliverer.giveBack(webhookId);
+  const webhooks = await sql.listen(WEBHOOK_CHANGED_CHANNEL, giveBack, () => giveBack());
   return {
     forget,
     async stop() {
+      await webhooks.unlisten();
       await connected.unlisten();
       await variables.unlisten();
       await accounts.unlisten();

@@ -17,9 +17,12 @@ import type { RetentionOptions } from './nodes/retention.ts';
 import type { Sql } from './store/database.ts';
 import { readAccountLimits } from './store/read-account-limits.ts';
 
-export function fetchCode(guestFetch: GuestFetch, limits: LimitsCache) {
-  return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal) =>
-    guestFetch.fetch({ id, limits: await limits.get(id) }, request, signal);
+export function fetchCode(guestFetch: GuestFetch, limits: Pick<LimitsCache, 'get'>) {
+  return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => {
+    const ofAccount = await limits.get(id);
+    const maxFetchResponseBytes = Math.min(ofAccount.maxFetchResponseBytes, maxBytes);
+    return guestFetch.fetch({ id, limits: { ...ofAccount, maxFetchResponseBytes } }, request, signal);
+  };
 }
 
 export function builderOf(

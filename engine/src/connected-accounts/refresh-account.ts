@@ -3,11 +3,11 @@ import { endRefreshLease } from '../store/lease-refresh.ts';
 import { askUntilBack } from '../store/lost-connection.ts';
 import { replaceCredentials } from '../store/put-connected-account.ts';
 import type { ConnectedAccountRow } from '../store/read-connected-accounts.ts';
-import { type AccountContext, partyOf, sealCredentials } from './account-context.ts';
+import { type AccountContext, findAccount, partyOf, sealCredentials } from './account-context.ts';
 import { lifetimesOf, tokensOf } from './granted-credentials.ts';
 import type { StoredCredentials } from './stored-credentials.ts';
 import type { Grant, TokenFault } from './token-answer.ts';
-import { refreshTokens } from './token-endpoint.ts';
+import { type OAuthParty, refreshTokens, revokeTokens } from './token-endpoint.ts';
 
 export type RefreshOutcome = { ok: true } | ({ ok: false } & TokenFault);
 
@@ -27,9 +27,10 @@ export async function refreshLeased(
   try {
     const outcome = await fetchTokens(context, row, credentials);
     if (outcome.ok) {
-      // False: connected anew or deleted meanwhile, which the caller sees when it reads again.
       // The provider has ended the refresh token before: with this one lost, somebody would have to connect again.
-      await askUntilBack(() => store(context, row, credentials, outcome.grant));
+      const isStored = await askUntilBack(() => store(context, row, credentials, outcome.grant));
+      // Connected anew or deleted meanwhile, which the caller sees when it reads again.
+      if (!isStored) await revokeIfDeleted(context, row, outcome);
       return { ok: true };
     }
     log.info({ connected_account: id, kind: outcome.kind }, 'an access token was not renewed');
@@ -43,18 +44,38 @@ export async function refreshLeased(
   }
 }
 
+interface Refreshed {
+  ok: true;
+  party: OAuthParty;
+  grant: Grant;
+}
+
 async function fetchTokens(
   context: AccountContext,
   row: ConnectedAccountRow,
   { fields, oauth }: StoredCredentials,
-): Promise<{ ok: true; grant: Grant } | ({ ok: false } & TokenFault)> {
+): Promise<Refreshed | ({ ok: false } & TokenFault)> {
   const party = await partyOf(context, row, fields);
   if (party === undefined || oauth?.refreshToken === undefined) {
     const message = `The OAuth client of ${row.definition.slug} that it was connected with is not there any more`;
     return { ok: false, kind: 'misconfigured', message };
   }
   const outcome = await refreshTokens(context.ask, party, oauth.refreshToken);
-  return outcome.ok ? outcome : { ok: false, ...outcome.fault };
+  return outcome.ok ? { ...outcome, party } : { ok: false, ...outcome.fault };
+}
+
+/**
+ * Whoever deleted the account has revoked the tokens that it had then. Of one that was connected anew nothing is revoked: there are
+ * providers that would end its new tokens as well.
+ */
+async function revokeIfDeleted(
+  { sql, ask, log }: AccountContext,
+  { account_id: accountId, id }: ConnectedAccountRow,
+  { party, grant }: Refreshed,
+): Promise<void> {
+  if ((await findAccount(sql, accountId, id)) !== undefined) return;
+  const { status } = await revokeTokens(ask, party, grant);
+  if (status === 'failed') log.info({ connected_account: id }, 'tokens of a deleted account were not revoked');
 }
 
 async function store(
@@ -62,12 +83,12 @@ async function store(
   row: ConnectedAccountRow,
   credentials: StoredCredentials,
   grant: Grant,
-): Promise<void> {
+): Promise<boolean> {
   const { oauth: settings } = row.definition;
   const { oauth: before } = credentials;
   if (settings === undefined || before === undefined) throw new Error(`${row.id} has no tokens to renew`);
   const tokens = tokensOf(settings, before.clientId, grant, { before });
-  await replaceCredentials(sql, row.account_id, row.id, {
+  return replaceCredentials(sql, row.account_id, row.id, {
     credentials: sealCredentials(sealer, row.account_id, { ...credentials, oauth: tokens }),
     uid: null,
     scopes: grant.scopes ?? row.scopes,

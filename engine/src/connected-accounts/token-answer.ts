@@ -52,12 +52,12 @@ const MISCONFIGURED = new Set([
  * Reads what the token endpoint said, whichever status it chose for it. `withoutSent` takes out of its words what it was sent: it
  * may repeat that in an error, which is stored and shown.
  */
-export function readTokenAnswer(
+export async function readTokenAnswer(
   oauth: AppOAuth,
   host: string,
   outcome: ProviderAnswer,
-  withoutSent: (words: string) => string,
-): TokenOutcome {
+  withoutSent: (words: string) => Promise<string>,
+): Promise<TokenOutcome> {
   if (!outcome.ok) {
     const { message, limit } = outcome;
     return { ok: false, fault: { kind: 'unavailable', message, ...(limit === undefined ? {} : { limit }) } };
@@ -70,7 +70,7 @@ export function readTokenAnswer(
     const fault = tokenFault(host, status, tokens);
     return fault === undefined ? { ok: true, grant: grantOf(oauth, accessToken, tokens, body) } : { ok: false, fault };
   }
-  return { ok: false, fault: faultOf(host, status, body, withoutSent) };
+  return { ok: false, fault: await faultOf(host, status, body, withoutSent) };
 }
 
 /** What makes tokens useless, however often they are asked for. */
@@ -120,14 +120,14 @@ function secondsOf(value: unknown): number | undefined {
     : undefined;
 }
 
-function faultOf(
+async function faultOf(
   host: string,
   status: number,
   body: Record<string, unknown>,
-  withoutSent: (words: string) => string,
-): TokenFault {
+  withoutSent: (words: string) => Promise<string>,
+): Promise<TokenFault> {
   const code = typeof body['error'] === 'string' ? body['error'] : '';
-  const message = `${host} answered ${status}${describeError(body, withoutSent)}`;
+  const message = `${host} answered ${status}${await describeError(body, withoutSent)}`;
   if (REFUSED.has(code)) return { kind: 'refused', message };
   if (MISCONFIGURED.has(code) || status === 401) return { kind: 'misconfigured', message };
   // A code that nobody foresaw: it is an answer of the provider's own, not of something before it.
@@ -137,9 +137,12 @@ function faultOf(
 }
 
 /** The provider's own words, for the owner of the account to read. They are cut last: a part of a secret would not be found. */
-function describeError(body: Record<string, unknown>, withoutSent: (words: string) => string): string {
+async function describeError(
+  body: Record<string, unknown>,
+  withoutSent: (words: string) => Promise<string>,
+): Promise<string> {
   const words = [body['error'], body['error_description']].filter(isText);
-  return words.length === 0 ? '' : `: ${printable(withoutSent(words.join(', ')))}`;
+  return words.length === 0 ? '' : `: ${printable(await withoutSent(words.join(', ')))}`;
 }
 
 /** One line of bounded length, without control characters. */

@@ -74,7 +74,7 @@ async function askForTokens(
  * One secret after the other, and the code last: whoever comes to the callback has made it up, and could have it end within the
  * operator's client secret, of which the rest would stay.
  */
-function withoutSent(words: string, { client }: OAuthParty, values: Record<string, string>): string {
+async function withoutSent(words: string, { client }: OAuthParty, values: Record<string, string>): Promise<string> {
   const { clientSecret } = client;
   const { refresh_token: refreshToken, code_verifier: verifier, code } = values;
   const secrets = [
@@ -85,7 +85,14 @@ function withoutSent(words: string, { client }: OAuthParty, values: Record<strin
     { name: 'code_verifier', value: verifier },
     { name: 'code', value: code },
   ];
-  return secrets.reduce((text, secret) => createRedactor([secret])?.text(text) ?? text, words);
+  let text = words;
+  for (const secret of secrets) {
+    const redactor = createRedactor([secret]);
+    // A token may have thousands of lines, which take the thread a tenth of a second to get ready for in one piece.
+    await redactor?.ready();
+    text = redactor?.text(text) ?? text;
+  }
+  return text;
 }
 
 /** A request in which the client proves itself, or what is wrong with the URL. */

@@ -14,7 +14,7 @@ import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
 import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { readWebhookAccount } from '../store/read-webhook-account.ts';
-import { releaseDeliveries } from '../store/release-deliveries.ts';
+import { releaseDeliveries, releaseUnbegun } from '../store/release-deliveries.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
 import { createSender, type OutgoingShare, type Sender } from '../outgoing/sender.ts';
@@ -25,6 +25,7 @@ import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { createSecretKeys } from './secret-keys.ts';
+import { createWebhookChanges } from './webhook-changes.ts';
 
 export interface DelivererOptions {
   db: Database;
@@ -69,8 +70,18 @@ export interface Deliverer {
    * free for others, so that the backlog of one never leaves another without room, and no more than may begin soon. 0 while stopping.
    */
   capacity(of?: DeliveriesOf): number;
-  /** Takes on deliveries that this node has leased already. Never refuses; what is too much is released again. */
-  take(deliveries: readonly DueDelivery[]): void;
+  /** Which changes of webhooks this node has heard of: asked before deliveries are read that are to be taken. */
+  heard(): number;
+  /**
+   * Takes on deliveries that this node has leased already. Never refuses; what is too much is released again, and so is what is of a webhook
+   * that has changed since: `heard` answered `readAt` before they were read. Default: they are as they are now.
+   */
+  take(deliveries: readonly DueDelivery[], readAt?: number): void;
+  /**
+   * A webhook, or any, leads elsewhere now or nowhere: of what this node holds of it nothing begins any more, from the call on. It is given
+   * back, to be claimed as the webhook is now. Resolves when it is. Never rejects.
+   */
+  giveBack(webhookId?: string): Promise<void>;
   /** From `take` to what was recorded of its attempt. */
   holds(deliveryId: string): boolean;
   /**
@@ -95,7 +106,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const deliverer = new NodeDeliverer(options);
   return {
     capacity: (of) => deliverer.capacity(of),
-    take: (deliveries) => deliverer.take(deliveries),
+    heard: () => deliverer.heard(),
+    take: (deliveries, readAt) => deliverer.take(deliveries, readAt),
+    giveBack: (webhookId) => deliverer.giveBack(webhookId),
     holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
     stats: () => deliverer.stats(),
@@ -115,6 +128,7 @@ class NodeDeliverer implements Deliverer {
     ({ data }) => data.length,
     ({ id }) => id,
   );
+  readonly #changes = createWebhookChanges();
   readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #stopping: Promise<void> | undefined;
@@ -150,7 +164,7 @@ class NodeDeliverer implements Deliverer {
       },
       shareOf: this.#shareOf,
       onEnd: (delivery, end) => void this.#settle(delivery, end),
-      onShed: (deliveries) => void this.#giveBack(deliveries),
+      onShed: (deliveries) => void this.#release(deliveries, Date.now() + LIMITS.deliveryLaneRetryMs),
       presence,
     });
   }
@@ -170,9 +184,20 @@ class NodeDeliverer implements Deliverer {
     return of.webhookId === undefined ? most : Math.min(most, this.#sender.room(of.webhookId));
   }
 
-  take(deliveries: readonly DueDelivery[]): void {
+  heard(): number {
+    return this.#changes.heard();
+  }
+
+  take(deliveries: readonly DueDelivery[], readAt = this.#changes.heard()): void {
     for (const delivery of deliveries) this.#held.add(delivery);
-    this.#sender.push(deliveries);
+    const isOld = ({ webhookId }: DueDelivery) => this.#changes.hasChangedSince(webhookId, readAt);
+    void this.#release(deliveries.filter(isOld));
+    this.#sender.push(deliveries.filter((delivery) => !isOld(delivery)));
+  }
+
+  giveBack(webhookId?: string): Promise<void> {
+    this.#changes.note(webhookId);
+    return this.#release(this.#sender.drop(webhookId));
   }
 
   holds(deliveryId: string): boolean {
@@ -206,8 +231,9 @@ class NodeDeliverer implements Deliverer {
     }
     this.#claiming += limit;
     try {
+      const readAt = this.heard();
       const claimed = await inTime(db.sql, claimDeliveries(db.sql, nodeId(), webhookId, limit));
-      this.take(claimed);
+      this.take(claimed, readAt);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {
       this.#claiming -= limit;
@@ -237,17 +263,16 @@ class NodeDeliverer implements Deliverer {
     this.#held.remove(delivery);
   }
 
-  /** Leases that are not worth holding here go back; their lane comes round later. */
-  async #giveBack(deliveries: readonly DueDelivery[]): Promise<void> {
+  /** What is not to begin here goes back; its lane comes round at `runAtMs`, by default at once. */
+  async #release(deliveries: readonly DueDelivery[], runAtMs?: number): Promise<void> {
+    if (deliveries.length === 0) return;
     const { db, nodeId, log } = this.#options;
     for (const delivery of deliveries) this.#held.remove(delivery);
-    const ids = deliveries.map((delivery) => delivery.id);
     try {
-      const releasing = releaseDeliveries(db.sql, nodeId(), { ids, runAtMs: Date.now() + LIMITS.deliveryLaneRetryMs });
-      await inTime(db.sql, releasing);
+      await inTime(db.sql, releaseUnbegun(db.sql, nodeId(), deliveries, runAtMs));
     } catch (error) {
-      // The rows stay leased by this node; they are released when it ends or is found dead.
-      log.error({ count: ids.length, err: error }, 'deliveries could not be released');
+      // The rows stay leased by this node. Those that are pending it finds as leases that nothing holds; the rest it loses when it ends.
+      log.error({ count: deliveries.length, err: error }, 'deliveries could not be released');
     }
   }
 }

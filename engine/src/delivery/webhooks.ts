@@ -2,20 +2,29 @@ import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
 import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readDeliveries } from '../store/read-deliveries.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
-import { updateWebhook } from '../store/update-webhook.ts';
+import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
 import { createSecret } from './sign.ts';
 import { validateWebhook } from './validate-webhook.ts';
 
+export interface WebhooksOptions {
+  db: Database;
+  sealer: Sealer;
+  room: AccountRoom;
+  /** Gives back what this node has not begun of a webhook that has changed; see Deliverer. Default: this node delivers nothing. */
+  giveBack?: (webhookId: string) => Promise<void>;
+}
+
 /** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
-export function createWebhooks(options: { db: Database; sealer: Sealer; room: AccountRoom }): Webhooks {
-  const { db, sealer, room } = options;
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { db, sealer, room, giveBack = () => Promise.resolve() } = options;
 
   async function find(who: Principal, id: string): Promise<WebhookRecord> {
     const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
@@ -51,11 +60,14 @@ export function createWebhooks(options: { db: Database; sealer: Sealer; room: Ac
       validateWebhook(change);
       const row = await updateWebhook(db, who.accountId, id, change);
       if (row === undefined) throw notFound('webhook', id);
+      if (change.active === false) await endDeliveries({ db, giveBack }, who, id, 'The webhook was stopped');
+      else if (leadsElsewhere(change)) await giveBack(id);
       return recordOf(sealer, row);
     },
     async delete(who, id) {
       await find(who, id);
       await deleteWebhook(db, who.accountId, id);
+      await endDeliveries({ db, giveBack }, who, id, 'The webhook was deleted');
     },
     async deliveries(who, id, request) {
       await find(who, id);
@@ -71,6 +83,18 @@ export function createWebhooks(options: { db: Database; sealer: Sealer; room: Ac
       return redeliverEnded(db, who.accountId, await find(who, id), deliveryId);
     },
   };
+}
+
+/** Of a webhook that leads nowhere any more, for all to see. At once nothing more begins on this node, however much is to be cancelled. */
+async function endDeliveries(
+  { db, giveBack }: Required<Pick<WebhooksOptions, 'db' | 'giveBack'>>,
+  who: Principal,
+  id: string,
+  reason: string,
+): Promise<void> {
+  const givenBack = giveBack(id);
+  await cancelDeliveries(db.sql, who.accountId, id, reason);
+  await givenBack;
 }
 
 function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {

@@ -38,6 +38,8 @@ export interface Egress {
   createConnector(options?: { connectTimeoutMs?: number; tenantId?: string }): Connector;
   /** What can be said of a URL without connecting: its scheme, port and literal address. Throws EgressRefused. */
   checkUrl(url: URL): void;
+  /** More of `deniedPorts`, known only when there is somebody to ask for them. */
+  deny(ports: () => readonly DeniedPort[]): void;
 }
 
 /** Throws RangeError naming every entry of `allow` and `dnsServers` that is none, and for a proxy that is none. */
@@ -46,9 +48,11 @@ export function createEgress(options: EgressOptions): Egress {
   const dnsServers = parseAll(options.dnsServers ?? [], parseDnsServer, 'DNS servers such as 1.1.1.1 or [::1]:5353');
   const resolve = options.resolver ?? createHostResolver(options.dnsServers?.map((server) => server.trim()));
   const resolveDenied = dnsServers.length === 0 ? resolve : createHostResolver();
+  let more: () => readonly DeniedPort[] = () => [];
+  const listed = deniedPortsOf(options, proxy === undefined ? dnsServers : [...dnsServers, proxy]);
   const guard: Guard = {
     allowed: parseAll(options.allow, parseRange, 'address ranges such as 10.0.0.0/8'),
-    deniedPorts: deniedPortsOf(options, proxy === undefined ? dnsServers : [...dnsServers, proxy]),
+    deniedPorts: () => [...listed(), ...more()],
     resolve,
     resolveDenied,
   };
@@ -69,6 +73,7 @@ export function createEgress(options: EgressOptions): Egress {
       checkPort(hostname, portOf(url));
       checkLiteral(guard, hostname);
     },
+    deny: (ports) => void (more = ports),
   };
 }
 

@@ -2,14 +2,20 @@ import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { describeFailure } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
-import { limitOf, OverRunLimit } from './refusal.ts';
+import { isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
 
-type FetchFailure = Extract<FetchOutcome, { ok: false }>;
+/**
+ * `plain`: the message without anything that was given or answered, for those whom a secret in it would be told. Absent where the limit
+ * says all that there is, or nothing can be said.
+ */
+export type FetchFailure = Extract<FetchOutcome, { ok: false }> & { plain?: string };
 
 type Failed = Exclude<ExchangeOutcome, { kind: 'response' }>;
 
-export function fail(message: string, limit?: ExceededLimit): FetchFailure {
-  return { ok: false, message, ...(limit === undefined ? {} : { limit }) };
+export const NOT_REACHED = 'The receiver has no address and port that are reached from here';
+
+export function fail(message: string, limit?: ExceededLimit, plain?: string): FetchFailure {
+  return { ok: false, message, ...(limit === undefined ? {} : { limit }), ...(plain === undefined ? {} : { plain }) };
 }
 
 /** A body of more than the tenant's limit, `used` bytes at least. */
@@ -73,6 +79,11 @@ export function failExchange(
     case 'aborted':
       return failAborted(host);
     case 'error':
-      return fail(describeFailure(host, outcome.error), limitOf(outcome.error));
+      return fail(describeFailure(host, outcome.error), limitOf(outcome.error), plainOf(outcome.error));
   }
+}
+
+/** A refusal names what was to be reached. */
+function plainOf(error: unknown): string {
+  return isEgressRefused(error) ? NOT_REACHED : describeFailure('The receiver', error);
 }

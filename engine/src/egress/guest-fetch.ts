@@ -21,6 +21,8 @@ import {
   failTimeout,
   failTooLarge,
   failTurn,
+  type FetchFailure,
+  NOT_REACHED,
 } from './fetch-failure.ts';
 import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
@@ -36,6 +38,8 @@ export interface FetchTenant {
   limits: AccountLimits;
 }
 
+export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailure;
+
 /** The `fetch` of components, made by the host. */
 export interface GuestFetch {
   /**
@@ -44,7 +48,7 @@ export interface GuestFetch {
    * Everything together takes at most fetchTimeoutMs; the signal ends it sooner. Each request, redirected ones too, waits
    * for its turn among at most maxConnections and maxFetchesPerSecond of the tenant. Connections are the tenant's alone.
    */
-  fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
+  fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal): Promise<GuestFetchOutcome>;
   /** Ends every request in flight. Idempotent. */
   stop(): Promise<void>;
 }
@@ -107,13 +111,12 @@ interface FetchContext {
 }
 
 type Response = Extract<ExchangeOutcome, { kind: 'response' }>;
-type Failure = Extract<FetchOutcome, { ok: false }>;
 
 async function runHops(
   context: FetchContext,
   first: HopRequest,
   mode: FetchRequest['redirect'],
-): Promise<FetchOutcome> {
+): Promise<GuestFetchOutcome> {
   let hop = first;
   for (let redirects = 0; ; redirects++) {
     const outcome = await sendHop(context, hop);
@@ -122,7 +125,7 @@ async function runHops(
     const redirect = followRedirect(hop, outcome.status, headers.find(([name]) => name === 'location')?.[1]);
     if (redirect.kind === 'none' || mode === 'manual') return finish(context, hop, outcome, headers, redirects > 0);
     if (mode === 'error') return fail(`${hop.url.host} answered with a redirect, which this request does not allow`);
-    if (redirect.kind === 'invalid') return fail(redirect.message);
+    if (redirect.kind === 'invalid') return fail(redirect.message, redirect.limit);
     if (redirects === LIMITS.maxFetchRedirects) return failRedirects(redirects + 1);
     const exceeded = context.meter?.redirected(redirect.request.body?.byteLength ?? 0);
     if (exceeded !== undefined) return failOfRun(hop.url.host, exceeded);
@@ -130,14 +133,14 @@ async function runHops(
   }
 }
 
-async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response | Failure> {
+async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response | FetchFailure> {
   const { host } = hop.url;
   const { id, limits } = context.tenant;
   if (context.signal.aborted) return failAborted(host);
   try {
     context.egress.checkUrl(hop.url);
   } catch (error) {
-    if (isEgressRefused(error)) return fail(error.message);
+    if (isEgressRefused(error)) return fail(error.message, undefined, NOT_REACHED);
     throw error;
   }
   const waitMs = msLeft(context);
@@ -195,7 +198,7 @@ async function finish(
   response: Response,
   headers: [string, string][],
   redirected: boolean,
-): Promise<FetchOutcome> {
+): Promise<GuestFetchOutcome> {
   const { id, limits } = context.tenant;
   const { host, href: url } = hop.url;
   const { status, statusText, body } = response;

@@ -11,7 +11,15 @@ export interface HopRequest {
   body: Uint8Array | undefined;
 }
 
-export type PreparedRequest = { ok: true; request: HopRequest } | { ok: false; message: string; limit?: ExceededLimit };
+/** `plain`: the message without anything that was given. */
+interface Refusal {
+  ok: false;
+  message: string;
+  plain: string;
+  limit?: ExceededLimit;
+}
+
+export type PreparedRequest = { ok: true; request: HopRequest } | Refusal;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Field values: visible characters, spaces, tabs and bytes above ASCII. No CR, LF or NUL: they would start a header of their own.
@@ -43,13 +51,13 @@ export function prepareRequest(request: FetchRequest, limits: AccountLimits): Pr
   const longHost = longHostOf(request.url);
   if (longHost !== undefined) return { ...refuse(LONG_HOST), limit: longHost };
   const url = URL.parse(request.url);
-  if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`);
+  if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`, 'The URL is not absolute');
   if (url.username !== '' || url.password !== '') {
     return refuse('The URL holds a user name or password: send them in an authorization header');
   }
   const method = NORMALISED_METHODS.has(request.method.toUpperCase()) ? request.method.toUpperCase() : request.method;
   if (!TOKEN.test(method) || FORBIDDEN_METHODS.has(method.toUpperCase())) {
-    return refuse(`${JSON.stringify(method)} is not a method that can be requested`);
+    return refuse(`${JSON.stringify(method)} is not a method that can be requested`, 'The method cannot be requested');
   }
   const body = request.body !== undefined && request.body.byteLength > 0 ? request.body : undefined;
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
@@ -62,11 +70,11 @@ export function prepareRequest(request: FetchRequest, limits: AccountLimits): Pr
   const tooLarge = findTooLarge(request.headers);
   if (tooLarge !== undefined) return tooLarge;
   const headers = prepareHeaders(request.headers, url);
-  return typeof headers === 'string' ? refuse(headers) : { ok: true, request: { url, method, headers, body } };
+  return 'ok' in headers ? headers : { ok: true, request: { url, method, headers, body } };
 }
 
 /** Before any of them is looked at: that takes time for each line and each character. */
-function findTooLarge(given: readonly [string, string][]): PreparedRequest | undefined {
+function findTooLarge(given: readonly [string, string][]): Refusal | undefined {
   const { maxFetchHeaders, maxFetchHeaderBytes } = LIMITS;
   if (given.length > maxFetchHeaders) {
     const limit: ExceededLimit = { name: 'maxFetchHeaders', value: maxFetchHeaders, used: given.length };
@@ -79,15 +87,20 @@ function findTooLarge(given: readonly [string, string][]): PreparedRequest | und
 }
 
 /** The headers to send, names in lower case, or what is wrong with one. */
-function prepareHeaders(given: readonly [string, string][], url: URL): [string, string][] | string {
+function prepareHeaders(given: readonly [string, string][], url: URL): [string, string][] | Refusal {
   const headers: [string, string][] = [];
   for (const [rawName, rawValue] of given) {
     const name = rawName.toLowerCase();
     const value = withoutOuterSpace(rawValue);
-    if (!TOKEN.test(name)) return `${JSON.stringify(rawName)} is not a header name`;
-    if (!FIELD_VALUE.test(value)) return `The value of the header ${name} holds characters that a header cannot have`;
+    if (!TOKEN.test(name)) {
+      return refuse(`${JSON.stringify(rawName)} is not a header name`, 'A header has a name that is none');
+    }
+    if (!FIELD_VALUE.test(value)) {
+      const what = 'holds characters that a header cannot have';
+      return refuse(`The value of the header ${name} ${what}`, `The value of a header ${what}`);
+    }
     if (name === 'host' && value.toLowerCase() !== url.host)
-      return 'The host header follows from the URL and cannot be set';
+      return refuse('The host header follows from the URL and cannot be set');
     if (name !== 'host' && !OWN_HEADERS.has(name)) headers.push([name, value]);
   }
   addDefault(headers, 'user-agent', USER_AGENT);
@@ -110,6 +123,6 @@ function addDefault(headers: [string, string][], name: string, value: string): v
   if (!headers.some(([known]) => known === name)) headers.push([name, value]);
 }
 
-function refuse(message: string): Extract<PreparedRequest, { ok: false }> {
-  return { ok: false, message };
+function refuse(message: string, plain: string = message): Refusal {
+  return { ok: false, message, plain };
 }

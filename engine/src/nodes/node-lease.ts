@@ -6,6 +6,7 @@ import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
 import { inTime } from '../store/renewed-client.ts';
+import { ownAddresses } from './node-ports.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
 
 /** This process's registration as a holder of leases. */
@@ -23,6 +24,8 @@ export interface NodeLeaseOptions {
   role: string;
   /** Of the master key that it seals with; absent where that comes from a file. */
   encryptionKeyId?: string;
+  /** At all addresses of this machine. Default: none. */
+  listeningPorts?: () => readonly number[];
   log: Log;
   /** Recovery work besides dead nodes' leases, done by whichever node comes by. */
   maintain: () => Promise<void>;
@@ -41,13 +44,16 @@ const MAINTENANCE_MS = 5_000;
  * writes nothing of what others have taken over; it goes on under a new id.
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
-  const { sql, beatSql = sql, role, encryptionKeyId, log } = options;
+  const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
   let id = await register();
 
   /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
   async function register(): Promise<string> {
     const registered = newId('node');
-    await registerNode(sql, { id: registered, role, ...(encryptionKeyId === undefined ? {} : { encryptionKeyId }) });
+    const ports = [...listeningPorts()];
+    const place = ports.length === 0 ? {} : { addresses: ownAddresses(), ports };
+    const key = encryptionKeyId === undefined ? {} : { encryptionKeyId };
+    await registerNode(sql, { id: registered, role, ...key, ...place });
     return registered;
   }
 

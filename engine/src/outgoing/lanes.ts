@@ -29,8 +29,8 @@ export interface Lanes<T> {
   room(laneId: string): number;
   /** Of all tenants, or of this one. */
   waiting(tenantId?: string): number;
-  /** Takes out everything that waits. */
-  clear(): T[];
+  /** Takes out what waits, of all lanes or of this one, in its order. */
+  clear(laneId?: string): T[];
 }
 
 interface Lane<T> {
@@ -150,15 +150,15 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return tenantId === undefined ? this.#waiting : (this.#tenants.get(tenantId)?.waiting ?? 0);
   }
 
-  clear(): T[] {
-    const all: T[] = [];
-    for (const lane of this.#lanes.values()) {
-      const waiting = lane.waiting.splice(0);
-      this.#waits(lane, -waiting.length);
-      this.#settle(lane);
-      all.push(...waiting);
-    }
-    return all;
+  clear(laneId?: string): T[] {
+    if (laneId === undefined) return [...this.#lanes.keys()].flatMap((id) => this.clear(id));
+    const lane = this.#lanes.get(laneId);
+    if (lane === undefined) return [];
+    const waiting = lane.waiting.splice(0);
+    this.#waits(lane, -waiting.length);
+    this.#settle(lane);
+    this.#forget(laneId, lane);
+    return waiting;
   }
 
   #waits(lane: Lane<T>, more: number): void {

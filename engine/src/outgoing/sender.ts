@@ -45,6 +45,8 @@ export interface Sender<T> {
   waiting(): number;
   inFlight(): number;
   shareKnown(tenantId: string): void;
+  /** Takes out what waits, of all lanes or of this one, in its order; what is in flight goes on. */
+  drop(laneId?: string): T[];
   /**
    * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when nothing is in flight any
    * more; after `drainMs` what still is gets cut off.
@@ -87,9 +89,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
 
   async function drain(drainMs: number): Promise<void> {
     if (attempts.size === 0) return;
-    const cutOff = setTimeout(() => {
-      for (const attempt of attempts) attempt.abort();
-    }, drainMs);
+    const cutOff = setTimeout(() => attempts.forEach((attempt) => attempt.abort()), drainMs);
     await new Promise<void>((resolve) => (idle = resolve));
     clearTimeout(cutOff);
   }
@@ -110,6 +110,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     waiting: () => lanes.waiting(),
     inFlight: () => attempts.size,
     shareKnown: mayStart,
+    drop: (laneId) => lanes.clear(laneId),
     stop(drainMs) {
       isStopping = true;
       lanes.clear();

@@ -45,7 +45,7 @@ export interface RunParts {
   deliverer: Deliverer;
   presence: Presence;
   opener: PropOpener;
-  sealer: Pick<Sealer, 'seal' | 'open' | 'mac'>;
+  sealer: Sealer;
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   publicUrl: string;
   resolveAuth: AuthCache['resolve'];

@@ -20,7 +20,11 @@ import { charsOf as charsOfExecution } from '../workflows/run/execution-rows.ts'
 export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
-  deliverer: { capacity(of?: DeliveriesOf): number; take(deliveries: readonly DueDelivery[]): void };
+  deliverer: {
+    capacity(of?: DeliveriesOf): number;
+    heard(): number;
+    take(deliveries: readonly DueDelivery[], readAt: number): void;
+  };
   /** Where sources that listen are run. */
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
@@ -94,13 +98,14 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   });
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
+    const readAt = options.deliverer.heard();
     if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
     backlog.add(run.accountId, weight);
     const committed = await commitWithRetries(batcher.add, run, options).finally(() => {
       if (backlog.remove(run.accountId, weight)) options.dispatcher().startMore();
     });
-    if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery));
+    if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery), readAt);
     if (committed.invocations.length > 0) options.dispatcher().take(committed.invocations);
     options.onCommitted(run, committed);
     return committed;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../store/database.ts';
-import { countSealedChanges, readSealedValues, type SealedValue } from '../store/read-sealed-values.ts';
+import { readChangesUnderWay, readSealedValues, type SealedValue } from '../store/read-sealed-values.ts';
 import { replaceSealedValues } from '../store/replace-sealed-values.ts';
 import type { Sealer } from './seal.ts';
 
@@ -29,22 +29,26 @@ const WAIT_MS = 5 * 60_000;
 
 /**
  * Brings every sealed text under the key that seals now, while nodes that have both keys go on: what they read before or
- * after opens alike. Whatever is done is done: it may end at any time and be run again. Passes are made until one that
- * began with no source under change finds nothing to do; then no text under another key is left, nor comes back.
+ * after opens alike. Whatever is done is done: it may end at any time and be run again. Passes are made until one finds
+ * nothing to do that no change of a source has outlasted which may have read before; then no text under another key is left, nor comes back.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotationResult> {
   const deadline = Date.now() + WAIT_MS;
   let rewrapped = 0;
+  let changes = await readChangesUnderWay(options.sql);
   for (;;) {
-    const changes = await countSealedChanges(options.sql);
     const pass = await rewrapAll(options, rewrapped);
     rewrapped += pass.rewrapped;
     const { unopened } = pass;
     if (options.signal?.aborted) return { rewrapped, unopened, complete: false };
-    if (changes === 0 && pass.found === unopened.length) return { rewrapped, unopened, complete: true };
+    const isClean = pass.found === unopened.length;
+    if (isClean && changes.length === 0) return { rewrapped, unopened, complete: true };
     if (Date.now() > deadline) return { rewrapped, unopened, complete: false };
+    const now = await readChangesUnderWay(options.sql);
+    // What began while all was under the new key has read nothing else.
+    changes = isClean ? now.filter((id) => changes.includes(id)) : now;
     // Aborted: seen above, after the next pass.
-    if (changes > 0) await sleep(PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
+    if (changes.length > 0) await sleep(PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
   }
 }
 

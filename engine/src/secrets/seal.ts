@@ -99,6 +99,24 @@ export function createSealer(keys: MasterKeys): Sealer {
   };
 }
 
+/**
+ * A sealed text as it is to be written now. It may have been read, or sealed, before the key was replaced: written back as it is, it would
+ * bring the old key back behind a rotation that is complete. One that does not open stays as it is, and says so where it is used.
+ */
+export function underCurrentKey(
+  { rewrap, currentPrefix }: Pick<Sealer, 'rewrap' | 'currentPrefix'>,
+  accountId: string,
+  sealed: string,
+): string {
+  if (sealed.startsWith(currentPrefix())) return sealed;
+  try {
+    return rewrap(accountId, sealed);
+  } catch (error) {
+    if (error instanceof SealError) return sealed;
+    throw error;
+  }
+}
+
 const innerContext = (accountId: string) => Buffer.from(`${VERSION}.${accountId}`, 'utf8');
 const outerContext = (version: string, keyId: string, accountId: string) =>
   Buffer.from(`${version}.${keyId}.${accountId}`, 'utf8');

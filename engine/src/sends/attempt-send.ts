@@ -8,7 +8,6 @@ import type { SendResult } from '../store/record-send-attempts.ts';
 import type { DueSend } from './due-send.ts';
 import type { Mailer } from './mailer.ts';
 import type { SendContent } from './new-send.ts';
-import { hostOf } from './http-request.ts';
 import { sendEmail } from './send-email.ts';
 import { again, type SendOutcome } from './send-outcome.ts';
 import { sendRequest } from './send-request.ts';
@@ -42,13 +41,13 @@ async function make(context: SendContext, send: DueSend, signal: AbortSignal): P
     sealed === undefined ? payload : context.sealer.open(send.accountId, sealed);
   switch (send.kind) {
     case 'http':
-      return discreet(send.content, open, await sendRequest(context.fetch, account, open(send.content), signal));
+      return discreet([send.content], await sendRequest(context.fetch, account, open(send.content), signal));
     case 'email':
       return sendEmail(context, account, send.unitId, open(send.content));
     case 's3': {
-      const { bucket, objectKey } = send;
-      const payloads = await openInTurns(send.contents, open);
-      return sendUpload(context, account, { bucket, objectKey, payloads }, signal);
+      const { bucket, objectKey, contents } = send;
+      const payloads = await openInTurns(contents, open);
+      return discreet(contents, await sendUpload(context, account, { bucket, objectKey, payloads }, signal));
     }
   }
 }
@@ -67,18 +66,16 @@ async function openInTurns(
   return payloads;
 }
 
+const NOT_TOLD = 'It was not delivered; why is not told, as what was sent has a secret in it';
+
 /**
- * Of a request with a secret in it nothing is kept that may repeat the secret: not what the receiver answered, nor a host
- * that is shown nowhere else.
+ * Of a send with a secret in it nothing is kept that may repeat the secret: not what the receiver answered, nor an error that names
+ * something given, or a host to which the receiver has redirected.
  */
-function discreet(content: SendContent, open: (content: SendContent) => string, outcome: SendOutcome): SendOutcome {
-  if (content.sealed === undefined) return outcome;
-  const { response: _, error, ...rest } = outcome;
-  if (error === undefined) return rest;
-  return {
-    ...rest,
-    error: hostOf(content.payload) === hostOf(open(content)) ? error : 'The request could not be made',
-  };
+function discreet(contents: readonly SendContent[], outcome: SendOutcome): SendOutcome {
+  if (contents.every(({ sealed }) => sealed === undefined)) return outcome;
+  const { response: _, error, plain = NOT_TOLD, ...rest } = outcome;
+  return error === undefined ? rest : { ...rest, error: plain };
 }
 
 function endOf(

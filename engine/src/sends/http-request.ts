@@ -20,6 +20,11 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
   const { url, method, params, headers, data, auth } = read.value;
   const problem = findProblem(read.value);
   if (problem !== undefined) return { ok: false, message: problem };
+  const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
+  if (wrong !== undefined) {
+    const message = `The header ${JSON.stringify(wrong[0])} must be a string`;
+    return { ok: false, message, plain: 'A header must be a string' };
+  }
   const given = pairsOf(headers).filter(([name]) => auth === undefined || name.toLowerCase() !== 'authorization');
   const contentType = given.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   if (isForm(contentType) && data !== undefined && data.length > MAX_FORM_CHARS && !data.startsWith('"'))
@@ -53,6 +58,7 @@ export function hostOf(json: string): string | undefined {
   return typeof url === 'string' && !hasLongHost(url) ? URL.parse(url)?.host : undefined;
 }
 
+/** Repeats nothing of what was given. */
 function findProblem({ url, method, params, headers, auth }: Partial<Record<string, unknown>>): string | undefined {
   if (typeof url === 'string' && hasLongHost(url)) return LONG_HOST;
   if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url))
@@ -66,8 +72,6 @@ function findProblem({ url, method, params, headers, auth }: Partial<Record<stri
     return `The headers are larger than ${LIMITS.maxFetchHeaderBytes} bytes`;
   if (nameCharsOf(params ?? {}) > LIMITS.maxFetchUrlChars)
     return `The URL is longer than ${LIMITS.maxFetchUrlChars} characters with its params`;
-  const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
-  if (wrong !== undefined) return `The header ${JSON.stringify(wrong[0])} must be a string`;
   if (auth !== undefined && !isObject(auth)) return 'auth must be { username, password }';
   return undefined;
 }

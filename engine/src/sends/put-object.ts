@@ -1,5 +1,6 @@
-import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
+import type { FetchRequest } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
+import type { GuestFetchOutcome } from '../egress/guest-fetch.ts';
 import { storableText } from '../events/storable-text.ts';
 
 /** Where an account's objects go, opened. */
@@ -18,13 +19,15 @@ export interface S3Object {
 }
 
 /** Makes the request: through the egress guard, as the endpoint is the tenant's choice. */
-export type FetchOnce = (request: FetchRequest) => Promise<FetchOutcome>;
+export type FetchOnce = (request: FetchRequest) => Promise<GuestFetchOutcome>;
 
 export type PutOutcome = { ok: true; statusCode: number } | NotPutOutcome;
 
 interface NotPutOutcome {
   ok: false;
   message: string;
+  /** As in SendOutcome. */
+  plain?: string;
   statusCode?: number;
   limit?: ExceededLimit;
 }
@@ -61,7 +64,8 @@ export async function putObject(access: S3Access, object: S3Object, fetchOnce: F
   } catch (error) {
     if (error instanceof NotPut) return error.outcome;
     // What the library says is about its own insides.
-    return { ok: false, message: 'The request to the S3 server could not be made' };
+    const message = 'The request to the S3 server could not be made';
+    return { ok: false, message, plain: message };
   } finally {
     client.destroy();
   }
@@ -132,8 +136,8 @@ function refusedWith(statusCode: number, body: Uint8Array): NotPutOutcome {
   const words = ['Code', 'Message'].map((name) => textOf(xml, name)).filter((text) => text !== '');
   // What jsonb refuses would take the texts of all attempts that are recorded with this one, other accounts' as well.
   const said = storableText(words.join(': ').slice(0, MAX_MESSAGE_CHARS).toWellFormed());
-  const message = `The S3 server answered with the status ${statusCode}${said === '' ? '' : ` (${said})`}`;
-  return { ok: false, message, statusCode };
+  const plain = `The S3 server answered with the status ${statusCode}`;
+  return { ok: false, message: said === '' ? plain : `${plain} (${said})`, plain, statusCode };
 }
 
 /** What the first element of this name begins with, up to whatever is in it besides text. */

@@ -4,6 +4,8 @@ import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/share
 export type SendOutcome = Partial<{
   statusCode: number;
   error: string;
+  /** The error without anything that was given or answered; absent where nothing of it can be told. */
+  plain: string;
   /** The limit that is the reason. */
   limit: ExceededLimit;
   /** The beginning of what the receiver answered. */
@@ -12,13 +14,21 @@ export type SendOutcome = Partial<{
   timedOut: boolean;
 }> & { kind: 'delivered' | 'final' | 'again' | 'cut-off' };
 
-export const final = (error: string, limit: { limit?: ExceededLimit } = {}): SendOutcome => ({
+export const final = (error: string, more: Pick<SendOutcome, 'limit' | 'plain'> = {}): SendOutcome => ({
   kind: 'final',
   error,
-  ...limit,
+  ...more,
 });
 
 export const again = (error: string): SendOutcome => ({ kind: 'again', error });
+
+/** Of a limit its name, value and what was used are all that there is to tell. */
+export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimit }): Pick<SendOutcome, 'plain'> {
+  if (plain !== undefined) return { plain };
+  // By this name the account's limit is another; see limitOf.
+  if (limit?.name === 'fetchTimeoutMs') return { plain: `It took longer than ${limit.value} ms` };
+  return limit === undefined ? {} : { plain: `It went over ${limit.name}, which is ${limit.value}` };
+}
 
 /** Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that name is another. */
 export function limitOf(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {

@@ -1,10 +1,9 @@
-import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
 import { storableText } from '../events/storable-text.ts';
-import type { FetchTenant, GuestFetch } from '../egress/guest-fetch.ts';
+import type { FetchTenant, GuestFetch, GuestFetchOutcome } from '../egress/guest-fetch.ts';
 import { prepareRequest } from '../egress/guest-request.ts';
 import { readHttpRequest } from './http-request.ts';
-import { final, limitOf, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, plainOf, type SendOutcome } from './send-outcome.ts';
 
 /** Statuses of the 4xx that say nothing about the request itself. */
 const TRANSIENT = new Set([408, 425, 429]);
@@ -20,16 +19,19 @@ export async function sendRequest(
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const read = await readHttpRequest(json);
-  if (!read.ok) return final(read.message);
+  if (!read.ok) return final(read.message, { plain: read.plain ?? read.message });
   const tenant: FetchTenant = { id: account.id, limits: { ...account.limits, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
   const prepared = prepareRequest(read.value, tenant.limits);
-  if (!prepared.ok) return final(prepared.message, limitOf(account.limits, prepared.limit));
+  if (!prepared.ok) {
+    const { message, plain, limit } = prepared;
+    return final(message, { plain, ...limitOf(account.limits, limit) });
+  }
   const outcome = await fetch(tenant, read.value, signal);
   if (signal.aborted) return { kind: 'cut-off' };
   return outcome.ok ? answered(outcome) : unanswered(outcome, account.limits);
 }
 
-function answered(outcome: Extract<FetchOutcome, { ok: true }>): SendOutcome {
+function answered(outcome: Extract<GuestFetchOutcome, { ok: true }>): SendOutcome {
   const { status: statusCode } = outcome;
   const response = storableText(Buffer.from(outcome.body.subarray(0, LIMITS.maxStoredResponseBytes)).toString('utf8'));
   const seen = { statusCode, ...(response === '' ? {} : { response }) };
@@ -39,9 +41,10 @@ function answered(outcome: Extract<FetchOutcome, { ok: true }>): SendOutcome {
   return { kind: 'again', ...seen, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
-function unanswered({ message, limit }: Extract<FetchOutcome, { ok: false }>, limits: AccountLimits): SendOutcome {
+function unanswered(failure: Extract<GuestFetchOutcome, { ok: false }>, limits: AccountLimits): SendOutcome {
+  const { message: error, limit } = failure;
+  const told = { error, ...plainOf(failure), ...limitOf(limits, limit) };
   // It has arrived: sent again it would arrive twice, and be answered in the same way.
-  if (limit?.name === 'maxFetchResponseBytes') return final(message, limitOf(limits, limit));
-  const timedOut = limit?.name === 'fetchTimeoutMs';
-  return { kind: 'again', error: message, timedOut, ...limitOf(limits, limit) };
+  if (limit?.name === 'maxFetchResponseBytes') return { kind: 'final', ...told };
+  return { kind: 'again', ...told, timedOut: limit?.name === 'fetchTimeoutMs' };
 }

@@ -7,7 +7,7 @@ import type { Sql } from '../store/database.ts';
 import { readS3Settings } from '../store/s3-settings.ts';
 import { putObject, type S3Access } from './put-object.ts';
 import { s3LineOf } from './s3-payload.ts';
-import { final, limitOf, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, plainOf, type SendOutcome } from './send-outcome.ts';
 
 export interface UploadParts {
   sql: Sql;
@@ -37,7 +37,7 @@ export async function sendUpload(
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const row = await readS3Settings(sql, account.id);
-  if (row === undefined) return final(NO_SETTINGS);
+  if (row === undefined) return final(NO_SETTINGS, { plain: NO_SETTINGS });
   const { endpoint, region, accessKeyId, secretAccessKey } = row;
   const access: S3Access = {
     region,
@@ -59,5 +59,5 @@ export async function sendUpload(
   if (outcome.ok) return { kind: 'delivered', statusCode: outcome.statusCode };
   const { message: error, statusCode, limit } = outcome;
   const given = statusCode === undefined ? {} : { statusCode };
-  return { kind: 'again', error, ...given, ...limitOf(account.limits, limit) };
+  return { kind: 'again', error, ...plainOf(outcome), ...given, ...limitOf(account.limits, limit) };
 }

@@ -1,11 +1,11 @@
 import { and, eq } from './drizzle.ts';
-import { cancelDeliveries } from './cancel-deliveries.ts';
 import type { Database } from './database.ts';
+import { notifyWebhookChanged } from './notify-changed.ts';
 import { autoSubscriptions, subscriptions, webhooks } from './schema.ts';
 
 /**
- * Deletes a webhook with its subscriptions, then cancels its pending deliveries. A run that commits at the same moment may
- * still add deliveries to it: they are cancelled when they are claimed.
+ * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to `cancelDeliveries`. A run that commits
+ * at the same moment may still add deliveries to it: they are cancelled when they are claimed.
  */
 export async function deleteWebhook(db: Database, accountId: string, id: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
@@ -16,6 +16,6 @@ export async function deleteWebhook(db: Database, accountId: string, id: string)
       .delete(autoSubscriptions)
       .where(and(eq(autoSubscriptions.accountId, accountId), eq(autoSubscriptions.listenerId, id)));
     await tx.delete(subscriptions).where(and(eq(subscriptions.accountId, accountId), eq(subscriptions.listenerId, id)));
+    await notifyWebhookChanged(tx, id);
   });
-  await cancelDeliveries(db.sql, accountId, id, 'The webhook was deleted');
 }

@@ -1,4 +1,5 @@
-import type { Sql, Transaction } from './database.ts';
+import type { Database, Sql, Transaction } from './database.ts';
+import { sql } from './drizzle.ts';
 
 /** Channel on which nodes tell each other which cached source is out of date; the payload is the source's id. */
 export const SOURCE_CHANGED_CHANNEL = 'headwater_source_changed';
@@ -30,4 +31,20 @@ export const ENVIRONMENT_CHANGED_CHANNEL = 'headwater_environment_changed';
 /** Sent with the transaction's commit. */
 export async function notifyEnvironmentChanged(tx: Sql | Transaction, accountId: string): Promise<void> {
   await tx`select pg_notify(${ENVIRONMENT_CHANGED_CHANNEL}, ${accountId})`;
+}
+
+/** As above, for where a webhook leads, and whether it does; the payload is its id. */
+export const WEBHOOK_CHANGED_CHANNEL = 'headwater_webhook_changed';
+
+/** Sent with the transaction's commit. */
+export async function notifyWebhookChanged(tx: Pick<Database['orm'], 'execute'>, webhookId: string): Promise<void> {
+  await tx.execute(sql`select pg_notify(${WEBHOOK_CHANGED_CHANNEL}, ${webhookId})`);
+}
+
+/** As above, for where a node listens; without a payload. */
+export const NODE_LISTENS_CHANNEL = 'headwater_node_listens';
+
+/** Sent with the transaction's commit. */
+export async function notifyNodeListens(tx: Sql | Transaction): Promise<void> {
+  await tx`select pg_notify(${NODE_LISTENS_CHANNEL}, '')`;
 }

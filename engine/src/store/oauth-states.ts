@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import { lockAccount } from './require-room.ts';
 
 export interface OAuthStateRow {
   account_id: string;
@@ -25,6 +26,7 @@ export interface NewOAuthState {
 export async function insertOAuthState(sql: Sql, state: NewOAuthState): Promise<Date> {
   const { accountId, maxOpen } = state;
   return sql.begin(async (tx) => {
+    await lockAccount(tx, accountId);
     await tx`
       delete from oauth_states where account_id = ${accountId} and (expires_at <= now() or state_hash in (
         select state_hash from oauth_states where account_id = ${accountId}

@@ -13,3 +13,13 @@ export async function readLiveNodes(sql: Sql, withinMs: number): Promise<LiveNod
     select id, role, encryption_key_id as "encryptionKeyId" from nodes
     where seen_at > now() - make_interval(secs => ${withinMs / 1000}::float8) order by started_at`;
 }
+
+export interface ListeningNode {
+  addresses: string[];
+  ports: number[];
+}
+
+/** All but one, also those that were not seen for a while: they may only be slow. */
+export async function readListeningNodes(sql: Sql, exceptId: string): Promise<ListeningNode[]> {
+  return sql<ListeningNode[]>`select addresses, ports from nodes where id <> ${exceptId} and ports <> '{}'`;
+}

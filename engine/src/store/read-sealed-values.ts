@@ -88,10 +88,10 @@ export async function readSealedKeyUse(sql: Sql): Promise<SealedKeyUse[]> {
   return rows.map(({ key_id: keyId, count }) => ({ keyId, count }));
 }
 
-/** Sources with secrets under a lifecycle change: its end may write back texts that it has read before. */
-export async function countSealedChanges(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from sources
+/** Changes of sources with secrets under way: the end of one may write back texts that it has read before. */
+export async function readChangesUnderWay(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select coalesce(change_id, id) as id from sources
     where busy_until > now() and jsonb_path_exists(configured_props, '$.*."$sealed"')`;
-  return row?.count ?? 0;
+  return rows.map(({ id }) => id);
 }

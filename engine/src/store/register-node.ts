@@ -1,4 +1,6 @@
 import type { Sql } from './database.ts';
+import { notifyNodeListens } from './notify-changed.ts';
+import type { ListeningNode } from './read-live-nodes.ts';
 import { unlockJobs } from './unlock-jobs.ts';
 
 /**
@@ -7,10 +9,13 @@ import { unlockJobs } from './unlock-jobs.ts';
  */
 export async function registerNode(
   sql: Sql,
-  node: { id: string; role: string; encryptionKeyId?: string },
+  node: { id: string; role: string; encryptionKeyId?: string } & Partial<ListeningNode>,
 ): Promise<void> {
+  const { id, role, encryptionKeyId = null, addresses = [], ports = [] } = node;
   await sql`
-    insert into nodes (id, role, encryption_key_id) values (${node.id}, ${node.role}, ${node.encryptionKeyId ?? null})`;
+    insert into nodes (id, role, encryption_key_id, addresses, ports)
+    values (${id}, ${role}, ${encryptionKeyId}, ${addresses}::text[], ${ports}::int4[])`;
+  if (ports.length > 0) await notifyNodeListens(sql);
 }
 
 /**

@@ -1,13 +1,18 @@
 import { and, eq, sql } from './drizzle.ts';
 import type { WebhookUpdate } from '../contract.ts';
-import { cancelDeliveries } from './cancel-deliveries.ts';
 import type { Database } from './database.ts';
+import { notifyWebhookChanged } from './notify-changed.ts';
 import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
 
+/** Whether what nodes hold for the webhook in memory is out of date after it. */
+export function leadsElsewhere({ url, format, active }: WebhookUpdate): boolean {
+  return url !== undefined || format !== undefined || active === false;
+}
+
 /**
- * Changes the fields given; an empty name or description is removed. A webhook that becomes inactive has its pending
- * deliveries cancelled once it is. Undefined where the account has no such webhook.
+ * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. The pending
+ * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the account has no such webhook.
  */
 export async function updateWebhook(
   db: Database,
@@ -15,19 +20,20 @@ export async function updateWebhook(
   id: string,
   change: WebhookUpdate,
 ): Promise<WebhookRow | undefined> {
-  const [row] = await db.orm
-    .update(webhooks)
-    .set({
-      ...(change.url === undefined ? {} : { url: change.url }),
-      ...(change.format === undefined ? {} : { format: change.format }),
-      ...(change.active === undefined ? {} : { active: change.active }),
-      ...(change.name === undefined ? {} : { name: change.name || null }),
-      ...(change.description === undefined ? {} : { description: change.description || null }),
-      updatedAt: sql`now()`,
-    })
-    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
-    .returning();
-  if (row !== undefined && change.active === false)
-    await cancelDeliveries(db.sql, accountId, id, 'The webhook was stopped');
-  return row;
+  return db.orm.transaction(async (tx) => {
+    const [row] = await tx
+      .update(webhooks)
+      .set({
+        ...(change.url === undefined ? {} : { url: change.url }),
+        ...(change.format === undefined ? {} : { format: change.format }),
+        ...(change.active === undefined ? {} : { active: change.active }),
+        ...(change.name === undefined ? {} : { name: change.name || null }),
+        ...(change.description === undefined ? {} : { description: change.description || null }),
+        updatedAt: sql`now()`,
+      })
+      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
+      .returning();
+    if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
+    return row;
+  });
 }

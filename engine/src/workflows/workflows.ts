@@ -22,14 +22,16 @@ import {
 } from '../store/read-workflows.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { Intake } from '../run/intake.ts';
+import type { Sealer } from '../secrets/seal.ts';
 import type { PropSealer } from '../sources/seal-props.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
+import { stepsUnderCurrentKey } from './steps-under-current-key.ts';
 import { workflowRecordOf, workflowSummaryOf } from './workflow-record.ts';
 
 export interface WorkflowContext extends PlanContext, SourceContext {
   room: AccountRoom;
-  sealer: PropSealer;
+  sealer: PropSealer & Pick<Sealer, 'rewrap' | 'currentPrefix'>;
   backlogs: Pick<AccountBacklogs, 'queue'>;
   intake: Pick<Intake, 'add'>;
   /** As InTurnIntake.queue. */
@@ -120,8 +122,9 @@ async function create(context: WorkflowContext, who: Principal, input: WorkflowI
   const { name = DEFAULT_NAME } = input;
   const planned = await planVersion(context, who, input, undefined);
   const workflowId = newId('workflow');
-  await withSources(context, who, planned.triggers, async (triggers) => {
-    const deployment = { ...planned, triggers, accountId, workflowId, version: 1 };
+  await withSources(context, who, planned, async (triggers) => {
+    const steps = stepsUnderCurrentKey(context.sealer, accountId, planned.steps);
+    const deployment = { ...planned, steps, triggers, accountId, workflowId, version: 1 };
     const nameSlug = slugOf(name, 'workflow');
     const workflow = { userId, name, nameSlug, active: true, deployment };
     await context.room.make(accountId, (limits) => createWorkflow(context.db.sql, workflow, limits));
@@ -143,8 +146,9 @@ async function update(
   else {
     const before = await findBase(context, who, current);
     const planned = await planVersion(context, who, input, before);
-    await withSources(context, who, planned.triggers, (triggers) => {
-      const deployment = { ...planned, triggers, accountId, workflowId };
+    await withSources(context, who, planned, (triggers) => {
+      const steps = stepsUnderCurrentKey(context.sealer, accountId, planned.steps);
+      const deployment = { ...planned, steps, triggers, accountId, workflowId };
       return apply(context, who, workflowId, revision, {
         ...change,
         saved: { deployment, isCurrent: planned.settings.autoDeploy },

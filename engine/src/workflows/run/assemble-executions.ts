@@ -28,7 +28,7 @@ export interface ExecutionParts {
 }
 
 interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' | 'limits' | 'publicUrl'> {
-  sealer: Pick<Sealer, 'seal' | 'open' | 'mac'>;
+  sealer: Sealer;
   sql: Sql;
   opener: PropOpener;
   metrics: Pick<EngineMetrics, 'executionCommitted'>;

@@ -1,10 +1,11 @@
-import { type EmittedEvent, type ExceededLimit, isShortJson, newId } from '@headwater/shared';
+import { createGiveWay, type EmittedEvent, type ExceededLimit, isShortJson, newId } from '@headwater/shared';
 import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
 import type { RunCommit, RunRow } from '../../events/commit-plan.ts';
 import { SSE_CHANNEL } from '../../events/channels.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from '../../run/error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from '../../run/invocation.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
+import { type Sealer, underCurrentKey } from '../../secrets/seal.ts';
 import type { NewSend } from '../../sends/new-send.ts';
 import type { ExecutionCommit, ExecutionEnd, StoredSend } from './execution-rows.ts';
 
@@ -27,6 +28,7 @@ export interface FinalCommit {
   /** Where none of its steps is what failed, the redactors of all look through what is told of the execution. */
   deployment: { steps: readonly { redactor?: Redactor }[] };
   maxEventHops: number;
+  sealer: Pick<Sealer, 'rewrap' | 'currentPrefix'>;
 }
 
 /** Whether its end is no more than the execution's own rows. */
@@ -58,7 +60,7 @@ export async function runCommitOf(final: FinalCommit): Promise<RunCommit> {
     },
     ...(record === undefined ? {} : { record }),
     execution,
-    sends: final.sends.flatMap((send) => newSends(send, execution)),
+    sends: await newSends(final),
   };
 }
 
@@ -144,10 +146,17 @@ function readEmit(payload: string): { event: string; name?: string } {
   return isShortJson(nameJson) === true ? { event, name: JSON.parse(nameJson) as string } : { event: 'null' };
 }
 
-function newSends(send: StoredSend, { key, start }: ExecutionCommit): NewSend[] {
-  const { kind, payload, sealed } = send;
-  if (kind === 'emit' || kind === 'sse') return [];
+/** What steps have sent may have waited longer than the key was in use that sealed it. Thousands of them, megabytes together: in turns. */
+async function newSends({ sends, sealer, execution: { key, start } }: FinalCommit): Promise<NewSend[]> {
+  const giveWay = createGiveWay();
   const { id: executionId, accountId, workflowId } = key;
-  const content = { payload, ...(sealed === undefined ? {} : { sealed }) };
-  return [{ id: newId('send'), accountId, workflowId, executionId, traceId: start.traceId, kind, ...content }];
+  const base = { accountId, workflowId, executionId, traceId: start.traceId };
+  const made: NewSend[] = [];
+  for (const { kind, payload, sealed } of sends) {
+    if (kind === 'emit' || kind === 'sse') continue;
+    const content = sealed === undefined ? {} : { sealed: underCurrentKey(sealer, accountId, sealed) };
+    made.push({ ...base, id: newId('send'), kind, payload, ...content });
+    if (sealed !== undefined) await giveWay();
+  }
+  return made;
 }

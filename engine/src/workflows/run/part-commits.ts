@@ -60,7 +60,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     stored: unstored.store,
     async park(last, wait) {
-      const bytes = waiting.with(last, wait.context);
+      const bytes = waiting.with(last, wait);
       const exceeded = waiting.exceededBy(bytes);
       if (exceeded !== undefined) return exceeded;
       const place = { position: last.position, token: options.tokens.make(key.id, last), bytes };
@@ -74,7 +74,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
       const steps = [...(await unstored.take()), ...(last === undefined ? [] : [last])];
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
       const brought = { ...outputOf(sends, logs, steps), failure, maxEventHops: account.maxEventHops };
-      const final = { execution: commit, invocation, deployment, ...brought };
+      const final = { execution: commit, invocation, deployment, sealer: options.sealer, ...brought };
       const { committed, exceeded } = bringsNothing(final)
         ? { committed: await options.committer.commit(commit) }
         : await options.commitRun(await runCommitOf(final));

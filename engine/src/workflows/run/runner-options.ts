@@ -3,6 +3,7 @@ import type { RunCommit } from '../../events/commit-plan.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
+import type { Sealer } from '../../secrets/seal.ts';
 import type { CommittedRun } from '../../store/commit-runs.ts';
 import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
 import type { WorkflowRuntimes } from './deployment-runtime.ts';
@@ -12,6 +13,7 @@ import type { StepContext } from './run-step.ts';
 import type { WaitTokens } from './wait-token.ts';
 
 export interface ExecutionRunnerOptions extends StepContext {
+  sealer: Pick<Sealer, 'seal' | 'open' | 'rewrap' | 'currentPrefix'>;
   tokens: WaitTokens;
   runtimes: WorkflowRuntimes;
   limits: Pick<LimitsCache, 'get'>;
