@@ -5,7 +5,9 @@ import type { ProviderRequest } from '../engine/src/connected-accounts/provider-
 import { createAccountResolver } from '../engine/src/connected-accounts/share-resolves.ts';
 import { deleteConnectedAccount } from '../engine/src/store/change-connected-account.ts';
 import { insertOAuthState } from '../engine/src/store/oauth-states.ts';
+import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';
 
@@ -71,6 +73,19 @@ it('tokens that arrive for an account that was deleted meanwhile are revoked, an
   const renew = () => sql`update connected_accounts set version = version + 1 where id = ${renewed}`;
   expect(await refresh(renewed, renew)).toEqual([]);
   expect(await refresh(await insertConnected(), async () => undefined)).toEqual([]);
+});
+
+it('a deletion answers the credentials that it found, also those of a refresh that it waited for', async () => {
+  const { sql } = database.db;
+  const id = await insertConnected();
+  let deletion: ReturnType<typeof deleteConnectedAccount> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`update connected_accounts set credentials = 'renewed', version = version + 1 where id = ${id}`;
+    deletion = deleteConnectedAccount(sql, accountId, id);
+    await eventually(async () => (await blockedBy(tx)).length === 1);
+  });
+  expect(await deletion).toEqual({ credentials: 'renewed' });
+  expect(await deleteConnectedAccount(sql, accountId, id)).toBeUndefined();
 });
 
 it('flows that begin at the same time are counted one after the other', async () => {

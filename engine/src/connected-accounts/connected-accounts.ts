@@ -1,4 +1,4 @@
-import { HeadwaterError, newId } from '@headwater/shared';
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { findNamedApp } from '../apps/apps.ts';
 import type { Principal } from '../contract.ts';
 import type { ConnectedAccountCreate, ConnectedAccounts, DeletedAccount } from '../contract-apps.ts';
@@ -128,8 +128,10 @@ async function replaceKeys(
 async function deleteAccount(context: AccountContext, who: Principal, id: string): Promise<DeletedAccount> {
   const { sql, log } = context;
   const row = await requireAccount(sql, who.accountId, id);
-  await deleteConnectedAccount(sql, who.accountId, id);
-  const revocation = await revoke(context, row);
+  const deleted = await deleteConnectedAccount(sql, who.accountId, id);
+  if (deleted === undefined) throw notFound('connected account', id);
+  // Those that it had at last: they may have been renewed since it was read.
+  const revocation = await revoke(context, { ...row, ...deleted });
   await recordRevocation(sql, who.accountId, id, `${revocation.status}: ${revocation.detail}`);
   if (revocation.status === 'failed')
     log.info({ connected_account: id }, 'tokens of a deleted account were not revoked');

@@ -14,7 +14,7 @@ import { hashState, type OAuthRequest } from './oauth-request.ts';
 import type { OAuthOptions } from './start-oauth.ts';
 import { type Grant, printable } from './token-answer.ts';
 import { secretsOf } from './stored-credentials.ts';
-import { exchangeCode, type OAuthParty } from './token-endpoint.ts';
+import { exchangeCode, type OAuthParty, revokeTokens } from './token-endpoint.ts';
 
 const STATE = /^[\w-]{43}$/;
 
@@ -117,6 +117,7 @@ async function keep(context: AccountContext, flow: Flow, party: OAuthParty, gran
   const { connectedAccountId } = request;
   if (connectedAccountId !== undefined) {
     if (await replaceCredentials(sql, accountId, connectedAccountId, connected)) return connectedAccountId;
+    await revokeTokens(context.ask, party, grant);
     throw new FlowFailed('The connected account was deleted meanwhile');
   }
   const id = newId('connectedAccount');

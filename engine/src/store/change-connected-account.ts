@@ -31,15 +31,22 @@ export async function recordHealth(
   });
 }
 
-/** False where it is gone already. Its credentials are gone with it; the row stays, for what is recorded next. */
-export async function deleteConnectedAccount(sql: Sql, accountId: string, id: string): Promise<boolean> {
+/** Answers the credentials that are gone with it; undefined where it is gone already. The row stays, for what is recorded next. */
+export async function deleteConnectedAccount(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<{ credentials: string } | undefined> {
   return sql.begin(async (tx) => {
-    const rows = await tx`
-      update connected_accounts set deleted_at = now(), credentials = null, version = version + 1, refresh_until = null
-      where account_id = ${accountId} and id = ${id} and deleted_at is null
-      returning id`;
-    if (rows.length > 0) await notifyConnectedAccountChanged(tx, id);
-    return rows.length > 0;
+    const [row] = await tx<{ credentials: string }[]>`
+      with last as (
+        select id, credentials from connected_accounts
+        where account_id = ${accountId} and id = ${id} and deleted_at is null for update)
+      update connected_accounts a set deleted_at = now(), credentials = null, version = version + 1, refresh_until = null
+      from last where a.id = last.id
+      returning last.credentials`;
+    if (row !== undefined) await notifyConnectedAccountChanged(tx, id);
+    return row;
   });
 }
 
