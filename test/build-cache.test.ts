@@ -112,12 +112,13 @@ test('a file counts as what it takes of the disk', async () => {
 test('a file of a time to come goes first, and is not believed', async () => {
   const { dir, put, names } = await ownCache();
   const cache = openPackageCache(dir, BOUNDS.trustMs);
+  const read = () => cache.readJson('packuments', 'forged', (value): value is object => typeof value === 'object');
   await cache.writeJson('packuments', 'forged', { made: 'up' });
-  expect(await cache.readJson('packuments', 'forged')).toEqual({ made: 'up' });
+  expect(await read()).toEqual({ made: 'up' });
   const [file = ''] = await names();
   const later = new Date(Date.now() + 1_000 * HOUR_MS);
   await utimes(path.join(dir, file), later, later);
-  expect(await cache.readJson('packuments', 'forged')).toBeUndefined();
+  expect(await read()).toBeUndefined();
   await put('tarballs/forged', -1_000 * HOUR_MS);
   await put('tarballs/old', 1_000 * HOUR_MS);
   await trimCache(dir, { ...BOUNDS, maxFiles: 1 });

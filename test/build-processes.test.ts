@@ -151,7 +151,9 @@ test('what a bundle is called is not the word of the process that made it', asyn
   const pool: TaskPool = { run: async <Answer>() => end as TaskEnd<Answer>, stop: () => undefined };
   const processes = { plain: pool, fetching: pool, trees: pool, stop: () => undefined };
   const limits = { bundleMs: 1_000, maxBundleMemoryMb: 1 } as BuildLimits;
-  const outcome = await bundleAlone({ processes, limits, cacheDir: '', log: () => undefined }, 'o_one', component);
+  const nothing = () => undefined;
+  const context = { processes, limits, cacheDir: '', downloaded: nothing, log: nothing };
+  const outcome = await bundleAlone(context, 'o_one', component);
   expect(outcome).toEqual({ kind: 'bundled', bundle: makeBundle(bundle.code, bundle.sourceMap) });
 });
 

@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { newId, notFound } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
 import { type KeyState, readKeyState } from './read-registry.ts';
 import { copiedColumns } from './registry-columns.ts';
@@ -19,7 +19,7 @@ export interface RegistryCandidate {
 /** `judge` throws, or answers the id of the version that is the same, or nothing where a new one is to be stored. */
 export type Judge = (state: KeyState) => string | undefined;
 
-/** Copies a saved component into the registry. Answers the id of the version there. */
+/** Copies a saved component into the registry. Answers the id of the version there. Throws NOT_FOUND where it is gone. */
 export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, judge: Judge): Promise<string> {
   const { accountId, componentId, key, prefix, app } = candidate;
   return sql.begin(async (tx) => {
@@ -32,7 +32,8 @@ export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, 
       insert into registry_components (id, publisher, app, ${copiedColumns(tx)})
       select ${id}, ${accountId}, ${app ?? null}, ${copiedColumns(tx)} from components
       where account_id = ${accountId} and id = ${componentId} and deleted_at is null returning id`;
-    if (rows.length === 0) throw new Error(`Component ${componentId} went away while it was published`);
+    // It was deleted since it was found.
+    if (rows.length === 0) throw notFound('component', componentId);
     return id;
   });
 }
@@ -93,7 +94,8 @@ export async function withdrawFromRegistry(sql: Sql, id: string): Promise<void> 
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
     const [row] = await tx<{ key: string }[]>`
-      update registry_components set withdrawn_at = now(), is_newest = false, code = '', bundle = '', source_map = null
+      update registry_components set withdrawn_at = now(), is_newest = false, code = '', bundle = '',
+        source_map = null, bundle_hash = null
       where id = ${id} and withdrawn_at is null returning key`;
     if (row === undefined) return;
     await tx`update registry_components set is_newest = false where key = ${row.key} and is_newest`;

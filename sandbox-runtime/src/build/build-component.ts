@@ -15,6 +15,8 @@ export interface BuildContext {
   processes: Pick<BuildProcesses, 'plain' | 'trees' | 'fetching'>;
   limits: BuildLimits;
   cacheDir: string;
+  /** Told of each build what it has downloaded into the cache. */
+  downloaded(bytes: number): void;
   log(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void;
 }
 
@@ -90,12 +92,24 @@ export async function findMissingFiles(
   return [];
 }
 
-/** Fetches the packages and bundles the component with them, each in a process of its own. Throws as `bundleAlone`. */
+/**
+ * Fetches the packages and bundles the component with them, each in a process of its own. Once more where the cache was cut down
+ * between the two, which is another build's doing. Throws as `bundleAlone`.
+ */
 export async function bundleWithPackages(
   context: BuildContext,
   tenantId: string,
-  { component, entryLoader, packages, registry }: PackageBuild,
+  build: PackageBuild,
 ): Promise<BuildOutcome> {
+  const first = await fetchAndBundle(context, tenantId, build);
+  return first.isLost === true ? fetchAndBundle(context, tenantId, build) : first;
+}
+
+async function fetchAndBundle(
+  context: BuildContext,
+  tenantId: string,
+  { component, entryLoader, packages, registry }: PackageBuild,
+): Promise<BuildOutcome & { isLost?: boolean }> {
   const { processes, limits, cacheDir } = context;
   const what = `Cannot resolve ${packages.map((name) => JSON.stringify(name)).join(', ')}`.slice(0, MAX_NAMED_CHARS);
   const order: FetchOrder = { packages, registry, cacheDir, limits };
@@ -104,18 +118,22 @@ export async function bundleWithPackages(
     timeoutMs: limits.buildMs + GRACE_MS,
     isAnswer: isFetchAnswer,
   });
+  // Of a process that is gone, or that was forged, nobody knows what it has downloaded.
+  const bytes = fetched.kind === 'lost' ? limits.maxDownloadBytes : fetched.answer.bytes;
+  context.downloaded(Math.min(bytes, limits.maxDownloadBytes));
   if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };
   const result = fetched.answer;
   if (!result.ok) {
     const message = `The packages cannot be used: ${result.reason}`;
-    return { ok: false, errors: [{ path: 'component_code', message }] };
+    const errors: FieldError[] = [{ path: 'component_code', message }];
+    return failedBuild({ errors, ...(result.limit === undefined ? {} : { limit: result.limit }) });
   }
   const value: BundleTask = { kind: 'tree', component, entryLoader, cacheDir, limits };
   const task = { value, text: fetched.text, timeoutMs: limits.buildMs, isAnswer: isTreeAnswer };
   const end = await processes.trees.run(tenantId, task);
   if (end.kind === 'lost') return { ok: false, errors: lostErrors(context, end, what, limits.maxMemoryMb) };
   const { answer } = end;
-  if (!answer.ok) return failedBuild(answer);
+  if (!answer.ok) return { ...failedBuild(answer), ...(answer.isLost === true ? { isLost: true } : {}) };
   const errors = storingErrors(end.text);
   if (errors.length > 0) return { ok: false, errors };
   const { sourceMap, dependencies } = answer;

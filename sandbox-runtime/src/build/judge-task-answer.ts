@@ -12,7 +12,12 @@ import { MAX_SPECIFIER_CHARS } from './specifier.ts';
 /** Names that one import may stand for: more than there are kinds of files. */
 const MAX_CANDIDATES = 32;
 /** Limits that such a process keeps code to by itself. */
-const BUILD_LIMIT_NAMES = new Set<unknown>(['maxBundleBytes', 'maxComponentCodeBytes', 'maxPackagesPerBuild']);
+const BUILD_LIMIT_NAMES = new Set<unknown>([
+  'maxBundleBytes',
+  'maxComponentCodeBytes',
+  'maxPackagesPerBuild',
+  'maxPackageDownloadBytes',
+]);
 /** Many more than the bundler says of one component. */
 const MAX_ERRORS = 1_000;
 
@@ -22,7 +27,7 @@ export function isPlainAnswer(answer: unknown): answer is PlainAnswer {
     case 'bundled':
       return isStorable(answer['sourceMap']);
     case 'failed':
-      return areErrors(answer['errors']) && isBundleLimit(answer['limit']);
+      return areErrors(answer['errors']) && isBuildLimit(answer['limit']);
     case 'needs-packages': {
       const { packages, entryLoader } = answer;
       return arePackages(packages) && (entryLoader === 'js' || entryLoader === 'ts');
@@ -38,13 +43,17 @@ export function areMissingFiles(answer: unknown): answer is MissingFile[] {
 
 export function isFetchAnswer(answer: unknown): answer is FetchAnswer {
   if (!isObject(answer)) return false;
-  return answer['ok'] === true || (answer['ok'] === false && isText(answer['reason']));
+  const { ok, bytes, reason, limit } = answer;
+  if (!Number.isSafeInteger(bytes) || Number(bytes) < 0) return false;
+  return ok === true || (ok === false && isText(reason) && isBuildLimit(limit));
 }
 
 export function isTreeAnswer(answer: unknown): answer is TreeAnswer {
   if (!isObject(answer)) return false;
-  if (answer['ok'] === false) return areErrors(answer['errors']) && isBundleLimit(answer['limit']);
-  return answer['ok'] === true && isStorable(answer['sourceMap']) && areDependencies(answer['dependencies']);
+  const { ok, errors, limit, isLost } = answer;
+  if (ok === false)
+    return areErrors(errors) && isBuildLimit(limit) && (isLost === undefined || typeof isLost === 'boolean');
+  return ok === true && isStorable(answer['sourceMap']) && areDependencies(answer['dependencies']);
 }
 
 function isMissingFile(file: unknown): boolean {
@@ -64,7 +73,7 @@ function isFieldError(error: unknown): boolean {
   return isText(path) && isText(message) && (file === undefined || isText(file)) && isPlace;
 }
 
-function isBundleLimit(limit: unknown): boolean {
+function isBuildLimit(limit: unknown): boolean {
   if (limit === undefined) return true;
   return (
     isObject(limit) &&

@@ -15,6 +15,8 @@ const MAX_PATH_CHARS = 4_096;
 /** Of what the next file is called, and the like. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_LENGTH_DIGITS = 6;
+/** Of one header. Archivers write some twenty; of the shortest there would be thirty thousand in it. */
+const MAX_PAX_RECORDS = 100;
 
 /**
  * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
@@ -82,7 +84,8 @@ function headerPath(header: Buffer): string {
 // Records `length key=value\n`, where length counts the whole record in decimal.
 function readPax(bytes: Buffer): PaxRecords {
   const records: PaxRecords = {};
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0, count = 1; at < bytes.length; count++) {
+    if (count > MAX_PAX_RECORDS) throw new TarError(`a header of the archive has more than ${MAX_PAX_RECORDS} records`);
     const digits = /^[1-9]\d*(?= )/.exec(bytes.toString('latin1', at, at + MAX_LENGTH_DIGITS))?.[0];
     if (digits === undefined) throw new TarError('a header of the archive is broken');
     const length = Number(digits);

@@ -13,8 +13,10 @@ export interface CacheBounds {
   signal?: AbortSignal;
 }
 
-/** Looking through a full cache costs more than a small build. So long after the one before has ended. */
+/** Looking through a full cache costs more than a small build. So long after the one before has ended, */
 const TRIM_EVERY_MS = 60_000;
+/** or sooner where builds have downloaded that share of what it may hold since the one before began. */
+const TRIM_EVERY_SHARE = 1 / 4;
 
 /** What a file takes of the disk at least. */
 const BLOCK_BYTES = 4096;
@@ -27,7 +29,12 @@ interface CachedFile {
 
 /** Trims the cache beside builds, one trim at a time. */
 export interface Trims {
-  /** Unless it was done a while ago, or goes on: nobody waits for it, and the slot of the build is free for the next. */
+  /** Builds have put so many bytes into the cache. */
+  grew(bytes: number): void;
+  /**
+   * Unless it goes on, or was done a while ago and the cache has grown little since: nobody waits for it, and the slot of the build
+   * is free for the next.
+   */
   start(): void;
   /** Never rejects. */
   ended(): Promise<void>;
@@ -41,6 +48,8 @@ export function createTrims(
 ): Trims {
   let last: Promise<void> = Promise.resolve();
   let nextAtMs = 0;
+  let isUnderWay = false;
+  let grownBytes = 0;
   async function trim(): Promise<void> {
     try {
       await trimCache(cacheDir, bounds);
@@ -48,12 +57,18 @@ export function createTrims(
       if (bounds.signal?.aborted !== true) log('warn', 'the cache of packages could not be trimmed', { err });
     } finally {
       nextAtMs = performance.now() + TRIM_EVERY_MS;
+      isUnderWay = false;
     }
   }
   return {
+    grew(bytes) {
+      grownBytes += bytes;
+    },
     start() {
-      if (performance.now() < nextAtMs) return;
-      nextAtMs = Number.POSITIVE_INFINITY;
+      const isDue = performance.now() >= nextAtMs || grownBytes > bounds.maxBytes * TRIM_EVERY_SHARE;
+      if (isUnderWay || !isDue) return;
+      isUnderWay = true;
+      grownBytes = 0;
       last = trim();
     },
     ended: () => last,

@@ -43,6 +43,7 @@ const ANSWERS: unknown[] = [
   { kind: 'failed', errors: [{ path: 'component_code', message: {} }] },
   { kind: 'failed', errors: [{ path: 'component_code', message: 'one', line: 'one' }] },
   { ok: false },
+  { ok: false, errors: [{ path: 'component_code', message: 'one' }], isLost: 'lost' },
   { ok: false, errors: 'all' },
   { ok: true, sourceMap: '{}' },
   { ok: true, sourceMap: '{}', dependencies: { one: { version: 1 } } },
@@ -64,7 +65,7 @@ channel.on('data', (piece) => {
   asked = Buffer.concat([asked, piece]);
   if (asked.length < 8 || asked.length < 8 + asked.readUInt32BE(0) + asked.readUInt32BE(4)) return;
   const { kind } = JSON.parse(asked.subarray(8, 8 + asked.readUInt32BE(0)).toString());
-  channel.write(frame(kind === undefined ? '{"ok":true}' : ${JSON.stringify(JSON.stringify(answer))}));
+  channel.write(frame(kind === undefined ? '{"ok":true,"bytes":0}' : ${JSON.stringify(JSON.stringify(answer))}));
 });`;
 
 it('is taken for one that broke down, whatever it was asked for', async () => {
@@ -84,7 +85,7 @@ it('is taken for one that broke down, whatever it was asked for', async () => {
         const processes = { plain: pool, trees: pool, fetching: pool, stop: () => pool.stop() };
         const log = (_level: string, _message: string, { stderr }: Record<string, unknown>) =>
           void logged.push(String(stderr));
-        const context = { processes, limits, cacheDir: '', log };
+        const context = { processes, limits, cacheDir: '', downloaded: () => undefined, log };
         const isList = Array.isArray(answer) && answer.length === 0;
         const [plain, tree, missing] = await Promise.all([
           bundleAlone(context, 'o_one', component),

@@ -34,5 +34,7 @@ it('are refused, and no node is told of the key', async () => {
       400,
       expect.stringContaining('The key $sealed is reserved'),
     ]);
-  expect((await readSealedKeyUse(sql)).map(({ keyId }) => keyId)).not.toContain(KEY);
+  expect(
+    (await readSealedKeyUse(sql as Parameters<typeof readSealedKeyUse>[0])).map(({ keyId }) => keyId),
+  ).not.toContain(KEY);
 });

@@ -1,3 +1,5 @@
+import type { ExceededLimit } from '@headwater/shared';
+
 /** Bounds of one build, all of them checked in the processes that do it, and the times from outside as well. */
 export interface BuildLimits {
   /** For fetching and for bundling packages, each; what is still under way then is given up. */
@@ -11,6 +13,7 @@ export interface BuildLimits {
   maxPackages: number;
   maxPackumentBytes: number;
   maxTarballBytes: number;
+  maxDownloadBytes: number;
   maxUnpackedBytes: number;
   maxFiles: number;
   maxBundleBytes: number;
@@ -28,5 +31,8 @@ export interface FetchOrder {
   limits: BuildLimits;
 }
 
-/** Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at the import that led to it. */
-export type FetchAnswer = { ok: true } | { ok: false; reason: string };
+/**
+ * Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at the import that led to it.
+ * `bytes`: that it downloaded into the cache.
+ */
+export type FetchAnswer = { bytes: number } & ({ ok: true } | { ok: false; reason: string; limit?: ExceededLimit });

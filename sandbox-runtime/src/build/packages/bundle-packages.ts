@@ -1,3 +1,4 @@
+import type { FieldError } from '@headwater/shared';
 import { bundleOverLimit } from '../bundle-over-limit.ts';
 import type { BundleTask, TreeOutcome } from '../bundle-task.ts';
 import { filterSourceMap } from '../filter-source-map.ts';
@@ -5,13 +6,15 @@ import { toFieldError } from '../field-errors.ts';
 import { isForeign } from '../resolve-builtins.ts';
 import { PackageError } from './package-error.ts';
 import { bundleTree } from './bundle-tree.ts';
-import { isIntact, openPackageCache, type PackageCache } from './package-cache.ts';
+import { isIntact, openPackageCache } from './package-cache.ts';
 import { createLimiter } from './limiter.ts';
 import type { PackageTree, PlacedPackage } from './resolve-tree.ts';
 import { unpack, type UnpackBudget } from './unpack.ts';
 import { UnpackedPackages } from './unpacked-packages.ts';
 
 const UNPACKED_AT_ONCE = 4;
+/** Of packages that were lost. */
+const MAX_NAMED = 10;
 
 /** Bundles a component with packages that are in the cache. */
 export async function bundlePackages(
@@ -23,11 +26,15 @@ export async function bundlePackages(
     const cache = openPackageCache(cacheDir, limits.trustMs);
     const budget: UnpackBudget = { bytesLeft: limits.maxUnpackedBytes, filesLeft: limits.maxFiles };
     const limited = createLimiter(UNPACKED_AT_ONCE);
+    const lost: PlacedPackage[] = [];
     const unpackOne = async (placed: PlacedPackage): Promise<void> => {
-      const reason = await unpackInto(packages, placed, cache, budget);
+      const bytes = await cache.readTarball(placed.integrity);
+      if (bytes === undefined || !isIntact(bytes, placed.integrity)) return void lost.push(placed);
+      const reason = await unpackInto(packages, placed, bytes, budget);
       if (reason !== undefined) tree.roots[placed.root] = { ok: false, reason };
     };
     await Promise.all(tree.packages.map((placed) => limited(() => unpackOne(placed))));
+    if (lost.length > 0) return { ok: false, errors: lost.slice(0, MAX_NAMED).map(lostError), isLost: true };
   }
   const bundle = await bundleTree(component, entryLoader, tree, packages);
   if (!bundle.ok) return { ok: false, errors: bundle.messages.map((message) => toFieldError(message, component)) };
@@ -40,12 +47,10 @@ export async function bundlePackages(
 /** Answers what is wrong with it: that makes the import wrong that led to it. */
 async function unpackInto(
   packages: UnpackedPackages,
-  { name, version, integrity, dir }: PlacedPackage,
-  cache: PackageCache,
+  { name, version, dir }: PlacedPackage,
+  bytes: Buffer,
   budget: UnpackBudget,
 ): Promise<string | undefined> {
-  const bytes = await cache.readTarball(integrity);
-  if (bytes === undefined || !isIntact(bytes, integrity)) return `${name}@${version}: it was lost: try again`;
   try {
     packages.add(dir, await unpack(bytes, budget));
     return undefined;
@@ -53,6 +58,12 @@ async function unpackInto(
     if (!(cause instanceof PackageError)) throw cause;
     return `${name}@${version}: ${cause.message}`;
   }
+}
+
+/** The cache was cut down for another build since it was fetched. */
+function lostError({ root, name, version }: PlacedPackage): FieldError {
+  const message = `Cannot resolve ${JSON.stringify(root)}: ${name}@${version}: it was lost: try again`;
+  return { path: 'component_code', message };
 }
 
 /** The packages that the component itself imports. */

@@ -1,5 +1,5 @@
 import { serveTasks } from '../serve-tasks.ts';
-import type { FetchOrder } from './build-order.ts';
+import type { FetchAnswer, FetchOrder } from './build-order.ts';
 import { fetchPackages } from './fetch-packages.ts';
 
 /**
@@ -8,5 +8,7 @@ import { fetchPackages } from './fetch-packages.ts';
  */
 serveTasks(async (order) => {
   const result = await fetchPackages(order as FetchOrder);
-  return result.ok ? { value: { ok: true }, text: JSON.stringify(result.tree) } : { value: result };
+  if (!result.ok) return { value: result satisfies FetchAnswer };
+  const { tree, bytes } = result;
+  return { value: { ok: true, bytes } satisfies FetchAnswer, text: JSON.stringify(tree) };
 });

@@ -1,39 +1,58 @@
 import { parseSpecifier, type PackageSpecifier } from '../specifier.ts';
+import type { ExceededLimit } from '@headwater/shared';
 import type { FetchOrder } from './build-order.ts';
-import { PackageError } from './package-error.ts';
+import { createDownloadBudget } from './download-budget.ts';
+import { BuildLimitError, PackageError } from './package-error.ts';
 import { openPackageCache, type PackageCache } from './package-cache.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { type PackageTree, type PlacedPackage, resolveTree } from './resolve-tree.ts';
+import { isStoredTree } from './stored-tree.ts';
 
-export type FetchResult = { ok: true; tree: PackageTree } | { ok: false; reason: string };
+/** `bytes`: that were downloaded into the cache. */
+export type FetchResult = { bytes: number } & (
+  | { ok: true; tree: PackageTree }
+  | { ok: false; reason: string; limit?: ExceededLimit }
+);
 
 /** Finds the packages that the imports need, and brings into the cache what of them is not there. */
 export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
   const { limits } = order;
   const cache = openPackageCache(order.cacheDir, limits.trustMs);
+  const budget = createDownloadBudget(limits.maxDownloadBytes);
   const registry = createRegistry({
     url: order.registry,
     cache,
     maxPackumentBytes: limits.maxPackumentBytes,
     maxTarballBytes: limits.maxTarballBytes,
+    budget,
     signal: AbortSignal.timeout(limits.buildMs),
   });
   try {
     const tree = await findTree(order, registry, cache);
-    if (isSound(tree)) await Promise.all(tree.packages.map((placed) => fetchOne(placed, tree, registry)));
-    return { ok: true, tree };
+    if (isSound(tree)) await allEnded(tree.packages.map((placed) => fetchOne(placed, tree, registry)));
+    return { ok: true, tree, bytes: budget.used };
   } catch (error) {
+    if (error instanceof BuildLimitError) {
+      // Kept, it would push out of the cache what others use.
+      await cache.discardWritten();
+      return { ok: false, reason: error.message, limit: error.limit, bytes: 0 };
+    }
     if (!(error instanceof PackageError)) throw error;
-    return { ok: false, reason: error.message };
+    return { ok: false, reason: error.message, bytes: budget.used };
   }
+}
+
+/** Also of those beside one that fails: whatever they write is written when this ends. */
+async function allEnded(tasks: Promise<void>[]): Promise<void> {
+  for (const end of await Promise.allSettled(tasks)) if (end.status === 'rejected') throw end.reason;
 }
 
 /** The tree that the same imports had a moment ago, or a new one. */
 async function findTree({ packages, registry: url, limits }: FetchOrder, registry: Registry, cache: PackageCache) {
   const specifiers = packages.map(parse);
   const key = JSON.stringify([url, specifiers.map(({ text }) => text).toSorted()]);
-  const known = await cache.readJson('trees', key);
-  if (known !== undefined) return known as PackageTree;
+  const known = await cache.readJson('trees', key, isStoredTree);
+  if (known !== undefined) return known;
   const tree = await resolveTree(specifiers, registry, limits.maxPackages);
   if (isSound(tree)) await cache.writeJson('trees', key, tree);
   return tree;

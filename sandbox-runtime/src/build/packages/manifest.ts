@@ -23,6 +23,8 @@ export interface Packument {
 
 type Raw = Record<string, unknown>;
 
+const INTEGRITY = /^sha(?:512|384|256|1)-[A-Za-z0-9+/=]+$/;
+
 /** Reads a registry's answer; whatever is not as it should be is left out. */
 export function readPackument(answer: unknown): Packument {
   const raw = asObject(answer);
@@ -32,6 +34,28 @@ export function readPackument(answer: unknown): Packument {
     if (manifest !== undefined) versions[version] = manifest;
   }
   return { tags: asStrings(raw['dist-tags']), versions };
+}
+
+/** Whether it is what `readPackument` makes: of what was stored, nothing else is read. */
+export function isPackument(value: unknown): value is Packument {
+  const { tags, versions } = asObject(value);
+  return areStrings(tags) && isObject(versions) && Object.values(versions).every(isManifest);
+}
+
+function isManifest(value: unknown): boolean {
+  const { version, tarball, integrity, bundled, isNative, deprecated, ...wanted } = asObject(value);
+  return (
+    [version, tarball].every((text) => typeof text === 'string') &&
+    isIntegrity(integrity) &&
+    ['dependencies', 'optionalDependencies', 'peerDependencies'].every((kind) => areStrings(wanted[kind])) &&
+    Array.isArray(bundled) &&
+    [isNative, deprecated].every((flag) => typeof flag === 'boolean')
+  );
+}
+
+/** Whether it names a checksum that can be checked. */
+export function isIntegrity(value: unknown): value is string {
+  return typeof value === 'string' && INTEGRITY.test(value);
 }
 
 function readManifest(version: string, raw: Raw): Manifest | undefined {
@@ -76,7 +100,15 @@ function without(all: Record<string, string>, drop: (name: string) => boolean): 
 }
 
 function asObject(value: unknown): Raw {
-  return typeof value === 'object' && value !== null ? (value as Raw) : {};
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null;
+}
+
+function areStrings(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
 function asStrings(value: unknown): Record<string, string> {

@@ -1,6 +1,7 @@
-import { PackageError } from './package-error.ts';
+import type { DownloadBudget } from './download-budget.ts';
+import { BuildLimitError, PackageError } from './package-error.ts';
 import { createLimiter } from './limiter.ts';
-import { readPackument, type Packument } from './manifest.ts';
+import { isPackument, type Packument, readPackument } from './manifest.ts';
 import { isIntact, type PackageCache } from './package-cache.ts';
 
 export interface RegistryOptions {
@@ -9,10 +10,11 @@ export interface RegistryOptions {
   cache: PackageCache;
   maxPackumentBytes: number;
   maxTarballBytes: number;
+  budget: DownloadBudget;
   signal: AbortSignal;
 }
 
-/** The registry as a build sees it: what is in the cache is not asked for. */
+/** The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError once the budget is spent. */
 export interface Registry {
   /** Throws PackageError where there is no such package. */
   packument(name: string): Promise<Packument>;
@@ -27,20 +29,30 @@ const MAX_REDIRECTS = 3;
 const ACCEPT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8';
 
 export function createRegistry(options: RegistryOptions): Registry {
-  const { cache, signal, maxPackumentBytes, maxTarballBytes } = options;
+  const { cache, budget, maxPackumentBytes, maxTarballBytes } = options;
+  const signal = AbortSignal.any([options.signal, budget.signal]);
   const limited = createLimiter(MAX_REQUESTS);
   const known = new Map<string, Promise<Packument>>();
+  const tarballs = new Map<string, Promise<void>>();
   const fetchBytes = (url: string, maxBytes: number): Promise<Buffer> =>
-    limited(() => retrying(() => get(url, maxBytes, signal), signal));
+    limited(() => retrying(() => get(url, { maxBytes, budget, signal }), signal));
 
   async function findPackument(name: string): Promise<Packument> {
     const key = `${options.url}${name}`;
-    const cached = await cache.readJson('packuments', key);
-    if (cached !== undefined) return cached as Packument;
+    const cached = await cache.readJson('packuments', key, isPackument);
+    if (cached !== undefined) return cached;
     const bytes = await fetchBytes(options.url + name.replace('/', '%2f'), maxPackumentBytes);
     const packument = readPackument(parseJson(bytes));
     await cache.writeJson('packuments', key, packument);
     return packument;
+  }
+
+  async function obtainTarball(url: string, integrity: string): Promise<void> {
+    const cached = await cache.readTarball(integrity);
+    if (cached !== undefined && isIntact(cached, integrity)) return;
+    const bytes = await fetchBytes(url, maxTarballBytes);
+    if (!isIntact(bytes, integrity)) throw new PackageError('its checksum is not the one that the registry names');
+    await cache.writeTarball(integrity, bytes);
   }
 
   return {
@@ -50,11 +62,12 @@ export function createRegistry(options: RegistryOptions): Registry {
       return found;
     },
     async fetchTarball(name, address, integrity) {
-      const cached = await cache.readTarball(integrity);
-      if (cached !== undefined && isIntact(cached, integrity)) return;
-      const bytes = await fetchBytes(tarballUrl(options.url, name, address), maxTarballBytes);
-      if (!isIntact(bytes, integrity)) throw new PackageError('its checksum is not the one that the registry names');
-      await cache.writeTarball(integrity, bytes);
+      const url = tarballUrl(options.url, name, address);
+      // A package can stand at many places of a tree.
+      const key = `${integrity} ${url}`;
+      const found = tarballs.get(key) ?? obtainTarball(url, integrity);
+      tarballs.set(key, found);
+      return found;
     },
   };
 }
@@ -90,28 +103,66 @@ async function retrying<T>(attempt: () => Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-async function get(url: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+interface DownloadBounds {
+  /** Of this answer. */
+  maxBytes: number;
+  budget: DownloadBudget;
+  signal: AbortSignal;
+}
+
+async function get(url: string, bounds: DownloadBounds): Promise<Buffer> {
+  const { signal } = bounds;
   try {
-    return await download(url, maxBytes, signal);
+    return await download(url, bounds);
   } catch (cause) {
     if (!signal.aborted) throw cause;
+    if (signal.reason instanceof BuildLimitError) throw signal.reason;
     throw new PackageError('the registry did not answer before the time of this build was over', { cause });
   }
 }
 
-async function download(url: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-  const response = await follow(url, signal);
+async function download(url: string, bounds: DownloadBounds): Promise<Buffer> {
+  const response = await follow(url, bounds.signal);
   if (response.status === 404) throw new HttpError('there is no such package in the registry', false);
   if (!response.ok || response.body === null)
     throw new HttpError(`the registry answered with status ${response.status}`, response.status >= 500);
+  try {
+    return await readBody(response.body, announcedBytes(response), bounds);
+  } catch (cause) {
+    if (cause instanceof PackageError || cause instanceof BuildLimitError) throw cause;
+    throw new HttpError('the registry broke off its answer', true);
+  } finally {
+    // Where it is not wanted any more.
+    await response.body.cancel().catch(() => undefined);
+  }
+}
+
+/** What was announced counts before it comes, or a build would have eight answers under way that it has no room for. */
+async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  announced: number,
+  { maxBytes, budget }: DownloadBounds,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
+  let taken = 0;
   let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+  const count = (atLeast: number): void => {
+    if (atLeast > maxBytes) throw new PackageError(`it is larger than ${maxBytes} bytes`);
+    budget.take(Math.max(0, atLeast - taken));
+    taken = Math.max(taken, atLeast);
+  };
+  count(announced);
+  for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new PackageError(`it is larger than ${maxBytes} bytes`);
+    count(bytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+function announcedBytes({ headers }: Response): number {
+  const length = Number(headers.get('content-length'));
+  return Number.isFinite(length) ? length : 0;
 }
 
 /**

@@ -1,0 +1,29 @@
+import { BuildLimitError } from './package-error.ts';
+
+/** What one build may download, over all of its packages. */
+export interface DownloadBudget {
+  /** Bytes that were taken. */
+  readonly used: number;
+  /** Aborted with a BuildLimitError once more was taken than there is: whatever else is under way ends. */
+  readonly signal: AbortSignal;
+  /** Throws BuildLimitError beyond what there is. */
+  take(bytes: number): void;
+}
+
+export function createDownloadBudget(maxBytes: number): DownloadBudget {
+  const over = new AbortController();
+  let used = 0;
+  return {
+    get used() {
+      return used;
+    },
+    signal: over.signal,
+    take(bytes) {
+      used += bytes;
+      if (used <= maxBytes) return;
+      const message = `they are at least ${used} bytes to download; the limit maxPackageDownloadBytes is ${maxBytes} bytes`;
+      over.abort(new BuildLimitError(message, { name: 'maxPackageDownloadBytes', value: maxBytes, used }));
+      over.signal.throwIfAborted();
+    },
+  };
+}
