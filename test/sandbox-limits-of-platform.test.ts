@@ -100,8 +100,11 @@ test('a process counts the calls of a run itself, whatever its isolate says', as
     text: '',
   };
   const run = new ProcessRun(
-    1,
-    { cpuMs: 1_000, wallMs: 1_000, wallLimit: 'timerRunWallMs', memoryMb: 128 },
+    {
+      run: 1,
+      entry: 'run',
+      limits: { cpuMs: 1_000, wallMs: 1_000, wallLimit: 'timerRunWallMs', memoryMb: 128 },
+    },
     { limits, text },
     new CpuClock(),
   );

@@ -236,14 +236,15 @@ test.each([
   expect((await runIn(sandbox, withRun(`this.$emit('before')`))).host.data()).toEqual(['before']);
   const [first] = childProcesses();
   const gone = (): boolean => !childProcesses().some(({ pid }) => pid === first!.pid);
-  // V8 ends some isolates in good order at the same limit, one in twenty of these: their process goes on.
+  // V8 ends some isolates in good order at the same limit, one in twenty of these: their process goes on, or ends in the middle of the next run.
   for (let tries = 0; tries < 5 && !gone(); tries++) {
     const limits = { cpuMs: code === 'CPU_LIMIT' ? 500 : 20_000, wallMs: 60_000 };
     const { outcome } = await runIn(sandbox, withRun(body), limits);
-    expect(outcome).toMatchObject({ ok: false, fault: { code } });
-    expect((await runIn(sandbox, withRun(`this.$emit('after')`))).host.data()).toEqual(['after']);
+    const isLost = tries > 0 && !outcome.ok && outcome.innocent;
+    expect(outcome).toMatchObject({ ok: false, fault: { code: isLost ? 'SANDBOX_CRASHED' : code } });
   }
   await soon(gone).toBe(true);
+  expect((await runIn(sandbox, withRun(`this.$emit('after')`))).host.data()).toEqual(['after']);
 });
 
 test('a process is recycled by its age, and not before its runs have ended', async () => {

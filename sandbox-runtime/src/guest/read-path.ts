@@ -1,4 +1,5 @@
 import type { ExpressionPath } from '@headwater/shared/expressions';
+import { ownKeys } from './intrinsics.ts';
 
 /** What expressions can name. */
 export interface TemplateScope {
@@ -37,9 +38,16 @@ export function readPath({ root, parts }: ExpressionPath, scope: TemplateScope):
 
 function describeMissing(walked: string, value: unknown, key: string): string {
   if (value === null) return `\`${walked}\` is null`;
-  const names = typeof value === 'object' ? Object.keys(value as object) : [];
-  const has = names.filter((name) => name.length <= MAX_NAME_CHARS).slice(0, MAX_NAMES);
-  const more = names.length > has.length ? ' and more' : '';
-  const known = has.length === 0 ? '' : ` (it has ${has.map((name) => `\`${name}\``).join(', ')}${more})`;
+  const names = typeof value === 'object' ? ownKeys(value as object) : [];
+  let has = 0;
+  let list = '';
+  // By hand: a component could have changed the methods of lists, and is not to see what another step was given.
+  for (let index = 0; index < names.length && has < MAX_NAMES; index += 1) {
+    const name = names[index] as string;
+    if (name.length > MAX_NAME_CHARS) continue;
+    list += `${has === 0 ? '' : ', '}\`${name}\``;
+    has += 1;
+  }
+  const known = has === 0 ? '' : ` (it has ${list}${names.length > has ? ' and more' : ''})`;
   return `\`${walked}\` has no \`${key}\`${known}`;
 }

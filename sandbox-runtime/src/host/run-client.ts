@@ -1,17 +1,15 @@
-import { type AccountLimits, eventChars, type ExceededLimit, LIMITS, type LogLine } from '@headwater/shared';
+import type { AccountLimits, EmittedEvent, ExceededLimit, LogLine } from '@headwater/shared';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
+import { RunConduct } from '../protocol/run-conduct.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
-
-/** Reads of `$.service.db` that one run has open: an isolate waits for each. */
-const MAX_OPEN_READS = 4;
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
@@ -33,24 +31,23 @@ export class RunClient implements ProcessClient {
   readonly #resolve: (outcome: RunOutcome) => void;
   readonly #limits: AccountLimits;
   readonly #budget: RunBudget;
+  readonly #conduct: RunConduct;
   readonly #fetches = new Map<number, AbortController>();
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
   readonly #stores: RunStores;
   readonly #step: StepOutputs;
-  #readCount = 0;
-  #openReads = 0;
-  #hasAnswered = false;
   #over = false;
 
   constructor(request: RunRequest, host: RunHost, resolve: (outcome: RunOutcome) => void) {
     this.#request = request;
     this.#limits = request.limits.account;
     this.#budget = new RunBudget(this.#limits);
+    this.#conduct = new RunConduct(request.entry.kind, this.#limits);
     this.#host = host;
     this.#traffic = new RunTraffic(this.#limits);
     this.#stores = new RunStores(request, host);
-    this.#step = new StepOutputs(request, host, this.#budget);
+    this.#step = new StepOutputs(request, host, this.#budget, this.#conduct);
     this.#resolve = resolve;
   }
 
@@ -75,22 +72,16 @@ export class RunClient implements ProcessClient {
       case 'fetch-abort':
         return;
       case 'emit':
-        this.#requireOutput();
         return this.#emit(message.event);
       case 'log':
         return this.#log(message.line);
       case 'respond':
-        this.#requireOutput();
-        // Of several answers the guest lets out the first.
-        this.#require(!this.#hasAnswered);
-        this.#hasAnswered = true;
+        this.#conduct.respond();
         this.#requireWithin(this.#budget.takeBytes(message.response.body.byteLength));
         return this.#host.respond(message.response);
       case 'db-set':
-        this.#requireOutput();
-        this.#require(message.key.length <= LIMITS.maxDbKeyBytes);
-        this.#require(message.valueJson.length <= this.#limits.maxDbValueBytes);
-        this.#requireWithin(this.#budget.takeNamedValue(message.key.length + message.valueJson.length));
+        this.#conduct.dbSet();
+        this.#requireWithin(this.#budget.takeStored(message.key, message.valueJson));
         return this.#host.dbSet(message.key, message.valueJson);
       case 'db-get':
         return this.#read(message, send);
@@ -127,30 +118,24 @@ export class RunClient implements ProcessClient {
   }
 
   #log(line: LogLine): void {
-    const { message, limit } = line;
-    this.#require(message.length <= this.#limits.maxLogLineBytes);
-    if (limit !== undefined) this.#require(limit.value === this.#limits[limit.name] && limit.used > limit.value);
-    this.#requireWithin(this.#budget.takeLogLine(message.length));
+    const bytes = Buffer.byteLength(line.message);
+    this.#conduct.log(bytes, line.limit);
+    this.#requireWithin(this.#budget.takeLogLine(bytes));
     this.#host.log(line);
   }
 
-  #emit(event: Parameters<RunHost['emit']>[0]): void {
-    this.#require(String(event.id ?? '').length <= LIMITS.maxEventIdChars);
-    this.#require(
-      (event.name ?? '').length <= LIMITS.maxChannelChars && (event.summary ?? '').length <= LIMITS.maxSummaryChars,
-    );
-    this.#requireWithin(this.#budget.takeEmit(event.data.length, eventChars(event) - event.data.length));
+  #emit(event: EmittedEvent): void {
+    this.#conduct.emit(event);
+    const { data, id = '', name = '', summary = '' } = event;
+    this.#requireWithin(this.#budget.takeEmit(Buffer.byteLength(data), Buffer.byteLength(`${id}${name}${summary}`)));
     this.#host.emit(event);
   }
 
   #read(message: Extract<FromSandbox, { kind: 'db-get' }>, send: (message: ToSandbox) => void): void {
-    this.#readCount += 1;
-    this.#require(message.key.length <= LIMITS.maxDbKeyBytes && this.#readCount <= this.#limits.maxDbReadsPerRun);
-    this.#require(this.#openReads < MAX_OPEN_READS);
-    this.#openReads += 1;
+    this.#conduct.dbGet(message.key);
     const { run, call } = message;
     const answer = (text: string): void => {
-      this.#openReads -= 1;
+      this.#conduct.dbAnswered();
       if (!this.#over) send({ kind: 'db-value', run, call, answer: text });
     };
     this.#host.dbGet(message.key).then(
@@ -170,11 +155,8 @@ export class RunClient implements ProcessClient {
   #fetch(message: Extract<FromSandbox, { kind: 'fetch' }>, send: (message: ToSandbox) => void, done: () => void): void {
     const { run, call, request } = message;
     const bodyBytes = request.body?.byteLength ?? 0;
-    this.#require(bodyBytes <= this.#limits.maxFetchRequestBytes);
-    // One under the number of another would take its place among those that are open, and both count as one.
-    if (this.#fetches.has(call)) throw new FrameError('Two requests with the same number');
+    this.#conduct.fetch(call, bodyBytes);
     const exceeded = this.#traffic.open(bodyBytes, this.#fetches.size);
-    this.#require(!this.#traffic.isBeyondCount);
     if (exceeded !== undefined) return send({ kind: 'fetched', run, call, outcome: refusal(exceeded) });
     const controller = new AbortController();
     this.#fetches.set(call, controller);
@@ -194,9 +176,10 @@ export class RunClient implements ProcessClient {
     done: () => void,
   ): void {
     const { run, call, asked } = message;
-    this.#require(this.#stores.isSound(asked));
+    this.#conduct.dataStore(call, asked);
     const ask = async (): Promise<void> => {
       const answer = await this.#stores.ask(asked);
+      this.#conduct.storeAnswered(call);
       if (!this.#over) send({ kind: 'store-answer', run, call, answer });
       done();
     };
@@ -213,32 +196,22 @@ export class RunClient implements ProcessClient {
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {
     const { entry } = this.#request;
+    this.#conduct.done(text);
     if (entry.kind === 'step' && text !== undefined) {
-      this.#require(text.length <= this.#limits.maxResultBytes);
+      this.#requireWithin(this.#budget.takeResult(Buffer.byteLength(text)));
       return this.#step.takeReturned(text) ? { ...outcome, result: text } : unreadable(outcome);
     }
     const answer = judgeAnswer(entry, text);
-    if ((answer === undefined) !== (text === undefined))
-      throw new FrameError('An answer that nobody asked for, or none where one is due');
     if (answer === undefined) return outcome;
     if (answer.ok) return { ...outcome, result: answer.result };
     return { ...outcome, ok: false, fault: { code: 'COMPONENT_ERROR', message: answer.message }, innocent: false };
   }
 
-  /** Of what is called while a form is filled in, nothing is kept. */
-  #requireOutput(): void {
-    const { kind } = this.#request.entry;
-    if (kind === 'options' || kind === 'additional-props')
-      throw new FrameError('A form that is filled in has no output');
-  }
-
-  #requireWithin(exceeded: ExceededLimit | undefined): void {
-    this.#require(exceeded === undefined);
-  }
-
   // The guest and its process have checked the same limits before: going over them here is no mistake of a component.
-  #require(within: boolean): void {
-    if (!within) throw new FrameError(`Run ${this.#request.runId} went over a limit that its process should have kept`);
+  #requireWithin(exceeded: ExceededLimit | undefined): void {
+    if (exceeded === undefined) return;
+    const { runId } = this.#request;
+    throw new FrameError(`Run ${runId} went over a limit that its process should have kept: ${exceeded.name}`);
   }
 }
 

@@ -23,11 +23,6 @@ export class RunTraffic implements FetchMeter {
     return this.#over('maxFetchesInFlightPerRun', openRequests + 1) ?? this.#overSum();
   }
 
-  /** More requests were asked for than the guest lets out. */
-  get isBeyondCount(): boolean {
-    return this.#asked > this.#limits.maxFetchesPerRun;
-  }
-
   redirected(bodyBytes: number): ExceededLimit | undefined {
     this.#redirects += 1;
     this.#sentBytes += bodyBytes;

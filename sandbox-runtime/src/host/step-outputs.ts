@@ -2,6 +2,7 @@ import { type ExceededLimit, isLongJson, isShortJson } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { RunBudget } from '../protocol/run-budget.ts';
+import type { RunConduct } from '../protocol/run-conduct.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
 
 export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' }>;
@@ -10,14 +11,14 @@ export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-sen
 export class StepOutputs {
   readonly #host: StepHost | undefined;
   readonly #budget: RunBudget;
-  #hasAnswered = false;
-  #hasEnded = false;
+  readonly #conduct: RunConduct;
   /** Too long to be read at once. */
   readonly #unread: string[] = [];
 
-  constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget) {
+  constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget, conduct: RunConduct) {
     this.#host = entry.kind === 'step' ? host.step : undefined;
     this.#budget = budget;
+    this.#conduct = conduct;
   }
 
   /** Answers the limit that was gone over; nothing is handed on then. Throws FrameError for what no guest says. */
@@ -45,31 +46,26 @@ export class StepOutputs {
     return true;
   }
 
-  /** It is put together with other texts later, and read by others than the tenant whose it is. */
-  #requireJson(text: string): void {
-    const isJson = isShortJson(text);
+  #keepUnread(isJson: boolean | undefined, text: string): void {
     if (isJson === undefined) this.#unread.push(text);
-    if (isJson === false) throw new FrameError('A value that is no JSON');
   }
 
   #count(message: StepMessage): ExceededLimit | undefined {
     switch (message.kind) {
       case 'step-export':
-        this.#requireJson(message.valueJson);
+        this.#keepUnread(this.#conduct.stepValue(message.valueJson), message.valueJson);
         return this.#budget.takeExport(message.name, message.valueJson);
       case 'step-send':
-        this.#requireJson(message.call.payload);
-        return this.#budget.takeSend(message.call.payload.length);
+        this.#keepUnread(this.#conduct.stepValue(message.call.payload), message.call.payload);
+        return this.#budget.takeSend(Buffer.byteLength(message.call.payload));
       case 'step-flow': {
-        if (this.#hasEnded) throw new FrameError('A step that goes on in two ways');
-        this.#hasEnded = true;
-        const context = message.action.kind === 'rerun' ? message.action.context : undefined;
-        if (context !== undefined) this.#requireJson(context);
-        return this.#budget.takeBytes(context?.length ?? 0);
+        const { action } = message;
+        const context = action.kind === 'rerun' ? (action.context ?? '') : '';
+        this.#keepUnread(this.#conduct.stepFlow(action), context);
+        return this.#budget.takeBytes(Buffer.byteLength(context));
       }
       case 'step-respond':
-        if (this.#hasAnswered) throw new FrameError('A second answer of a step');
-        this.#hasAnswered = true;
+        this.#conduct.stepRespond();
         return this.#budget.takeBytes(message.response.body.byteLength);
     }
   }

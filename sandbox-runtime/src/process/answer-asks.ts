@@ -24,7 +24,7 @@ export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Ui
       case ASK.hmac:
         return own(createHmac(hashName(a), data(b)).update(data(c)).digest());
       case ASK.decodeUtf8:
-        return Buffer.from(data(b).buffer).toString('utf8');
+        return decodeUtf8(data(b));
       case ASK.encodeUtf8:
         return own(Buffer.from(String(a), 'utf8'));
       case ASK.zlib:
@@ -44,6 +44,11 @@ function random(size: unknown): Uint8Array {
     throw new AskError(`At most ${MAX_RANDOM_BYTES} random bytes can be made at once`);
   }
   return own(randomBytes(size));
+}
+
+/** Of a view no more than what it shows: the buffer behind it may be of any size. */
+function decodeUtf8({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 }
 
 function hashName(name: unknown): string {

@@ -2,21 +2,10 @@ import * as crypto from 'node:crypto';
 import { AskError } from './ask-error.ts';
 import { readHead } from './read-head.ts';
 import { exportKey, generateKeyPair, keyFromDer, parseKey } from './crypto-keys.ts';
+import { MAX_PBKDF2_ROUNDS, MAX_SCRYPT_WORK, refuseLongPbkdf2 } from './derivation-costs.ts';
 
-/** This thread serves every isolate of the process: what would keep it busy for seconds is refused. */
-const MAX_PBKDF2_ROUNDS = 5_000_000;
-/** Rounds that others than SHA-1 and SHA-256 are as long as, measured, and the bytes that one block of theirs gives. */
-const PBKDF2_COST: Readonly<Record<string, [weight: number, blockBytes: number]>> = {
-  sha1: [1, 20],
-  sha224: [1, 28],
-  sha256: [1, 32],
-  sha384: [3, 48],
-  sha512: [3, 64],
-};
-const OTHER_PBKDF2_COST = [8, 16] as const;
 const SHA256_BYTES = 32;
 const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
-const MAX_SCRYPT_WORK = 2 ** 21;
 const MAX_DERIVED_BYTES = 1024 * 1024;
 /** Each block that is derived hashes the salt once more. */
 const MAX_SALT_BYTES = 64 * 1024;
@@ -47,10 +36,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const iterations = count(head['iterations'], MAX_PBKDF2_ROUNDS);
     const keyBytes = count(head['keyBytes'], MAX_DERIVED_BYTES);
     const digest = text(head['digest']);
-    const [weight, blockBytes] = PBKDF2_COST[digest.toLowerCase().replace('-', '')] ?? OTHER_PBKDF2_COST;
-    if (iterations * weight * Math.ceil(keyBytes / blockBytes) > MAX_PBKDF2_ROUNDS)
-      throw new AskError(`PBKDF2 may take at most ${Math.floor(MAX_PBKDF2_ROUNDS / weight)} rounds of ${digest}`);
-    checkSalt(salt.byteLength, Math.ceil(keyBytes / blockBytes));
+    checkSalt(salt.byteLength, refuseLongPbkdf2(iterations, keyBytes, digest));
     return crypto.pbkdf2Sync(password, salt, iterations, keyBytes, digest);
   },
   scrypt: runScrypt,

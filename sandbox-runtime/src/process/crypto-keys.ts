@@ -1,8 +1,11 @@
 import * as crypto from 'node:crypto';
 import { AskError } from './ask-error.ts';
+import { refuseLargeKey, refuseLongKey } from './key-costs.ts';
 
 /** A larger modulus takes seconds to make. */
 const MAX_MODULUS_BITS = 4_096;
+const PKCS8_BEGIN = /-----BEGIN (?:ENCRYPTED )?PRIVATE KEY/;
+const PKCS8_PEM = /-----BEGIN (?:ENCRYPTED )?PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/;
 const CURVES = new Set(crypto.getCurves());
 
 type Head = Record<string, unknown>;
@@ -19,7 +22,10 @@ interface KeyFacts {
 /** The key of the guest's binary form; a private one also where its public half is asked for. */
 export function keyFromDer(der: Uint8Array, half: Half): crypto.KeyObject {
   const key = Buffer.from(der);
-  if (half === 'private') return crypto.createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  if (half === 'private') {
+    refuseLargeKey(key);
+    return crypto.createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  }
   try {
     return crypto.createPublicKey({ key, format: 'der', type: 'spki' });
   } catch {
@@ -37,17 +43,38 @@ export function parseKey(head: Head, key: Uint8Array): KeyFacts {
     return describe(parse({ key: JSON.parse(Buffer.from(key).toString()) as crypto.JsonWebKey, format: 'jwk' }));
   const input: Record<string, unknown> = { key: Buffer.from(key), format: format === 'der' ? 'der' : 'pem' };
   if (typeof type === 'string') input['type'] = type;
-  if (typeof passphrase === 'string') input['passphrase'] = Buffer.from(passphrase, 'base64');
+  if (typeof passphrase === 'string')
+    Object.assign(input, openable(input), { passphrase: Buffer.from(passphrase, 'base64') });
   return describe(parse(input as unknown as crypto.PrivateKeyInput & crypto.PublicKeyInput));
+}
+
+/**
+ * A key to be opened with a passphrase. The binary form of a PEM that may be encrypted as PKCS #8 is taken out of it here: what is read of it
+ * before is then what OpenSSL opens. In the older form, which has headers, one round is made.
+ */
+function openable({ key, format }: { key?: unknown; format?: unknown }): Record<string, unknown> {
+  const bytes = key as Buffer;
+  const text = format === 'pem' ? bytes.toString('latin1') : '';
+  if (!PKCS8_BEGIN.test(text)) {
+    if (format === 'der') refuseLongKey(bytes);
+    return {};
+  }
+  const base64 = PKCS8_PEM.exec(text)?.[1];
+  if (base64 === undefined) throw new AskError('The PEM of the key cannot be read');
+  const der = Buffer.from(base64, 'base64');
+  refuseLongKey(der);
+  return { key: der, format: 'der', type: 'pkcs8' };
 }
 
 function describe(key: crypto.KeyObject): KeyFacts {
   const type = key.type === 'private' ? 'private' : 'public';
+  const form = type === 'private' ? 'pkcs8' : 'spki';
+  const der = key.export({ format: 'der', type: form } as crypto.KeyExportOptions<'der'>);
+  // Before its details: OpenSSL has no room for those of a large one, and says so to whoever uses it next.
+  if (type === 'private') refuseLargeKey(der);
   const details = key.asymmetricKeyDetails;
   return {
-    der: key
-      .export({ format: 'der', type: type === 'private' ? 'pkcs8' : 'spki' } as crypto.KeyExportOptions<'der'>)
-      .toString('base64'),
+    der: der.toString('base64'),
     type,
     asymmetricKeyType: key.asymmetricKeyType,
     asymmetricKeyDetails: details === undefined ? undefined : withoutBigInts(details),

@@ -22,13 +22,15 @@ export function roomLimitOf(message: string, memoryMb: number): ExceededLimit | 
 /** More than the guest cuts them to. */
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_STACK_CHARS = 16_384;
+/** Of both as JSON, each character as an escape. */
+const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS);
 
 /**
  * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in it is taken for what it should be all the
  * same: what is sent as a text without being one has a length of its own choice.
  */
 export function readFailure(json: string, memoryMb: number): Fault {
-  const { message, stack, isConfiguration, limit: told } = parsed(json);
+  const { message, stack, isConfiguration, limit: told } = failureFields(json);
   const text =
     typeof message === 'string'
       ? message.slice(0, MAX_MESSAGE_CHARS)
@@ -40,7 +42,9 @@ export function readFailure(json: string, memoryMb: number): Fault {
   return fault;
 }
 
-function parsed(json: string): Record<string, unknown> {
+/** What a guest says of an error, as long as it may be; nothing of any other text. */
+export function failureFields(json: unknown): Record<string, unknown> {
+  if (typeof json !== 'string' || json.length > MAX_FAILURE_CHARS) return {};
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

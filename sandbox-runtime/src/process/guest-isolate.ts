@@ -1,6 +1,7 @@
 import ivm from 'isolated-vm';
 import { CALL } from '../protocol/isolate-calls.ts';
 import { answerAsk } from './answer-asks.ts';
+import { failureFields } from './fault.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /** Name under which the component's code runs; frames of it are the author's. */
@@ -53,6 +54,8 @@ export class GuestIsolate {
   readonly #calls: OpenCall[] = [];
   #dispatch: Dispatch | undefined;
   #cpuMarkNs = 0;
+  /** As it was read last: an isolate that V8 has ended tells it no more. */
+  #cpuReadNs = 0;
   /** Time that this process worked for the isolate while it waited. */
   #askedNs = 0;
   #disposed = false;
@@ -91,7 +94,7 @@ export class GuestIsolate {
       const { module, rejected } = await compile(this.#isolate, context, bundle);
       const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
       if (failure === undefined) return rejected && { unhandled: rejected.cause };
-      throw new LoadError('The component failed to load', rejected ?? { cause: JSON.parse(failure) });
+      throw new LoadError('The component failed to load', rejected ?? { cause: failureFields(failure) });
     } finally {
       this.#close(call);
     }
@@ -177,14 +180,15 @@ export class GuestIsolate {
   #close(call: OpenCall): void {
     const index = this.#calls.indexOf(call);
     if (index >= 0) this.#calls.splice(index, 1);
-    if (this.#isolate.isDisposed) return;
     const nowNs = this.#cpuNow();
     call.owner.cpuNs += nowNs - this.#cpuMarkNs + CALL_OVERHEAD_NS;
     this.#cpuMarkNs = nowNs;
   }
 
+  /** Read while anything runs, so of one that was ended no more is missing than since the last look. */
   #cpuNow(): number {
-    return this.#isolate.isDisposed ? this.#cpuMarkNs : Number(this.#isolate.cpuTime) + this.#askedNs;
+    if (!this.#isolate.isDisposed) this.#cpuReadNs = Number(this.#isolate.cpuTime) + this.#askedNs;
+    return this.#cpuReadNs;
   }
 }
 

@@ -5,14 +5,17 @@ import type { ProcessRun } from './process-run.ts';
 
 /**
  * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says that the rest is dropped,
- * whoever wrote the others: the isolate, or this process. Answers the limit of the run's output where that was gone over.
+ * whoever wrote the others: the isolate, or this process. Answers the limit of the run's output where that was gone over. Throws FrameError for
+ * a line that is longer than they are cut to.
  */
 export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: LogLine): ExceededLimit | undefined {
-  const { budget, guestLimits } = run;
+  const { budget, conduct, guestLimits } = run;
   const { maxLogLinesPerRun: value } = guestLimits.limits;
   if (budget.logLines > value) return undefined;
   const passed = budget.logLines === value ? lastLine(line.atMs, value) : line;
-  const exceeded = budget.takeLogLine(Buffer.byteLength(passed.message));
+  const bytes = Buffer.byteLength(passed.message);
+  conduct.log(bytes, passed.limit);
+  const exceeded = budget.takeLogLine(bytes);
   if (exceeded === undefined) reporter.log(run.run, passed);
   return exceeded;
 }

@@ -1,7 +1,8 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
-import type { EntryLimits } from '../protocol/host-to-guest.ts';
+import type { EntryLimits, EntryName } from '../protocol/host-to-guest.ts';
 import { RunBudget } from '../protocol/run-budget.ts';
+import { RunConduct } from '../protocol/run-conduct.ts';
 import type { CpuClock } from './cpu-clock.ts';
 
 /** Limits as an isolate is told them, and as this process reads them. */
@@ -15,6 +16,13 @@ const SHORT_NS = 100e6;
 /** The part of the time of a run that counts while its thread waits for a processor. */
 const WAITING_COUNTS = 1 / 2;
 
+/** What a process is asked to do with a component; `load`: to say what it is. */
+export interface Asked {
+  run: number;
+  entry: EntryName | 'load';
+  limits: EntryLimits;
+}
+
 /** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
 export class ProcessRun {
   readonly run: number;
@@ -22,11 +30,11 @@ export class ProcessRun {
   /** What the isolate is to keep this run to. */
   readonly guestLimits: ToldLimits;
   readonly budget: RunBudget;
+  readonly conduct: RunConduct;
   readonly startedAtMs = performance.now();
   /** What stops each open timer. */
   readonly timers = new Map<number, () => void>();
   readonly fetches = new Set<number>();
-  readonly storeCalls = new Set<number>();
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();
@@ -37,11 +45,12 @@ export class ProcessRun {
   cpuNs = 0;
   over = false;
 
-  constructor(run: number, limits: EntryLimits, guestLimits: ToldLimits, clock: CpuClock) {
+  constructor({ run, entry, limits }: Asked, guestLimits: ToldLimits, clock: CpuClock) {
     this.run = run;
     this.limits = limits;
     this.guestLimits = guestLimits;
     this.budget = new RunBudget(guestLimits.limits);
+    this.conduct = new RunConduct(entry, guestLimits.limits);
     this.#clock = clock;
     this.#clockStartNs = clock.lastNs;
   }
@@ -70,7 +79,7 @@ export class ProcessRun {
 
   settleRead(call: number, answer: string): void {
     this.#reads.get(call)?.(answer);
-    this.#reads.delete(call);
+    if (this.#reads.delete(call)) this.conduct.dbAnswered();
   }
 
   /** An isolate that waits for a read answers nothing else: every open read ends with its run. */

@@ -1,13 +1,19 @@
 import type { ExceededLimit } from '@headwater/shared';
+import { FrameError } from '../protocol/frames.ts';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { CALL, POST } from '../protocol/isolate-calls.ts';
 import { readLogHead } from '../protocol/log-head.ts';
+import { readDataStoreCall, readEmitMeta, readFetchHead, readResponseHead } from '../protocol/read-heads.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
 import { passLogLine } from './log-lines.ts';
+import { bytesOf, callOf, contentOf, jsonOf, numberOf, optionalOf, partBytes, textOf } from './post-values.ts';
 import type { ProcessRun } from './process-run.ts';
-import { bytesOf, isContent, routeStepPost } from './route-step-posts.ts';
+import { isStepPost, routeStepPost } from './route-step-posts.ts';
 
 const AT_ONCE = -1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
+/** What a read is answered of a run that is over. */
+const RUN_IS_OVER = 'ethe run is over';
 
 export interface PostRoutes {
   reporter: SandboxReporter;
@@ -16,13 +22,16 @@ export interface PostRoutes {
   /** The guest says that it failed: JSON of message, stack and limit. */
   failed(isolate: ComponentIsolate, run: ProcessRun, failure: string): void;
   overOutput(isolate: ComponentIsolate, run: ProcessRun, exceeded: ExceededLimit): void;
+  /** The guest says what no guest says that is as it was made. */
+  broken(isolate: ComponentIsolate, run: ProcessRun, breach: string): void;
   enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, a: number): void;
   webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void;
 }
 
 /**
- * Passes on what a guest posts. Called for every emit and log line, in the order they were made. Types are checked here and
- * not trusted: should guest code ever get hold of the bridge, it gets no further than its own run's output.
+ * Passes on what a guest posts. Called for every emit and log line, in the order they were made. The guest writes with built-ins that its
+ * component may have changed: all is read here as the host will read it, and what is not sound ends the run that says it. The host would
+ * end the process with all runs of the account.
  */
 export function routePost(
   routes: PostRoutes,
@@ -35,21 +44,40 @@ export function routePost(
 ): void {
   const run = isolate.find(runNumber);
   if (run === undefined || isolate.dead) return;
-  switch (kind) {
-    case POST.timerSet:
-      return setTimer(routes, isolate, run, Number(a), Number(b));
-    case POST.timerClear:
-      return run.clearTimer(Number(a));
-    case POST.fetchAbort:
-      if (run.fetches.delete(Number(a))) routes.reporter.fetchAbort(run.run, Number(a));
-      return;
-    default:
-      // What an ended run still puts out counts for nothing.
-      if (!run.over) routeOutput(routes, isolate, run, kind, a, b, c);
+  try {
+    routeSound(routes, isolate, run, kind, a, b, c);
+  } catch (error) {
+    endBroken(routes, isolate, run, error);
   }
 }
 
-function routeOutput(
+/** A read of `$.service.db`, which the isolate waits for: resolves with `v` + JSON, `u` or `e` + message; never rejects. */
+export function routeRead(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  runNumber: unknown,
+  key: unknown,
+): Promise<string> {
+  const run = isolate.find(runNumber);
+  if (run === undefined || run.over || isolate.dead) return Promise.resolve(RUN_IS_OVER);
+  try {
+    const name = textOf(key);
+    run.conduct.dbGet(name);
+    const { call, answer } = run.openRead();
+    routes.reporter.dbGet(run.run, call, name);
+    return answer;
+  } catch (error) {
+    endBroken(routes, isolate, run, error);
+    return Promise.resolve(RUN_IS_OVER);
+  }
+}
+
+function endBroken(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
+  if (!(error instanceof FrameError)) throw error;
+  routes.broken(isolate, run, error.message);
+}
+
+function routeSound(
   routes: PostRoutes,
   isolate: ComponentIsolate,
   run: ProcessRun,
@@ -58,68 +86,142 @@ function routeOutput(
   b: unknown,
   c: unknown,
 ): void {
+  switch (kind) {
+    case POST.timerSet:
+      return setTimer(routes, isolate, run, numberOf(a), numberOf(b));
+    case POST.timerClear:
+      return run.clearTimer(numberOf(a));
+    case POST.fetchAbort: {
+      const call = callOf(a);
+      if (run.fetches.delete(call)) routes.reporter.fetchAbort(run.run, call);
+      return;
+    }
+    default: {
+      // What an ended run still puts out counts for nothing.
+      if (run.over) return;
+      const exceeded = routeOutput(routes, isolate, run, kind, a, b, c);
+      if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);
+    }
+  }
+}
+
+/** Answers the limit of the run that was gone over. */
+function routeOutput(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  run: ProcessRun,
+  kind: unknown,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+): ExceededLimit | undefined {
   const { reporter } = routes;
-  let exceeded: ExceededLimit | undefined;
   switch (kind) {
     case POST.emit:
-      if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeEmit(bytesOf(a), bytesOf(b));
-      if (exceeded === undefined) reporter.emit(run.run, a, b);
-      break;
+      return routeEmit(reporter, run, jsonOf(a), textOf(b));
     case POST.log:
-      exceeded = routeLog(reporter, run, a, b);
-      break;
+      return routeLog(reporter, run, textOf(a), textOf(b));
     case POST.respond:
-      if (typeof a !== 'string' || !isContent(b)) return;
-      exceeded = run.budget.takeBytes(bytesOf(b));
-      if (exceeded === undefined) reporter.respond(run.run, a, b);
-      break;
+      return routeRespond(reporter, run, textOf(a), contentOf(b));
     case POST.dbSet:
-      if (typeof a !== 'string' || typeof b !== 'string') return;
-      exceeded = run.budget.takeStored(a, b);
-      if (exceeded === undefined) reporter.dbSet(run.run, a, b);
-      break;
+      return routeDbSet(reporter, run, textOf(a), jsonOf(b));
     case POST.fetch:
-      if (typeof a !== 'number' || typeof b !== 'string') return;
-      run.fetches.add(a);
-      return reporter.fetch(run.run, a, b, isContent(c) ? c : undefined);
+      return routeFetch(reporter, run, callOf(a), textOf(b), optionalOf(c, contentOf));
     case POST.webCrypto:
-      if (typeof a === 'number' && typeof b === 'string' && c instanceof Uint8Array)
-        routes.webCrypto(isolate, run, a, b, c);
-      return;
+      if (!(c instanceof Uint8Array)) throw new FrameError('A call of crypto.subtle without bytes');
+      routes.webCrypto(isolate, run, callOf(a), textOf(b), c);
+      return undefined;
     case POST.dataStore:
-      if (typeof a !== 'number' || typeof b !== 'string') return;
-      run.storeCalls.add(a);
-      return reporter.dataStore(run.run, a, b, typeof c === 'string' ? c : undefined);
-    case POST.stepExport:
-    case POST.stepSend:
-    case POST.stepFlow:
-    case POST.stepRespond:
-      exceeded = routeStepPost(reporter, run, kind, a, b, c);
-      break;
+      return routeStoreCall(reporter, run, callOf(a), textOf(b), optionalOf(c, textOf));
     case POST.done:
-      if (typeof a === 'string') exceeded = run.budget.takeResult(bytesOf(a));
-      if (exceeded === undefined) return routes.done(isolate, run, typeof a === 'string' ? a : undefined);
-      break;
+      return routeDone(routes, isolate, run, optionalOf(a, textOf));
     case POST.failed:
-      return routes.failed(isolate, run, typeof a === 'string' ? a : '');
+      routes.failed(isolate, run, textOf(a));
+      return undefined;
+    default:
+      if (isStepPost(kind)) return routeStepPost(reporter, run, kind, textOf(a), b, c);
+      throw new FrameError('A post of no kind');
   }
-  if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);
+}
+
+function routeEmit(reporter: SandboxReporter, run: ProcessRun, data: string, meta: string): ExceededLimit | undefined {
+  run.conduct.emit(readEmitMeta(meta));
+  const exceeded = run.budget.takeEmit(bytesOf(data), bytesOf(meta));
+  if (exceeded === undefined) reporter.emit(run.run, data, meta);
+  return exceeded;
 }
 
 function routeLog(
   reporter: SandboxReporter,
   run: ProcessRun,
-  head: unknown,
-  message: unknown,
+  head: string,
+  message: string,
 ): ExceededLimit | undefined {
-  if (typeof head !== 'string' || typeof message !== 'string') return undefined;
   const read = readLogHead(head);
-  return read === undefined ? undefined : passLogLine(reporter, run, { ...read, message });
+  if (read === undefined) throw new FrameError('A log line with a head that is none');
+  return passLogLine(reporter, run, { ...read, message });
+}
+
+function routeRespond(
+  reporter: SandboxReporter,
+  run: ProcessRun,
+  head: string,
+  body: string | Uint8Array,
+): ExceededLimit | undefined {
+  readResponseHead(head);
+  run.conduct.respond();
+  const exceeded = run.budget.takeBytes(bytesOf(body));
+  if (exceeded === undefined) reporter.respond(run.run, head, body);
+  return exceeded;
+}
+
+function routeDbSet(reporter: SandboxReporter, run: ProcessRun, key: string, json: string): ExceededLimit | undefined {
+  run.conduct.dbSet();
+  const exceeded = run.budget.takeStored(key, json);
+  if (exceeded === undefined) reporter.dbSet(run.run, key, json);
+  return exceeded;
+}
+
+function routeFetch(
+  reporter: SandboxReporter,
+  run: ProcessRun,
+  call: number,
+  head: string,
+  body: string | Uint8Array | undefined,
+): undefined {
+  readFetchHead(head);
+  run.conduct.fetch(call, partBytes(body ?? ''));
+  run.fetches.add(call);
+  reporter.fetch(run.run, call, head, body);
+}
+
+function routeStoreCall(
+  reporter: SandboxReporter,
+  run: ProcessRun,
+  call: number,
+  head: string,
+  valueJson: string | undefined,
+): undefined {
+  const read = readDataStoreCall(head);
+  run.conduct.dataStore(call, valueJson === undefined ? read : { ...read, valueJson });
+  reporter.dataStore(run.run, call, head, valueJson);
+}
+
+function routeDone(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  run: ProcessRun,
+  result: string | undefined,
+): ExceededLimit | undefined {
+  run.conduct.done(result);
+  const exceeded = result === undefined ? undefined : run.budget.takeResult(bytesOf(result));
+  if (exceeded === undefined) routes.done(isolate, run, result);
+  return exceeded;
 }
 
 function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {
   if (run.over) return;
+  if (delayMs !== AT_ONCE && !(delayMs >= 0 && delayMs <= MAX_DELAY_MS)) throw new FrameError('A timer of no time');
   run.clearTimer(id);
   const { maxTimersPerRun: value } = run.guestLimits.limits;
   const used = run.timers.size + 1;

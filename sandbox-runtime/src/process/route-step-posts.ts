@@ -1,45 +1,61 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { POST } from '../protocol/isolate-calls.ts';
+import { readResponseHead } from '../protocol/read-heads.ts';
+import { readExportName, readFlow, readSendKind } from '../protocol/read-step-heads.ts';
+import { bytesOf, contentOf, optionalOf, textOf } from './post-values.ts';
 import type { ProcessRun } from './process-run.ts';
 
-/** Passes on what a step does by its `$`. Answers the limit of the run that was gone over. */
+type StepPost = (typeof POST)['stepExport' | 'stepSend' | 'stepFlow' | 'stepRespond'];
+
+const STEP_POSTS = new Set<unknown>([POST.stepExport, POST.stepSend, POST.stepFlow, POST.stepRespond]);
+
+export function isStepPost(kind: unknown): kind is StepPost {
+  return STEP_POSTS.has(kind);
+}
+
+/**
+ * Passes on what a step does by its `$`. Answers the limit of the run that was gone over. Throws FrameError for what is not sound; a long
+ * JSON text is not read here, and the host fails the step for it.
+ */
 export function routeStepPost(
   reporter: SandboxReporter,
-  { run, budget }: ProcessRun,
-  kind: number,
-  a: unknown,
+  { run, budget, conduct }: ProcessRun,
+  kind: StepPost,
+  a: string,
   b: unknown,
   c: unknown,
 ): ExceededLimit | undefined {
-  if (typeof a !== 'string') return undefined;
-  if (kind === POST.stepFlow) {
-    const context = typeof b === 'string' ? b : undefined;
-    const exceeded = budget.takeBytes(a.length + bytesOf(context ?? ''));
-    if (exceeded === undefined) reporter.stepFlow(run, a, context);
-    return exceeded;
+  let exceeded: ExceededLimit | undefined;
+  switch (kind) {
+    case POST.stepExport: {
+      const [name, json] = [readExportName(a), textOf(b)];
+      conduct.stepValue(json);
+      exceeded = budget.takeExport(name, json);
+      if (exceeded === undefined) reporter.stepExport(run, name, json);
+      return exceeded;
+    }
+    case POST.stepSend: {
+      const [sendKind, payload] = [readSendKind(a), textOf(b)];
+      conduct.stepValue(payload);
+      exceeded = budget.takeSend(bytesOf(payload));
+      if (exceeded === undefined) reporter.stepSend(run, sendKind, payload);
+      return exceeded;
+    }
+    case POST.stepFlow: {
+      const context = optionalOf(b, textOf);
+      conduct.stepFlow(readFlow(a, context));
+      exceeded = budget.takeBytes(bytesOf(a) + bytesOf(context ?? ''));
+      if (exceeded === undefined) reporter.stepFlow(run, a, context);
+      return exceeded;
+    }
+    case POST.stepRespond: {
+      const body = contentOf(b);
+      readResponseHead(a);
+      conduct.stepRespond();
+      exceeded = budget.takeBytes(bytesOf(body));
+      if (exceeded === undefined) reporter.stepRespond(run, a, body, c === 'now');
+      return exceeded;
+    }
   }
-  if (kind === POST.stepRespond) {
-    if (!isContent(b)) return undefined;
-    const exceeded = budget.takeBytes(bytesOf(b));
-    if (exceeded === undefined) reporter.stepRespond(run, a, b, c === 'now');
-    return exceeded;
-  }
-  if (typeof b !== 'string') return undefined;
-  const isExport = kind === POST.stepExport;
-  const exceeded = isExport ? budget.takeExport(a, b) : budget.takeSend(bytesOf(b));
-  if (exceeded !== undefined) return exceeded;
-  if (isExport) reporter.stepExport(run, a, b);
-  else reporter.stepSend(run, a, b);
-  return undefined;
-}
-
-/** In UTF-8; of bytes what came with them too, which is all of the buffer that they are a part of. */
-export function bytesOf(content: string | Uint8Array): number {
-  return typeof content === 'string' ? Buffer.byteLength(content) : content.buffer.byteLength;
-}
-
-/** What crosses as a body. */
-export function isContent(value: unknown): value is string | Uint8Array {
-  return typeof value === 'string' || value instanceof Uint8Array;
 }

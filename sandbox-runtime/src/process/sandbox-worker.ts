@@ -11,9 +11,10 @@ import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts'
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
-import { ProcessRun, type ToldLimits } from './process-run.ts';
+import { isOutline } from './post-values.ts';
+import { type Asked, ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
-import { type PostRoutes, routePost } from './route-posts.ts';
+import { type PostRoutes, routePost, routeRead } from './route-posts.ts';
 import { SpareIsolates } from './spare-isolates.ts';
 import { watchIsolates } from './watch-isolates.ts';
 
@@ -54,6 +55,7 @@ export class SandboxWorker {
       done: (isolate, run, result) => this.#done(isolate, run, result),
       failed: (isolate, run, failure) => this.#failed(isolate, run, readFailure(failure, isolate.memoryMb)),
       overOutput: (isolate, run, exceeded) => this.#end(isolate, run, limitFault(exceeded)),
+      broken: (isolate, run, breach) => this.#broken(isolate, run, breach),
       enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
       webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
     };
@@ -98,7 +100,7 @@ export class SandboxWorker {
   #run(order: RunOrder): void {
     const warm = this.#cache.get(order.isolateKey, order.bundleHash, order.limits.memoryMb);
     const isolate = warm ?? this.#create(order.isolateKey, order.bundleHash, order.limits.memoryMb);
-    const run = this.#begin(isolate, order.run, order.limits, this.#limits);
+    const run = this.#begin(isolate, order, this.#limits);
     const start = (): void => {
       if (run.over) return;
       this.#tellLimits(isolate, run);
@@ -115,11 +117,12 @@ export class SandboxWorker {
   #describe(order: Extract<ToSandbox, { kind: 'describe' }>): void {
     const isolate = this.#create('', order.bundleHash, order.limits.memoryMb);
     this.#throwAway.add(isolate);
-    const run = this.#begin(isolate, order.run, order.limits, this.#defaultLimits);
+    const run = this.#begin(isolate, { ...order, entry: 'load' }, this.#defaultLimits);
     const outline = async (): Promise<void> => {
       await this.#load(isolate, run);
       const text = await isolate.guest.call(run, CALL.outline);
-      if (run.over || text === undefined) return;
+      if (run.over) return;
+      if (!isOutline(text)) return this.#broken(isolate, run, 'What it says of itself is no outline');
       this.#reporter.described(run.run, text);
       this.#close(isolate, run);
     };
@@ -128,10 +131,10 @@ export class SandboxWorker {
       .finally(() => this.#throw(isolate));
   }
 
-  #begin(isolate: ComponentIsolate, number: number, limits: RunOrder['limits'], guestLimits: ToldLimits): ProcessRun {
+  #begin(isolate: ComponentIsolate, asked: Asked, guestLimits: ToldLimits): ProcessRun {
     this.#watch.wake();
-    const run = new ProcessRun(number, limits, guestLimits, this.#clock);
-    isolate.runs.set(number, run);
+    const run = new ProcessRun(asked, guestLimits, this.#clock);
+    isolate.runs.set(run.run, run);
     isolate.served += 1;
     return run;
   }
@@ -143,7 +146,7 @@ export class SandboxWorker {
       memoryMb,
       this.#spares.take(memoryMb, {
         post: (kind, run, a, b, c) => routePost(this.#routes, isolate, kind, run, a, b, c),
-        dbGet: (run, name) => this.#read(isolate, run, name),
+        dbGet: (run, name) => routeRead(this.#routes, isolate, run, name),
         catastrophe: () => this.#catastrophe(isolate),
       }),
     );
@@ -200,7 +203,7 @@ export class SandboxWorker {
 
   #storeAnswered(message: Extract<ToSandbox, { kind: 'store-answer' }>): void {
     const found = this.#find(message.run);
-    if (found === undefined || !found.run.storeCalls.delete(message.call)) return;
+    if (found === undefined || !found.run.conduct.storeAnswered(message.call)) return;
     this.#answer(found, CALL.answered, message.call, message.answer, new Uint8Array(0));
   }
 
@@ -223,14 +226,6 @@ export class SandboxWorker {
     answered.catch((error: unknown) => this.#callFailed(isolate, run, error));
   }
 
-  #read(isolate: ComponentIsolate, number: unknown, key: unknown): Promise<string> {
-    const run = isolate.find(number);
-    if (run === undefined || run.over || typeof key !== 'string') return Promise.resolve('ethe run is over');
-    const { call, answer } = run.openRead();
-    this.#reporter.dbGet(run.run, call, key);
-    return answer;
-  }
-
   #done(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void {
     const times = { cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() };
     this.#reporter.outcome(run.run, { ok: true, ...times, ...(result === undefined ? {} : { result }) });
@@ -241,6 +236,12 @@ export class SandboxWorker {
     // Buffers that earlier runs have kept: the next run would find as little room.
     if (fault.code === 'MEMORY_LIMIT') this.#cache.retire(isolate);
     this.#end(isolate, run, fault);
+  }
+
+  #broken(isolate: ComponentIsolate, run: ProcessRun, breach: string): void {
+    // What a component has changed of the language stays in its isolate: the next run is to have another.
+    this.#cache.retire(isolate);
+    this.#end(isolate, run, { code: 'COMPONENT_ERROR', message: `What the run put out cannot be taken: ${breach}` });
   }
 
   #end(isolate: ComponentIsolate, run: ProcessRun, fault: Fault, innocent = false): void {

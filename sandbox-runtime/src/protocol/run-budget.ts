@@ -14,8 +14,8 @@ type OutputLimits = Pick<
 
 /**
  * Counts what one run puts out. The guest keeps the same counts for a clear error at the right line; this one holds where
- * the guest cannot reach it. Every method answers the limit that was gone over: the run has to end. The process counts texts in bytes, the
- * host in UTF-16 units, each of which is at least one.
+ * the guest cannot reach it. Every method answers the limit that was gone over: the run has to end. Texts count in bytes of UTF-8; heads as
+ * JSON in the process, and as what is in them in the host, which is never more.
  */
 export class RunBudget {
   readonly #limits: OutputLimits;

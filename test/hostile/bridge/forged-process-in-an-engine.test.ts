@@ -26,7 +26,7 @@ const BREAKS: Record<string, [frames: string, reason: string]> = {
     `send(OUTCOME, run, '[1,1,"COMPONENT_ERROR",false]', 'x'.repeat(15e6), '')`,
     'over its limit',
   ],
-  'a line of megabytes': [`send(LOG, run, '1:1', 'x'.repeat(5e6))`, 'went over a limit'],
+  'a line of megabytes': [`send(LOG, run, '1:1', 'x'.repeat(5e6))`, 'A log line over its limit'],
   'an event that no database takes': [`send(EMIT, run, '"\\0"', META)`, 'NUL'],
   'a value that no database takes': [`send(DB_SET, run, 'key', '"\\0"')`, 'NUL'],
   'outputs beyond the limits': [`for (let i = 0; i < 20_000; i++) send(EMIT, run, '"x"', META)`, 'went over a limit'],
@@ -49,7 +49,7 @@ const BREAKS: Record<string, [frames: string, reason: string]> = {
     'A head with more than it has',
   ],
   'a call on stores that is no JSON': [`send(DATA_STORE, run, '1', '{')`, 'A head that is no JSON'],
-  'reads without end': [`for (let i = 1; i < 9_000; i++) send(DB_GET, run, String(i), 'key' + i)`, 'went over a limit'],
+  'reads without end': [`for (let i = 1; i < 9_000; i++) send(DB_GET, run, String(i), 'key' + i)`, 'More open reads'],
   'words about other runs without end': [
     `channel.write(Buffer.concat(Array(30_000).fill(frame(EMIT, 4294967295, '1', META))))`,
     'messages about nothing',

@@ -1,0 +1,129 @@
+import { expect } from 'vitest';
+import { bundleProcess } from '../../sandbox-runtime/src/build/bundle-process.ts';
+import { DescribeClient, type LoadOutcome } from '../../sandbox-runtime/src/host/describe-client.ts';
+import { findConfinement } from '../../sandbox-runtime/src/host/layers/confinement.ts';
+import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+import { createStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { CALL, POST } from '../../sandbox-runtime/src/protocol/isolate-calls.ts';
+import type { RunEntry, RunHost, RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
+import { accountLimits } from '../../shared/src/index.ts';
+import { recordingHost } from './run-host.ts';
+import { recordingStep } from './step-kit.ts';
+
+/*
+ * A sandbox process as all are, with isolates in an attacker's hands: the guest in them is this one. It gives the bridge to the code that
+ * a run has as its prop: `post(kind, run, a, b, c)`, `read(run, key)`, and POST with the kinds by name.
+ */
+const GUEST = `
+globalThis.__headwaterBoot = (post, ask, dbGet) => {
+  const POST = ${JSON.stringify(POST)};
+  const read = (run, key) => dbGet.applySyncPromise(undefined, [run, key]);
+  return (kind, run, a, b, c) => {
+    if (kind === ${CALL.outline}) return globalThis.outline();
+    if (kind === ${CALL.load}) return globalThis.failure;
+    if (kind === ${CALL.start}) new Function('post', 'read', 'POST', 'run', JSON.parse(c).code)(post, read, POST, run);
+  };
+};`;
+/** Reads a value, which it waits for, emits it and ends. */
+const INNOCENT = `
+const word = read(run, 'word');
+post(POST.emit, run, word.slice(1), '{"emittedAtMs":1}');
+post(POST.done, run);`;
+
+const LIMITS = { cpuMs: 5_000, wallMs: 10_000, wallLimit: 'timerRunWallMs', memoryMb: 64 } as const;
+const BUNDLE = { code: 'export default {}', hash: 'innocent', sourceMap: '' };
+const CHECK_MS = 100;
+
+export interface HostilePosts {
+  /** Runs the code beside a run of the same account that ends after it, in one process; expects that this one ends well, and that the process lives. */
+  run(code: string, entry?: RunEntry): Promise<RunOutcome>;
+  /** Looks at a component whose module is this code, beside such a run. */
+  describe(code: string): Promise<LoadOutcome | undefined>;
+  stop(): Promise<void>;
+}
+
+export async function startHostilePosts(): Promise<HostilePosts> {
+  const problems: string[] = [];
+  const log = (_level: string, message: string, fields: Record<string, unknown>) =>
+    void problems.push(`${message}: ${JSON.stringify(fields)}`);
+  const starter = await createStarter();
+  const confinement = await findConfinement({
+    starter: Promise.resolve(starter),
+    maxRssMb: 512,
+    controlGroup: undefined,
+    log,
+  });
+  const process = new SandboxProcess({
+    settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 4, maxWarmHeapMb: 64, spareMemoryMb: 64 },
+    processCode: await bundleProcess(),
+    starter,
+    launch: () => confinement.launch(),
+    guest: { code: GUEST, snapshot: undefined },
+    maxRssMb: 512,
+    log,
+    onFree: () => undefined,
+    onExit: () => undefined,
+  });
+  await process.ready;
+  const watch = setInterval(() => process.check(performance.now()), CHECK_MS);
+  problems.length = 0;
+  let isolates = 0;
+
+  function start(code: string, entry: RunEntry, host: RunHost): Promise<RunOutcome> {
+    const account = accountLimits();
+    const isolateKey = `dc_${isolates++}:1`;
+    const request = { tenantId: 'o_a', isolateKey, runId: 'inv_a', bundle: BUNDLE, entry, props: {}, alone: false };
+    return new Promise((resolve) => {
+      const client = new RunClient({ ...request, limits: { ...LIMITS, account } }, host, resolve);
+      process.setLimits(account);
+      const name = entry.kind === 'hook' ? entry.hook : entry.kind;
+      const order = { kind: 'run', isolateKey, entry: name, limits: LIMITS, event: '' } as const;
+      process.start({ ...order, props: JSON.stringify({ code }) }, BUNDLE, LIMITS.wallMs, client);
+    });
+  }
+
+  /** Makes the attack while a run of the same account waits. */
+  async function beside<Result>(attack: () => Promise<Result>): Promise<Result> {
+    const begun = Promise.withResolvers<void>();
+    const attacked = Promise.withResolvers<void>();
+    const host = recordingHost();
+    const reading = async (): Promise<string> => {
+      begun.resolve();
+      await attacked.promise;
+      return '"innocent"';
+    };
+    const innocent = start(INNOCENT, { kind: 'run', event: '{}' }, { ...host, dbGet: reading });
+    await Promise.race([begun.promise, innocent]);
+    const result = await attack();
+    attacked.resolve();
+    expect({ result, outcome: await innocent, data: host.data(), problems, exited: process.exited }).toMatchObject({
+      outcome: { ok: true },
+      data: ['innocent'],
+      problems: [],
+      exited: false,
+    });
+    return result;
+  }
+
+  return {
+    run: (code, entry = { kind: 'run', event: '{}' }) =>
+      beside(() => start(code, entry, { ...recordingHost(), step: recordingStep().step })),
+    describe: (code) =>
+      beside(
+        () =>
+          new Promise((resolve) => {
+            const client = new DescribeClient({ stepName: undefined, memoryLimit: 'memoryMb' }, resolve);
+            const bundle = { ...BUNDLE, code, hash: `hash_${isolates++}` };
+            process.start({ kind: 'describe', limits: LIMITS }, bundle, LIMITS.wallMs, client);
+          }),
+      ),
+    async stop() {
+      clearInterval(watch);
+      process.end();
+      await process.whenExited();
+      await starter.stop();
+    },
+  };
+}
