@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { createComponents } from '../engine/src/components/components.ts';
-import type { Components, Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract.ts';
 import { roomWith } from './support/account-room.ts';
 import { buildKitForFile } from './support/build-kit.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
@@ -14,7 +14,7 @@ const importing = (specifier: string) =>
 
 let database: TestDatabase;
 let sandbox: Sandbox;
-let components: Components;
+let components: ReturnType<typeof createComponents>;
 let ada: Principal;
 let ben: Principal;
 
@@ -72,4 +72,19 @@ test('a bundle whose imports all name exact versions is used again for ever', as
   const first = await builtAtOf(ada, 'part@1.0.0');
   await makeOlder(1000);
   expect(await builtAtOf(ada, 'part@1.0.0')).toBe(first - 1000 * 3_600_000);
+});
+
+test('two components that import each other, and a package, are each its own', async () => {
+  const file = (name: string, other: string) =>
+    `import part from 'part@1.0.0'; import other from './${other}.mjs';
+    export default { name: '${name}', key: 'of-${name}', version: '1.0.0', other: () => other, run() { this.$emit(part); } };`;
+  const files = { 'x.mjs': file('x', 'y'), 'y.mjs': file('y', 'x') };
+  const [x, y, again] = [
+    await components.saveFiles(ada, { entry: 'x.mjs', files }),
+    await components.saveFiles(ada, { entry: 'y.mjs', files }),
+    await components.saveFiles(ada, { entry: 'x.mjs', files }),
+  ];
+  expect([x.key, y.key]).toEqual(['of-x', 'of-y']);
+  expect(x.codeHash).not.toBe(y.codeHash);
+  expect(again.id).toBe(x.id);
 });

@@ -5,7 +5,8 @@ import type { HopRequest } from '../egress/guest-request.ts';
 
 type Answer = Extract<FetchOutcome, { ok: true }>;
 
-export type FetchCode = (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+/** Of an answer of more than `maxBytes` nothing is read further. */
+export type FetchCode = (request: FetchRequest, signal: AbortSignal, maxBytes: number) => Promise<FetchOutcome>;
 
 const DEFAULT_FILE_NAME = 'component.mjs';
 /** A chain of imports longer than this is given up. */
@@ -24,19 +25,22 @@ export async function fetchComponent(
   url: string,
 ): Promise<ComponentFiles> {
   const signal = AbortSignal.timeout(LIMITS.fetchComponentMs);
-  const main = await fetchText(fetchCode, checkUrl(url), signal);
+  const fetchNext = (from: URL) => fetchText(fetchCode, from, { signal, heldBytes: bytesOf(files) });
+  const files: Record<string, string> = {};
+  const main = await fetchNext(checkUrl(url));
   if (main === undefined) throw refuse('There is no such file');
   const entry = pathOf(main.url);
-  const files: Record<string, string> = { [entry]: main.text };
+  files[entry] = main.text;
+  checkSize(bytesOf(files));
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const missing = await listMissingFiles({ entry, files });
     if (missing.length === 0) return shorten({ entry, files });
     checkLimit('maxComponentFiles', Object.keys(files).length + missing.length, 'The component has', 'files');
     for (const { path, importer, candidates } of missing) {
-      const found = await fetchFirst(fetchCode, main.url.origin, candidates, signal);
+      const found = await fetchFirst(fetchNext, { origin: main.url.origin, files }, candidates);
       if (found === undefined) throw refuse(`Cannot resolve "${path}", imported by ${importer}: there is no such file`);
       files[found.name] = found.text;
-      checkSize(files);
+      checkSize(bytesOf(files));
     }
   }
   throw refuse(`The imports are more than ${MAX_ROUNDS} files deep`);
@@ -58,13 +62,15 @@ function checkUrl(text: string): URL {
 }
 
 async function fetchFirst(
-  fetchCode: FetchCode,
-  origin: string,
+  fetchNext: (from: URL) => ReturnType<typeof fetchText>,
+  { origin, files }: { origin: string; files: Readonly<Record<string, string>> },
   names: readonly string[],
-  signal: AbortSignal,
 ): Promise<{ name: string; text: string } | undefined> {
   for (const name of names) {
-    const found = await fetchText(fetchCode, new URL(`${origin}/${name}`), signal);
+    // Imported under two names, as `./a` and `./a.mjs`.
+    const known = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (known !== undefined) return { name, text: known };
+    const found = await fetchNext(new URL(`${origin}/${name}`));
     if (found === undefined) continue;
     if (found.url.origin !== origin) throw refuse(`${name} is on another origin, ${found.url.origin}`);
     return { name, text: found.text };
@@ -72,25 +78,40 @@ async function fetchFirst(
   return undefined;
 }
 
+interface FetchState {
+  signal: AbortSignal;
+  /** Of the files that are there. */
+  heldBytes: number;
+}
+
 /** Undefined where the server has no such file. */
 async function fetchText(
   fetchCode: FetchCode,
   url: URL,
-  signal: AbortSignal,
+  state: FetchState,
 ): Promise<{ url: URL; text: string } | undefined> {
-  const outcome = await fetchFinal(fetchCode, url, signal);
+  const outcome = await fetchFinal(fetchCode, url, state);
   if (outcome.status === 404) return undefined;
   if (outcome.status !== 200) throw refuse(`Answered with status ${outcome.status}`);
+  checkSize(state.heldBytes + outcome.body.byteLength);
   return { url: checkUrl(outcome.url), text: Buffer.from(outcome.body).toString('utf8') };
 }
 
-/** Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected can lead elsewhere. */
-async function fetchFinal(fetchCode: FetchCode, url: URL, signal: AbortSignal): Promise<Answer> {
-  const { maxFetchRedirects: value } = LIMITS;
+/**
+ * Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected can lead elsewhere. What is larger
+ * than all code may be is not read, though what says that there is no such file may be larger than what is left.
+ */
+async function fetchFinal(fetchCode: FetchCode, url: URL, { signal, heldBytes }: FetchState): Promise<Answer> {
+  const { maxFetchRedirects: value, maxComponentCodeBytes: maxBytes } = LIMITS;
   let hop: HopRequest = { url, method: 'GET', headers: [], body: undefined };
   for (let redirects = 0; redirects <= value; redirects++) {
-    const outcome = await fetchCode({ url: hop.url.href, method: 'GET', headers: [], redirect: 'manual' }, signal);
-    if (!outcome.ok) throw refuse(outcome.message);
+    const request: FetchRequest = { url: hop.url.href, method: 'GET', headers: [], redirect: 'manual' };
+    const outcome = await fetchCode(request, signal, maxBytes);
+    if (!outcome.ok) {
+      const { limit } = outcome;
+      if (limit?.name === 'maxFetchResponseBytes' && limit.value === maxBytes) checkSize(heldBytes + limit.used);
+      throw refuse(outcome.message, limit);
+    }
     const redirect = followRedirect(hop, outcome.status, outcome.headers.find(([name]) => name === 'location')?.[1]);
     if (redirect.kind === 'none') return outcome;
     if (redirect.kind === 'invalid') throw refuse(redirect.message, redirect.limit);
@@ -100,8 +121,11 @@ async function fetchFinal(fetchCode: FetchCode, url: URL, signal: AbortSignal): 
   throw refuse(`More than ${value} redirects`, { name: 'maxFetchRedirects', value, used: value + 1 });
 }
 
-function checkSize(files: Readonly<Record<string, string>>): void {
-  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+function bytesOf(files: Readonly<Record<string, string>>): number {
+  return Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+function checkSize(bytes: number): void {
   checkLimit('maxComponentCodeBytes', bytes, 'The files have', 'bytes together');
 }
 

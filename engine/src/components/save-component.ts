@@ -26,7 +26,8 @@ export interface SaveOptions {
   sandbox: Sandbox;
   builder: Builder;
   room: AccountRoom;
-  fetch: (who: Principal, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  /** Of an answer of more than `maxBytes` nothing is read further. */
+  fetch: (who: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => Promise<FetchOutcome>;
 }
 
 interface Code {
@@ -48,7 +49,10 @@ const BUNDLE_FORMAT = 1;
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
   return {
-    prepare: async (who, choice, use) => prepareCode(options, who, await codeOf(options, who, choice), use),
+    async prepare(who, choice, use) {
+      const code = await codeOf(options, who, choice);
+      return withPrepared(options, { who, code, use }, (prepared) => Promise.resolve(prepared));
+    },
     save: async (who, choice, use) => saveCode(options, who, await codeOf(options, who, choice), use),
     async saveFiles(who, component) {
       const code = { text: component.files[component.entry] ?? '', component };
@@ -58,9 +62,11 @@ export function createSaver(options: SaveOptions): Saver {
 }
 
 async function saveCode(options: SaveOptions, who: Principal, code: Code, use?: CodeUse): Promise<ComponentRecord> {
-  const { db, room } = options;
   await checkRoom(options, who, code);
-  const prepared = await prepareCode(options, who, code, use);
+  return withPrepared(options, { who, code, use }, (prepared) => store(options, prepared, use));
+}
+
+async function store({ db, room }: SaveOptions, prepared: NewComponent, use?: CodeUse): Promise<ComponentRecord> {
   const { accountId, name, key, version, codeHash, codeUrl, bundle } = prepared;
   const same = await readSameComponent(db, accountId, {
     name,
@@ -82,12 +88,51 @@ async function checkRoom({ db: { sql }, room }: SaveOptions, { accountId }: Prin
   await checkCodeRoom(sql, accountId, await room.limits(accountId));
 }
 
-async function prepareCode(options: SaveOptions, who: Principal, code: Code, use?: CodeUse): Promise<NewComponent> {
-  const { room, sandbox } = options;
-  const stepName = use?.of === 'step' ? use.name : undefined;
+interface Preparation {
+  who: Principal;
+  code: Code;
+  use: CodeUse | undefined;
+}
+
+/**
+ * Bundles the code, loads it, and does `work` with what would be stored. Until that has ended the bundle counts for the account: as many
+ * large ones as it likes would wait for their turn to be loaded otherwise.
+ */
+async function withPrepared<T>(
+  options: SaveOptions,
+  preparation: Preparation,
+  work: (prepared: NewComponent) => Promise<T>,
+): Promise<T> {
+  const { db, builder } = options;
+  const { who, code } = preparation;
   checkCode(code.component);
   const codeHash = hashOf(code.component);
-  const built = await buildCode(options, who, code, codeHash);
+  let builtAt = new Date();
+  /** The bundle of the same code, where this account has one that still counts. */
+  async function findEarlier(pinned: boolean) {
+    const found = await findBundle(db, who.accountId, {
+      codeHash,
+      format: BUNDLE_FORMAT,
+      ...(code.url === undefined ? {} : { codeUrl: code.url }),
+      ...(pinned ? {} : { maxAgeMs: LIMITS.bundleReuseMs }),
+    });
+    // Its age goes on counting: code that is deployed every hour is to get new versions one day.
+    if (found !== undefined) builtAt = found.builtAt;
+    return found;
+  }
+  const request = { tenantId: who.accountId, component: code.component, findEarlier };
+  return builder.buildFor(request, async (outcome) => {
+    const { bundle, dependencies } = accept(outcome);
+    return work(await load(options, preparation, { bundle, dependencies, builtAt, codeHash }));
+  });
+}
+
+type BuiltCode = Pick<NewComponent, 'bundle' | 'dependencies' | 'builtAt' | 'codeHash'>;
+
+async function load(options: SaveOptions, preparation: Preparation, built: BuiltCode): Promise<NewComponent> {
+  const { room, sandbox } = options;
+  const { who, code, use } = preparation;
+  const stepName = use?.of === 'step' ? use.name : undefined;
   const { maxBundleBytes, memoryMb } = await room.limits(who.accountId);
   checkBundle(built.bundle, maxBundleBytes);
   const { description } = accept(await sandbox.describe(who.accountId, built.bundle, { stepName, memoryMb }));
@@ -96,34 +141,11 @@ async function prepareCode(options: SaveOptions, who: Principal, code: Code, use
     accountId: who.accountId,
     ...description,
     code: code.text,
-    codeHash,
     ...(code.url === undefined ? {} : { codeUrl: code.url }),
     ...built,
     bundleFormat: BUNDLE_FORMAT,
     ofStep: use !== undefined,
   };
-}
-
-/** The bundle of the same code, where this account has one that still counts, or a new one. */
-async function buildCode({ db, builder }: SaveOptions, who: Principal, code: Code, codeHash: string) {
-  let builtAt = new Date();
-  const outcome = await builder.build({
-    tenantId: who.accountId,
-    component: code.component,
-    async findEarlier(pinned) {
-      const found = await findBundle(db, who.accountId, {
-        codeHash,
-        format: BUNDLE_FORMAT,
-        ...(code.url === undefined ? {} : { codeUrl: code.url }),
-        ...(pinned ? {} : { maxAgeMs: LIMITS.bundleReuseMs }),
-      });
-      // Its age goes on counting: code that is deployed every hour is to get new versions one day.
-      if (found !== undefined) builtAt = found.builtAt;
-      return found;
-    },
-  });
-  const { bundle, dependencies } = accept(outcome);
-  return { bundle, dependencies, builtAt };
 }
 
 async function codeOf(options: SaveOptions, who: Principal, choice: ComponentChoice): Promise<Code> {
@@ -139,16 +161,18 @@ async function codeOf(options: SaveOptions, who: Principal, choice: ComponentCho
     });
   }
   const component = await fetchComponent(
-    (request, signal) => options.fetch(who, request, signal),
+    (request, signal, maxBytes) => options.fetch(who, request, signal, maxBytes),
     (files) => options.builder.listMissingFiles(who.accountId, files),
     componentUrl,
   );
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 
+/** Of several files, components are told apart by the entry too: two of them may import each other. */
 function hashOf({ entry, files }: ComponentFiles): string {
   const names = Object.keys(files).toSorted();
-  const text = names.length === 1 ? (files[entry] ?? '') : JSON.stringify(names.map((name) => [name, files[name]]));
+  const isSingle = names.length === 1;
+  const text = isSingle ? (files[entry] ?? '') : JSON.stringify([entry, names.map((name) => [name, files[name]])]);
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -11,6 +11,7 @@ import {
   claimImport,
   type ClaimedImport,
   countWaitingImports,
+  extendImport,
   insertImport,
   readImport,
   recordImported,
@@ -29,11 +30,14 @@ export interface ImportOptions {
   registry: Pick<Registry, 'publish'>;
   builder: Pick<Builder, 'listMissingFiles'>;
   log: Log;
+  /** An import that its node has not extended for so long is another's. Default 60. */
+  leaseSeconds?: number;
 }
 
 const PAUSE_MS = 1_000;
-/** Longer than what one component can take: two builds, loading it, and waiting for a turn of each. */
-const LEASE_SECONDS = 600;
+const LEASE_SECONDS = 60;
+/** Of its lease, what is gone when a turn extends it. */
+const EXTENDED_AFTER = 1 / 3;
 const MAX_ERROR_CHARS = 1_000;
 const MAX_ERRORS = 10;
 
@@ -66,28 +70,72 @@ export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
 const tooManyImports = () => tooMany('maxWaitingImports', 'imports');
 
 /**
- * Works on imports in turns of LIMITS.importTurnMs, each time on the one that has waited longest. Components are built in the
- * builder's queues, where accounts take turns as well. Answers a stop that waits for the component under way: stop the builder
- * at the same time.
+ * Works on imports in turns of LIMITS.importTurnMs, each time on the one that has waited longest: on LIMITS.importsAtOnce at the same time,
+ * one of each account. Components are built in the builder's queues, where accounts take turns as well, and there an import waits behind all
+ * that its account has there. Answers a stop that waits for the components under way: stop the builder at the same time.
  */
 export function startImports(options: ImportOptions): () => Promise<void> {
-  const { sql, log } = options;
+  const { log } = options;
+  const onError = (err: unknown) => log.error({ err }, 'an import could not go on');
+  /** By account, which may have lost its lease if the node stalled: the turn goes on all the same. */
+  const turns = new Map<string, Promise<void>>();
+  let looking: Promise<void> = Promise.resolve();
   let isStopping = false;
+  /** Until the next look the node has no room for anybody. */
+  let isOut = false;
+
+  async function takeTurns(): Promise<void> {
+    while (!isStopping && !isOut && turns.size < LIMITS.importsAtOnce) {
+      const claimed = await claimImport(options.sql, leaseSecondsOf(options), [...turns.keys()]);
+      if (claimed === undefined) return;
+      begin(claimed);
+    }
+  }
+  function begin(claimed: ClaimedImport): void {
+    const turn = takeTurn(options, claimed, () => isStopping)
+      .catch((error: unknown) => {
+        onError(error);
+        return false;
+      })
+      .then((hasRoom) => {
+        turns.delete(claimed.accountId);
+        if (hasRoom) look().catch(onError);
+        else isOut = true;
+      });
+    turns.set(claimed.accountId, turn);
+  }
+  /** One after the other: two would begin more than there may be. */
+  function look(): Promise<void> {
+    looking = looking.then(takeTurns, takeTurns);
+    return looking;
+  }
+
   const stop = every(
     PAUSE_MS,
-    async () => {
-      for (;;) {
-        const claimed = isStopping ? undefined : await claimImport(sql, LEASE_SECONDS);
-        if (claimed === undefined) return;
-        if (!(await takeTurn(options, claimed, () => isStopping))) return;
-      }
+    () => {
+      isOut = false;
+      return look();
     },
-    (err) => log.error({ err }, 'an import could not go on'),
+    onError,
   );
-  return () => {
+  return async () => {
     isStopping = true;
-    return stop();
+    await stop();
+    await looking.catch(() => undefined);
+    await Promise.all(turns.values());
   };
+}
+
+const leaseSecondsOf = ({ leaseSeconds = LEASE_SECONDS }: ImportOptions): number => leaseSeconds;
+
+/** A component can wait for longer than a lease: for what its account has in the builder's queue. */
+function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promise<void> {
+  const leaseSeconds = leaseSecondsOf(options);
+  return every(
+    leaseSeconds * 1_000 * EXTENDED_AFTER,
+    () => extendImport(options.sql, claimed, leaseSeconds),
+    (err) => options.log.warn({ err, import: claimed.id }, 'the lease of an import was not extended'),
+  );
 }
 
 /**
@@ -97,6 +145,7 @@ export function startImports(options: ImportOptions): () => Promise<void> {
 async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStopping: () => boolean): Promise<boolean> {
   const { sql, log } = options;
   const untilMs = performance.now() + LIMITS.importTurnMs;
+  const letGo = keepLease(options, claimed);
   let end: TurnEnd = { kind: 'waits', restSeconds: 0 };
   try {
     while (!isStopping() && performance.now() <= untilMs) {
@@ -119,6 +168,7 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
     }
     return true;
   } finally {
+    await letGo();
     await releaseImport(sql, claimed, end).catch((err: unknown) => log.error({ err }, 'an import was not released'));
   }
 }

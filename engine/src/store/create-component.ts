@@ -1,5 +1,5 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
-import type { ComponentDescription } from '@headwater/shared';
+import { type ComponentDescription, HeadwaterError } from '@headwater/shared';
 import type { ComponentRecord } from '../contract-components.ts';
 import type { Database, Transaction } from './database.ts';
 import { readComponent } from './read-component.ts';
@@ -19,7 +19,7 @@ export interface NewComponent extends ComponentDescription {
   bundleFormat: number;
 }
 
-/** Throws CONFLICT where the account has no room for it. */
+/** Throws CONFLICT where the account has no room for it, and where it was deleted at once. */
 export async function createComponent(
   db: Database,
   component: NewComponent,
@@ -28,7 +28,7 @@ export async function createComponent(
   const { id, accountId } = component;
   await insertCode(db.sql, accountId, limits, codeBytes(component), (tx) => insertComponent(tx, component));
   const record = await readComponent(db, accountId, id);
-  if (record === undefined) throw new Error(`Component ${id} was inserted and did not come back`);
+  if (record === undefined) throw new HeadwaterError('CONFLICT', `The component ${id} was deleted meanwhile`);
   return record;
 }
 

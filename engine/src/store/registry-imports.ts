@@ -97,15 +97,20 @@ interface ClaimedRow {
 }
 
 /**
- * An import of the account whose last turn is longest ago, one of each account at a time, and none of an account that is to rest;
- * undefined where none waits.
+ * An import of the account whose last turn is longest ago, one of each account at a time, and none of an account that is to rest, or of
+ * `others`; undefined where none waits.
  */
-export async function claimImport(sql: Sql, leaseSeconds: number): Promise<ClaimedImport | undefined> {
+export async function claimImport(
+  sql: Sql,
+  leaseSeconds: number,
+  others: readonly string[] = [],
+): Promise<ClaimedImport | undefined> {
   const [row] = await sql<ClaimedRow[]>`
     update registry_imports set leased_until = now() + make_interval(secs => ${leaseSeconds}), turn_at = clock_timestamp()
     where id = (
       select i.id from registry_imports i
       where i.ended_at is null and (i.leased_until is null or i.leased_until < now())
+        and i.account_id <> all(${[...others]}::text[])
         and not exists (
           select from registry_imports o
           where o.account_id = i.account_id and o.ended_at is null and o.leased_until > now())
@@ -116,6 +121,13 @@ export async function claimImport(sql: Sql, leaseSeconds: number): Promise<Claim
     returning id, account_id, user_id, scope, turn_at::text as turn_at`;
   if (row === undefined) return undefined;
   return { id: row.id, turnAt: row.turn_at, accountId: row.account_id, userId: row.user_id, scope: row.scope };
+}
+
+/** Does nothing where the turn was lost. */
+export async function extendImport(sql: Sql, { id, turnAt }: ImportTurn, leaseSeconds: number): Promise<void> {
+  await sql`
+    update registry_imports set leased_until = now() + make_interval(secs => ${leaseSeconds})
+    where id = ${id} and turn_at = ${turnAt}::text::timestamptz and ended_at is null`;
 }
 
 /** Does nothing where the turn was lost: whoever has it now imports the component as well, and says what became of it. */

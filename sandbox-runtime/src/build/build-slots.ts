@@ -11,6 +11,8 @@ export interface BuildSlotsOptions {
   slowMs: number;
   /** For how long. Default 60 000. */
   slowForMs?: number;
+  /** Where it says no, no build of the tenant begins. Whoever makes it say yes calls `look`. Default: always yes. */
+  mayBegin?: (tenantId: string) => boolean;
 }
 
 interface Build {
@@ -40,7 +42,7 @@ export class BuildSlots {
   readonly #slowUntil = new Map<string, number>();
 
   constructor(options: BuildSlotsOptions) {
-    this.#options = { slowForMs: SLOW_FOR_MS, ...options };
+    this.#options = { slowForMs: SLOW_FOR_MS, mayBegin: () => true, ...options };
     this.#maxShared = Math.max(1, options.max - 1);
   }
 
@@ -57,6 +59,11 @@ export class BuildSlots {
     } finally {
       this.#leave(build);
     }
+  }
+
+  /** Begins what may begin by now. */
+  look(): void {
+    this.#serve();
   }
 
   #tooMany(used: number): HeadwaterError {
@@ -90,6 +97,7 @@ export class BuildSlots {
   }
 
   #mayBegin(tenantId: string): boolean {
+    if (!this.#options.mayBegin(tenantId)) return false;
     const builds = [...this.#builds];
     if (builds.length >= this.#options.max) return false;
     if (builds.filter((build) => build.tenantId === tenantId).length >= this.#maxShared) return false;

@@ -4,7 +4,7 @@ import { ACCOUNT_LIMITS, HeadwaterError, LIMITS } from '@headwater/shared';
 import { type BuildContext, bundleAlone, bundleWithPackages, findMissingFiles } from './build-component.ts';
 import { createBuildProcesses } from './build-processes.ts';
 import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
-import { BuildSlots, type BuildSlotsOptions } from './build-slots.ts';
+import { type BuildTurns, createBuildTurns } from './build-turns.ts';
 import { type BuildOutcome, type Built, failedBuild } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
 import { createTrims } from './trim-cache.ts';
@@ -37,7 +37,7 @@ interface BuildRequest {
   component: ComponentFiles;
   /**
    * Asked for a bundle made earlier of the same code, before packages are fetched. `pinned`: every import names an exact
-   * version, so that an old bundle is as good as a new one.
+   * version, so that an old bundle is as good as a new one. It may be large, so it is asked for in the tenant's turn to bundle.
    */
   findEarlier?: (pinned: boolean) => Promise<Built | undefined>;
 }
@@ -50,6 +50,11 @@ export interface Builder {
    * no registry is known.
    */
   build(request: BuildRequest): Promise<BuildOutcome>;
+  /**
+   * As `build`, for whoever goes on with the bundle: it counts as held by the tenant until `use` has ended. While the tenant's hold
+   * LIMITS.maxHeldBuildChars or more, no other build of it begins.
+   */
+  buildFor<T>(request: BuildRequest, use: (outcome: BuildOutcome) => Promise<T>): Promise<T>;
   /**
    * The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read.
    * Throws RATE_LIMITED and UNAVAILABLE as `build`.
@@ -69,14 +74,12 @@ const BUILD_LIMITS: BuildLimits = {
   maxPackages: LIMITS.maxPackagesPerBuild,
   maxPackumentBytes: LIMITS.maxPackumentBytes,
   maxTarballBytes: LIMITS.maxTarballBytes,
+  maxDownloadBytes: LIMITS.maxPackageDownloadBytes,
   maxUnpackedBytes: LIMITS.maxUnpackedBytes,
   maxFiles: LIMITS.maxUnpackedFiles,
   maxBundleBytes: ACCOUNT_LIMITS.maxBundleBytes.max,
   trustMs: LIMITS.packageTrustMs,
 };
-
-/** Who takes more than this share of the time of a build is slow. */
-const SLOW_SHARE = 1 / 3;
 
 /**
  * Nothing that a tenant wrote or chose is read by the bundler in this process: code of a few hundred kilobytes can overflow its
@@ -89,8 +92,7 @@ export function createBuilder(options: BuilderOptions): Builder {
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   let own: ProcessStarter | undefined;
-  const plainSlots = slotsFor('maxQueuedBundlesPerTenant', limits.bundleMs);
-  const packageSlots = slotsFor('maxQueuedBuildsPerTenant', limits.buildMs);
+  const turns = createBuildTurns(limits);
   const registry = keepFirst(() => prepareRegistry(options, cacheDir));
   const starter = keepFirst(async () => options.starter ?? (own = await createStarter()));
   const processes = createBuildProcesses({
@@ -101,7 +103,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     starter,
     log,
   });
-  const context: BuildContext = { processes, limits, cacheDir, log };
+  const context: BuildContext = { processes, limits, cacheDir, downloaded: (bytes) => trims.grew(bytes), log };
   const trims = createTrims(cacheDir, log, {
     maxBytes: LIMITS.maxPackageCacheBytes,
     maxFiles: LIMITS.maxPackageCacheFiles,
@@ -109,20 +111,7 @@ export function createBuilder(options: BuilderOptions): Builder {
     signal: stopping.signal,
   });
 
-  async function buildComponent({ tenantId, component, findEarlier }: BuildRequest): Promise<BuildOutcome> {
-    const plain = await plainSlots.run(tenantId, () => bundleAlone(context, tenantId, component));
-    if (plain.kind === 'failed') return failedBuild(plain);
-    if (plain.kind === 'bundled') return { ok: true, bundle: plain.bundle, dependencies: {} };
-    const { packages, entryLoader } = plain;
-    const earlier = await findEarlier?.(packages.every(isPinned));
-    if (earlier !== undefined) return { ok: true, ...earlier };
-    return packageSlots.run(tenantId, async () => {
-      const { url } = await registry();
-      const outcome = await bundleWithPackages(context, tenantId, { component, entryLoader, packages, registry: url });
-      trims.start();
-      return outcome;
-    });
-  }
+  const parts: BuildParts = { context, turns, registry, fetched: trims.start };
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
     stopping.signal.throwIfAborted();
@@ -131,13 +120,18 @@ export function createBuilder(options: BuilderOptions): Builder {
     return done.finally(() => running.delete(done));
   }
 
+  const buildFor: Builder['buildFor'] = (request, use) =>
+    turns.holding(request.tenantId, async (hold) => use(await track(() => makeBundle(parts, request, hold))));
+
   return {
-    build: (request) => track(() => buildComponent(request)),
+    build: (request) => buildFor(request, (outcome) => Promise.resolve(outcome)),
+    buildFor,
     listMissingFiles: (tenantId, component) =>
-      track(() => plainSlots.run(tenantId, () => findMissingFiles(context, tenantId, component))),
+      track(() => turns.plain.run(tenantId, () => findMissingFiles(context, tenantId, component))),
     findLayers: processes.findLayers,
     async stop() {
       stopping.abort(new HeadwaterError('UNAVAILABLE', 'This node stops'));
+      turns.stop();
       await Promise.allSettled([...running, trims.ended()]);
       processes.stop();
       await own?.stop();
@@ -145,9 +139,38 @@ export function createBuilder(options: BuilderOptions): Builder {
   };
 }
 
-function slotsFor(limitName: BuildSlotsOptions['limitName'], maxMs: number): BuildSlots {
-  const maxWaiting = LIMITS[limitName];
-  return new BuildSlots({ max: LIMITS.maxConcurrentBuilds, maxWaiting, limitName, slowMs: maxMs * SLOW_SHARE });
+interface BuildParts {
+  context: BuildContext;
+  turns: BuildTurns;
+  registry: () => Promise<Registry>;
+  /** There may be more packages in the cache. */
+  fetched: () => void;
+}
+
+async function makeBundle(
+  { context, turns, registry, fetched }: BuildParts,
+  { tenantId, component, findEarlier }: BuildRequest,
+  hold: (bundle: Built['bundle']) => void,
+): Promise<BuildOutcome> {
+  const keep = (built: Built): BuildOutcome => {
+    hold(built.bundle);
+    return { ok: true, ...built };
+  };
+  const plain = await turns.plain.run(tenantId, async () => {
+    const alone = await bundleAlone(context, tenantId, component);
+    if (alone.kind === 'failed') return failedBuild(alone);
+    if (alone.kind === 'bundled') return keep({ bundle: alone.bundle, dependencies: {} });
+    const earlier = await findEarlier?.(alone.packages.every(isPinned));
+    return earlier === undefined ? alone : keep(earlier);
+  });
+  if ('ok' in plain) return plain;
+  const { packages, entryLoader } = plain;
+  return turns.packages.run(tenantId, async () => {
+    const { url } = await registry();
+    const outcome = await bundleWithPackages(context, tenantId, { component, entryLoader, packages, registry: url });
+    fetched();
+    return outcome.ok ? keep(outcome) : outcome;
+  });
 }
 
 function isPinned(text: string): boolean {

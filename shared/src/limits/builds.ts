@@ -12,6 +12,11 @@ export const BUILD_LIMITS = {
   maxQueuedBuildsPerTenant: 32,
   /** As above, for components without packages. */
   maxQueuedBundlesPerTenant: 256,
+  /**
+   * Bundles with source maps that were built or found for components of one tenant and are being loaded or stored, on one node: while they
+   * have so many characters, no other build of the tenant begins.
+   */
+  maxHeldBuildChars: 32 * 1024 * 1024,
   /** Of one build: packages, their files and bytes unpacked; one tarball; the registry's list of one package's versions. */
   maxPackagesPerBuild: 1_000,
   maxUnpackedFiles: 50_000,
@@ -20,6 +25,8 @@ export const BUILD_LIMITS = {
   maxUnpackedBytes: 384 * 1024 * 1024,
   maxTarballBytes: 64 * 1024 * 1024,
   maxPackumentBytes: 64 * 1024 * 1024,
+  /** What one build downloads from the registry, lists and tarballs together; at least what was announced of each. */
+  maxPackageDownloadBytes: 384 * 1024 * 1024,
   /** What one node keeps of the registry on disk. */
   maxPackageCacheBytes: 2 * 1024 * 1024 * 1024,
   /** Files of it; each counts for those bytes as what it takes of the disk. */

@@ -16,6 +16,8 @@ export const COMPONENT_LIMITS = {
   /** Imports of one account that are under way, and that are kept when they have ended. */
   maxWaitingImports: 4,
   maxKeptImports: 20,
+  /** Imports that a node works on at the same time, one of each account. */
+  importsAtOnce: 32,
   /** How long a node works on one import before it turns to the next. */
   importTurnMs: 5_000,
   /** How long an account's imports rest where its builds find no room. */

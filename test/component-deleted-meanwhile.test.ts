@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accountLimits } from '@headwater/shared';
+import { createComponent, type NewComponent } from '../engine/src/store/create-component.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { insertAccount } from './support/source-rows.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test('a component that is deleted as it is saved is a conflict that says so', async () => {
+  const { db } = database;
+  const accountId = await insertAccount(db.sql);
+  // The same as a deletion between the insert and the read after it.
+  await db.sql.unsafe(`
+    create function gone() returns trigger as 'begin new.deleted_at = now(); return new; end' language plpgsql;
+    create trigger gone before insert on components for each row execute function gone();`);
+  const component: NewComponent = {
+    id: 'sc_gone',
+    accountId,
+    name: 'Gone',
+    version: '1',
+    type: 'source',
+    code: '',
+    codeHash: '',
+    bundle: { code: '', sourceMap: '', hash: '' },
+    dependencies: {},
+    builtAt: new Date(),
+    ofStep: false,
+    bundleFormat: 1,
+    hooks: [],
+    props: [],
+    hasAdditionalProps: false,
+  };
+  await expect(createComponent(db, component, accountLimits())).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: 'The component sc_gone was deleted meanwhile',
+  });
+});
