@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { type ExceededLimit, HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { trackConnections } from './client-connections.ts';
 import { takeInGulps } from './gulps.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
-import { LONG_HOST, namesLongHost } from './long-host.ts';
+import { LONG_HOST, longHostOfRequest } from './long-host.ts';
 import { bodyTooLarge } from './parameters/read-body.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
@@ -128,7 +128,8 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     if (expected === 'something')
       return writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
-    if (address === undefined && namesLongHost(request)) return writePlainProblem(response, 400, LONG_HOST);
+    const longHost = address === undefined ? longHostOfRequest(request) : undefined;
+    if (longHost !== undefined) return writePlainProblem(response, 400, LONG_HOST, longHost);
     if (expected === 'continue') {
       if (refuseUnsentBody(request, response, options)) return;
       response.writeContinue();
@@ -247,8 +248,13 @@ async function closeServer(server: Server, endIdle: () => void, graceMs: number)
   server.close();
 }
 
-const CLIENT_ERRORS: Record<string, { status: number; detail: string }> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: `The headers are larger than ${LIMITS.maxHeaderBytes} bytes` },
+const CLIENT_ERRORS: Record<string, { status: number; detail: string; limit?: ExceededLimit }> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    detail: `The headers are larger than ${LIMITS.maxHeaderBytes} bytes`,
+    // Nothing beyond that is read.
+    limit: platformLimit('maxHeaderBytes', LIMITS.maxHeaderBytes + 1),
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
 };
 
@@ -261,9 +267,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const { status, detail } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
+  const { status, detail, limit } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
   const title = STATUS_CODES[status] ?? '';
-  const body = plainProblem(status, detail);
+  const body = plainProblem(status, detail, limit);
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

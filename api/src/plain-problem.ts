@@ -1,14 +1,21 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { ExceededLimit } from '@headwater/shared';
 import { PROBLEM_CONTENT_TYPE } from './problem.ts';
 
 /** A problem of HTTP itself, as JSON: there is no route yet whose error it could be. */
-export function plainProblem(status: number, detail: string): string {
-  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail, error: detail });
+export function plainProblem(status: number, detail: string, limit?: ExceededLimit): string {
+  const title = STATUS_CODES[status] ?? '';
+  return JSON.stringify({ type: 'about:blank', title, status, detail, error: detail, limit });
 }
 
 /** Answers with it. Whatever else the client sends is not read. */
-export function writePlainProblem(response: ServerResponse, status: number, detail: string): void {
-  const body = plainProblem(status, detail);
+export function writePlainProblem(
+  response: ServerResponse,
+  status: number,
+  detail: string,
+  limit?: ExceededLimit,
+): void {
+  const body = plainProblem(status, detail, limit);
   response.writeHead(status, { 'content-type': PROBLEM_CONTENT_TYPE, connection: 'close' });
   response.end(body);
 }

@@ -1,8 +1,9 @@
-import { HeadwaterError } from '@headwater/shared';
+import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 
 /** What a request is told whose turn has not come in time. */
 export function requestsWait(waitMs: number): HeadwaterError {
   return new HeadwaterError('RATE_LIMITED', 'Requests of this account wait for each other; try again later', {
     retryAfterSeconds: Math.ceil(waitMs / 1_000),
+    limit: platformLimit('maxRequestWaitMs', Math.max(LIMITS.maxRequestWaitMs, Math.ceil(waitMs))),
   });
 }

@@ -45,11 +45,16 @@ export interface FieldError {
   file?: string;
   line?: number;
   column?: number;
+  /** The limit that is the reason. Of those of one HeadwaterError the first becomes its own, and none is shown with a field. */
+  limit?: ExceededLimit;
 }
+
+/** What is wrong with one value. */
+export type Fault = Pick<FieldError, 'message' | 'limit'>;
 
 interface ErrorDetails {
   fields?: readonly FieldError[];
-  /** The limit that is the reason. */
+  /** The limit that is the reason. Default: the first that a field goes over. */
   limit?: ExceededLimit;
   /** When the same request may succeed. */
   retryAfterSeconds?: number;
@@ -67,10 +72,22 @@ export class HeadwaterError extends Error {
   constructor(code: ErrorCode, message: string, options: ErrorDetails = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.fields = options.fields ?? [];
-    this.limit = options.limit;
+    const { fields = [] } = options;
+    this.fields = fields.map(withoutLimit);
+    this.limit = options.limit ?? firstLimit(fields);
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+function withoutLimit(error: FieldError): FieldError {
+  const field = { ...error };
+  delete field.limit;
+  return field;
+}
+
+/** Where several things are wrong: the first limit among them. */
+export function firstLimit(errors: readonly Fault[]): ExceededLimit | undefined {
+  return errors.find(({ limit }) => limit !== undefined)?.limit;
 }
 
 /** The same answer for "does not exist" and "belongs to another account", so that ids of others cannot be probed. */

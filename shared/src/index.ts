@@ -1,8 +1,16 @@
 export { ACCOUNT_LIMITS, type AccountLimitName, type AccountLimits } from './account-limits.ts';
 export { accountLimits, findLimitProblems, keepKnownLimits } from './decide-limits.ts';
-export type { ExceededLimit, OtherLimitName } from './exceeded-limit.ts';
+export { type ExceededLimit, type OtherLimitName, platformLimit, type PlatformLimitName } from './exceeded-limit.ts';
 export { ID_PREFIXES, idFloor, idTimeMs, newId, randomToken, type IdKind } from './ids.ts';
-export { ERRORS, HeadwaterError, notFound, type ErrorCode, type FieldError } from './errors.ts';
+export {
+  ERRORS,
+  firstLimit,
+  HeadwaterError,
+  notFound,
+  type ErrorCode,
+  type Fault,
+  type FieldError,
+} from './errors.ts';
 export {
   hasExpression,
   parsePath,
@@ -16,7 +24,7 @@ export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { KeptBytes } from './kept-bytes.ts';
 export { createGiveWay, createRests } from './give-way.ts';
-export { findTooMany } from './json/json-size.ts';
+export { findTooMany, findTooManyOfRequest } from './json/json-size.ts';
 export { isStorableJson } from './json/storable-json.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';

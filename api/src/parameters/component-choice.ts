@@ -1,14 +1,13 @@
 import type { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { codeParameter, httpUrlParameter, idParameter, textParameter } from './schemas.ts';
 
 /** The ways to say which component something is made of. */
 export const componentParameters = {
   component_id: idParameter('A saved component (`sc_…`).').optional(),
-  component_key: textParameter(LIMITS.maxNameChars, 1)
+  component_key: textParameter('maxNameChars', 1)
     .optional()
     .openapi({ description: "The key of a component: the account's own, else that of the registry." }),
-  component_version: textParameter(LIMITS.maxNameChars, 1)
+  component_version: textParameter('maxNameChars', 1)
     .optional()
     .openapi({ description: 'With a key. Default: the newest.' }),
   component_code: codeParameter().optional(),

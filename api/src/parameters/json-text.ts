@@ -1,4 +1,4 @@
-import { findTooMany, HeadwaterError } from '@headwater/shared';
+import { findTooManyOfRequest, HeadwaterError } from '@headwater/shared';
 
 /** To look for a mistake takes ten times as long as to parse: a third of a second in one piece for the largest bodies. */
 const MAX_SEARCHED_CHARS = 128 * 1024;
@@ -8,9 +8,9 @@ const MAX_SEARCHED_CHARS = 128 * 1024;
  * MAX_SEARCHED_CHARS) and `path`, and so is one of too many values.
  */
 export function parseJsonText(text: string, path: string): unknown {
-  const tooMany = findTooMany(text);
+  const tooMany = findTooManyOfRequest(text);
   if (tooMany !== undefined)
-    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${tooMany}`, { fields: [{ path, message: tooMany }] });
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${tooMany.message}`, { fields: [{ path, ...tooMany }] });
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { type FieldError, LIMITS, platformLimit } from '@headwater/shared';
 
 interface Visit {
   value: unknown;
@@ -36,7 +36,8 @@ function locateDefect(value: unknown, path: string, storable: boolean): FieldErr
   const stack: Visit[] = [{ value, path, depth: 0 }];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     if (visit.depth > LIMITS.maxJsonDepth) {
-      return { path, message: `is nested deeper than ${LIMITS.maxJsonDepth} levels` };
+      const limit = platformLimit('maxJsonDepth', visit.depth);
+      return { path, message: `is nested deeper than ${limit.value} levels`, limit };
     }
     if (storable && typeof visit.value === 'string' && !isStorableText(visit.value)) {
       return { path: visit.path, message: UNSTORABLE };

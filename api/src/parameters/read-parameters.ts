@@ -1,5 +1,12 @@
 import type { z } from '@hono/zod-openapi';
-import { type FieldError, findTooMany, HeadwaterError, LIMITS } from '@headwater/shared';
+import {
+  type ExceededLimit,
+  type FieldError,
+  findTooManyOfRequest,
+  HeadwaterError,
+  LIMITS,
+  platformLimit,
+} from '@headwater/shared';
 import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
 import { parseJsonText } from './json-text.ts';
@@ -54,8 +61,9 @@ export function readParameters(
   if (text.trim() === '') return given;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
   if (isForm(contentType, text)) {
-    if (countUpTo(text, '&', LIMITS.maxFormFields) >= LIMITS.maxFormFields)
-      throw invalid([{ path: 'body', message: `has more than ${LIMITS.maxFormFields} fields` }]);
+    const limit = platformLimit('maxFormFields', countUpTo(text, '&', LIMITS.maxFormFields) + 1);
+    if (limit.used > limit.value)
+      throw invalid([{ path: 'body', message: `has more than ${limit.value} fields`, limit }]);
     const form = new URLSearchParams(withoutPlus(text));
     takeText(given, form, kindsFor(form.keys()));
   } else {
@@ -121,8 +129,8 @@ function isNumber(text: string): boolean {
 }
 
 function parseOrKeep(name: string, text: string): unknown {
-  const tooMany = opensJson(text) ? findTooMany(text) : undefined;
-  if (tooMany !== undefined) throw invalid([{ path: name, message: tooMany }]);
+  const tooMany = opensJson(text) ? findTooManyOfRequest(text) : undefined;
+  if (tooMany !== undefined) throw invalid([{ path: name, ...tooMany }]);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -159,8 +167,9 @@ function checkSizes(value: unknown, name: string): void {
 
 /** Nothing here has that many members; a schema takes its time to look at each. */
 function checkSize(value: unknown, name: string): void {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length <= LIMITS.maxFormFields) return;
-  throw invalid([{ path: name, message: `has more than ${LIMITS.maxFormFields} members` }]);
+  if (typeof value !== 'object' || value === null) return;
+  const limit = platformLimit('maxFormFields', Object.keys(value).length);
+  if (limit.used > limit.value) throw invalid([{ path: name, message: `has more than ${limit.value} members`, limit }]);
 }
 
 function checkDepth(value: unknown, name: string): unknown {
@@ -176,9 +185,15 @@ export function checkParameters<S extends z.ZodObject>(schema: S, given: Record<
   const firstByPath = new Map<string, FieldError>();
   for (const issue of result.error.issues) {
     const path = issue.path.map(String).join('.') || 'body';
-    if (!firstByPath.has(path)) firstByPath.set(path, { path, message: issue.message });
+    if (!firstByPath.has(path)) firstByPath.set(path, { path, message: issue.message, ...limitOf(issue) });
   }
   throw invalid([...firstByPath.values()]);
+}
+
+/** What `exceed` notes with an issue. */
+function limitOf(issue: z.core.$ZodIssue): { limit?: ExceededLimit } {
+  const limit = issue.code === 'custom' ? (issue.params?.['limit'] as ExceededLimit | undefined) : undefined;
+  return limit === undefined ? {} : { limit };
 }
 
 interface Issue {

@@ -1,23 +1,45 @@
 import { z } from '@hono/zod-openapi';
-import { hasLongHost } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import { longHostOf } from '@headwater/engine';
+import { type ExceededLimit, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
 import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
 
 /** Building blocks of every endpoint's parameters. They are strict: what comes in the query string is converted before. */
 
-export function textParameter(maxChars: number, minChars = 0) {
-  return (
-    z
-      .string()
-      .min(minChars, minChars === 1 ? 'must not be empty' : undefined)
-      // Nothing looks at a longer one: as a URL, 16 KB of Chinese letters take the thread 40 ms.
-      .max(maxChars, { error: `is longer than ${maxChars} characters`, abort: true })
-      .refine(isStorableText, UNSTORABLE)
-  );
+/** A limit by its name, or, where none is meant, the most characters that there are of what it is. */
+export function textParameter(max: PlatformLimitName | number, minChars = 0) {
+  const text = z.string().min(minChars, minChars === 1 ? 'must not be empty' : undefined);
+  if (typeof max === 'number') {
+    return text.max(max, { error: `is longer than ${max} characters`, abort: true }).refine(isStorableText, UNSTORABLE);
+  }
+  const sizeOf = max.endsWith('Bytes') ? (given: string) => Buffer.byteLength(given) : (given: string) => given.length;
+  return text
+    .superRefine((given, context) => {
+      const limit = platformLimit(max, sizeOf(given));
+      if (given.length > limit.value) exceed(context, `is longer than ${limit.value} characters`, limit);
+    })
+    .refine(isStorableText, UNSTORABLE)
+    .openapi({ maxLength: LIMITS[max] });
+}
+
+/** A whole number from 1 on. */
+export function countParameter(max: PlatformLimitName) {
+  return z
+    .int()
+    .min(1)
+    .superRefine((given, context) => {
+      const limit = platformLimit(max, given);
+      if (limit.used > limit.value) exceed(context, `must be at most ${limit.value}`, limit);
+    })
+    .openapi({ maximum: LIMITS[max] });
+}
+
+/** Nothing looks at what is over a limit: as a URL, 16 KB of Chinese letters take the thread 40 ms. */
+function exceed(context: z.RefinementCtx, message: string, limit: ExceededLimit): void {
+  context.addIssue({ code: 'custom', message, params: { limit }, continue: false });
 }
 
 /** Text that may be left out; null, as answers show what is empty, is the empty text. */
-export function clearableParameter(maxChars: number) {
+export function clearableParameter(maxChars: PlatformLimitName) {
   return textParameter(maxChars)
     .nullable()
     .transform((text) => text ?? '')
@@ -26,7 +48,7 @@ export function clearableParameter(maxChars: number) {
 
 /** Of another resource. Whether it exists, and in this account, is the engine's to say. */
 export function idParameter(description: string) {
-  return textParameter(LIMITS.maxIdChars, 1).openapi({ description });
+  return textParameter('maxIdChars', 1).openapi({ description });
 }
 
 export function jsonObjectParameter() {
@@ -34,7 +56,8 @@ export function jsonObjectParameter() {
     const defect = findJsonDefect(value, '', true);
     if (defect === undefined) return;
     // As one: it is joined to what leads here, and may have millions of dots.
-    context.addIssue({ code: 'custom', message: defect.message, path: [defect.path.slice(1)] });
+    const { message, path, limit } = defect;
+    context.addIssue({ code: 'custom', message, path: [path.slice(1)], params: { limit } });
   });
 }
 
@@ -42,11 +65,11 @@ const HTTP_URL = /^https?:\/\/[^/?#\\]/i;
 
 export function httpUrlParameter() {
   return (
-    textParameter(LIMITS.maxUrlChars)
+    textParameter('maxUrlChars')
       // Such a one is not read: that takes milliseconds.
-      .refine((text) => !hasLongHost(text), {
-        message: `must not name a host of more than ${LIMITS.maxUrlHostChars} characters`,
-        abort: true,
+      .superRefine((text, context) => {
+        const limit = longHostOf(text);
+        if (limit !== undefined) exceed(context, `must not name a host of more than ${limit.value} characters`, limit);
       })
       .refine(
         (text) => HTTP_URL.test(text) && !/\s/.test(text) && URL.canParse(text),
@@ -56,25 +79,22 @@ export function httpUrlParameter() {
 }
 
 export const pageParameters = {
-  limit: z
-    .int()
-    .min(1)
-    .max(LIMITS.maxPageSize)
+  limit: countParameter('maxPageSize')
     .default(LIMITS.defaultPageSize)
     .openapi({ description: 'How many at most; there are fewer where they are large. `end_cursor` leads on.' }),
-  after: textParameter(LIMITS.maxCursorChars)
+  after: textParameter('maxCursorChars')
     .optional()
     .openapi({ description: 'A cursor (`page_info.end_cursor`): what follows it.' }),
-  before: textParameter(LIMITS.maxCursorChars)
+  before: textParameter('maxCursorChars')
     .optional()
     .openapi({ description: 'A cursor (`page_info.start_cursor`): what precedes it.' }),
 };
 
 export const fieldParameters = {
-  include: textParameter(LIMITS.maxFieldsChars)
+  include: textParameter('maxFieldsChars')
     .optional()
     .openapi({ description: 'Comma-separated fields of `data` to keep; the others are left out.', example: 'id,name' }),
-  exclude: textParameter(LIMITS.maxFieldsChars)
+  exclude: textParameter('maxFieldsChars')
     .optional()
     .openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
 };
@@ -84,9 +104,9 @@ export function codeParameter() {
     .string()
     .min(1, 'must not be empty')
     .refine(isStorableText, UNSTORABLE)
-    .refine(
-      (code) => Buffer.byteLength(code) <= LIMITS.maxComponentCodeBytes,
-      `is longer than ${LIMITS.maxComponentCodeBytes} bytes`,
-    )
+    .superRefine((code, context) => {
+      const limit = platformLimit('maxComponentCodeBytes', Buffer.byteLength(code));
+      if (limit.used > limit.value) exceed(context, `is longer than ${limit.value} bytes`, limit);
+    })
     .openapi({ description: 'The source text of an ES module whose default export is the component.' });
 }

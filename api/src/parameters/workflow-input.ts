@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import type { SettingsInput, StepInputRecord, TriggerInput, WorkflowInput } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
 import { choiceIsClear, choiceOf, componentParameters, hasChoice, unclearChoice } from './component-choice.ts';
 import { given } from './given.ts';
 import { idParameter, jsonObjectParameter, textParameter } from './schemas.ts';
@@ -31,7 +30,7 @@ const triggerParameter = z
     source_id: idParameter('A source (`dc_…`) or workflow (`p_…`) whose events start the workflow.').optional(),
     event_name: z.string().optional().openapi({ description: 'Its channel. Default: the default channel.' }),
     ...componentParameters,
-    name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: 'Of a source that is deployed.' }),
+    name: textParameter('maxNameChars', 1).optional().openapi({ description: 'Of a source that is deployed.' }),
     props: propsParameter('Of a source that is deployed.'),
     configured_props: propsParameter('The same as `props`.'),
     dynamic_props_id: dynamicPropsParameter,
@@ -95,7 +94,7 @@ const settingsParameter = z.object({
 export const stepsParameter = z.array(stepParameter).optional();
 
 export const workflowParameters = {
-  name: textParameter(LIMITS.maxNameChars, 1).optional(),
+  name: textParameter('maxNameChars', 1).optional(),
   triggers: z.array(triggerParameter).optional(),
   steps: stepsParameter,
   settings: settingsParameter.optional(),

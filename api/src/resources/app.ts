@@ -1,15 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import type { AppDefinition, AppField, AppOAuth, AppRecord, AppTest, OAuthClientRecord } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
 import { given } from '../parameters/given.ts';
 import { textParameter } from '../parameters/schemas.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 const MAX_ENTRIES = 100;
 
-const text = () => textParameter(LIMITS.maxDescriptionChars);
-const name = () => textParameter(LIMITS.maxNameChars, 1);
-const url = () => textParameter(LIMITS.maxUrlChars, 1);
+const text = () => textParameter('maxDescriptionChars');
+const name = () => textParameter('maxNameChars', 1);
+const url = () => textParameter('maxUrlChars', 1);
 const textMap = () => z.record(name(), text());
 
 const fieldSchema = z
@@ -170,8 +169,8 @@ function presentOAuth(oauth: AppOAuth): z.output<typeof oauthSchema> {
 }
 
 export const oauthClientParameters = {
-  client_id: textParameter(LIMITS.maxUrlChars, 1),
-  client_secret: textParameter(LIMITS.maxUrlChars, 1).optional().openapi({
+  client_id: textParameter('maxUrlChars', 1),
+  client_secret: textParameter('maxUrlChars', 1).optional().openapi({
     description: 'Kept sealed and shown to nobody. Left out for public clients.',
   }),
 };

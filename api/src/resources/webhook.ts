@@ -52,9 +52,7 @@ export const attemptsSchema = z
       at: z.string().openapi({ description: 'ISO 8601.' }),
       status_code: z.int().nullable(),
       error: z.string().nullable(),
-      limit: exceededLimitSchema
-        .optional()
-        .openapi({ description: 'The limit of the account that is the reason of the error.' }),
+      limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason of the error.' }),
       duration_ms: z.number(),
       response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
     }),

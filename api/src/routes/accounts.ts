@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { adminEndpoint, adminListEndpoint, type Endpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -11,7 +10,7 @@ import {
 } from '../resources/account.ts';
 import { mapPage } from '../resources/page.ts';
 
-const email = () => textParameter(LIMITS.maxEmailChars).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address');
+const email = () => textParameter('maxEmailChars').regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address');
 
 export function accountEndpoints(): Endpoint[] {
   return [
@@ -23,7 +22,7 @@ export function accountEndpoints(): Endpoint[] {
       summary: 'Make an account with its first user and key',
       description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
       parameters: z.object({
-        name: textParameter(LIMITS.maxNameChars, 1),
+        name: textParameter('maxNameChars', 1),
         email: email().optional(),
       }),
       schema: newAccountSchema,

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -27,7 +26,7 @@ export function apiKeyEndpoints(): Endpoint[] {
       name: 'createApiKey',
       tag,
       summary: 'Make another key',
-      parameters: z.object({ name: textParameter(LIMITS.maxNameChars, 1) }),
+      parameters: z.object({ name: textParameter('maxNameChars', 1) }),
       schema: newApiKeySchema,
       handle: async ({ engine, who, input }) => {
         const made = await engine.accounts.createKey(who, input.name);

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { adminEndpoint, emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -39,7 +38,7 @@ const listApps = listEndpoint({
   tag,
   summary: 'The catalogue of apps, in the order of their slugs',
   parameters: z.object({
-    q: textParameter(LIMITS.maxNameChars).optional().openapi({ description: 'A part of the slug or the name.' }),
+    q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the slug or the name.' }),
     ...pageParameters,
   }),
   schema: appSchema,
@@ -68,7 +67,7 @@ const createApp = adminEndpoint({
   tag,
   summary: 'Add an app to the catalogue',
   description: OPERATOR,
-  parameters: z.object({ name_slug: textParameter(LIMITS.maxNameChars, 1), ...appParameters }),
+  parameters: z.object({ name_slug: textParameter('maxNameChars', 1), ...appParameters }),
   schema: appSchema,
   handle: async ({ engine, input }) => presentApp(await engine.apps.create(appDefinitionOf(input.name_slug, input))),
 });

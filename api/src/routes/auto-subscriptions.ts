@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
@@ -11,7 +10,7 @@ const path = '/v1/auto_subscriptions';
 
 const parameters = z.object({
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
-  event_name: clearableParameter(LIMITS.maxChannelChars).openapi({
+  event_name: clearableParameter('maxChannelChars').openapi({
     description: 'The channel. Absent or empty: the default channel.',
   }),
 });

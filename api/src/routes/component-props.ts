@@ -42,11 +42,11 @@ const configureProp = itemEndpoint({
     'Runs the `options` of a prop with the values and connected accounts that are configured so far. Nothing is emitted or stored.',
   pathId,
   parameters: z.object({
-    prop_name: textParameter(LIMITS.maxNameChars, 1),
+    prop_name: textParameter('maxNameChars', 1),
     ...formParameters,
     page: z.int().min(0).optional().openapi({ description: 'From 0.' }),
     prev_context: z.unknown().optional().openapi({ description: '`context` of the answer before.' }),
-    query: textParameter(LIMITS.maxNameChars)
+    query: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'What the user has typed, for props with `useQuery`.' }),
   }),

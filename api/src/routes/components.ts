@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { codeParameter, httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -20,7 +19,7 @@ export function componentEndpoints(): Endpoint[] {
   return [createComponent, listComponents, getComponent, deleteComponent, publishComponent, unpublishComponent];
 }
 
-const version = () => textParameter(LIMITS.maxNameChars, 1).optional();
+const version = () => textParameter('maxNameChars', 1).optional();
 const scope = () =>
   z.enum(['account', 'registry']).default('account').openapi({
     description: '`registry`: for all accounts of this instance; the limit `maxRegistryVersions` says whether you may.',
@@ -57,8 +56,8 @@ const listComponents = listEndpoint({
   description: 'Every version and draft, without its code.',
   parameters: z.object({
     type: z.enum(['source', 'action']).optional(),
-    q: textParameter(LIMITS.maxNameChars).optional().openapi({ description: 'A part of the name or the key.' }),
-    key: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: 'Versions and drafts of one key.' }),
+    q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the name or the key.' }),
+    key: textParameter('maxNameChars', 1).optional().openapi({ description: 'Versions and drafts of one key.' }),
     published: z.boolean().optional().openapi({ description: 'true: published ones alone; false: drafts alone.' }),
     ...pageParameters,
   }),

@@ -32,8 +32,8 @@ export function connectedAccountEndpoints(): Endpoint[] {
 }
 
 const appParameter = () =>
-  textParameter(LIMITS.maxNameChars, 1).openapi({ description: 'The slug of an app, or its id.', example: 'github' });
-const nameParameter = () => textParameter(LIMITS.maxNameChars).openapi({ description: 'For your own reference.' });
+  textParameter('maxNameChars', 1).openapi({ description: 'The slug of an app, or its id.', example: 'github' });
+const nameParameter = () => textParameter('maxNameChars').openapi({ description: 'For your own reference.' });
 
 const createAccount = itemEndpoint({
   method: 'post',
@@ -64,15 +64,15 @@ const startFlow = itemEndpoint({
   parameters: z.object({
     app: appParameter(),
     name: nameParameter().optional(),
-    scopes: z.array(textParameter(LIMITS.maxNameChars, 1)).max(MAX_SCOPES).optional().openapi({
+    scopes: z.array(textParameter('maxNameChars', 1)).max(MAX_SCOPES).optional().openapi({
       description: 'Instead of those of the app.',
     }),
-    redirect: textParameter(LIMITS.maxUrlChars, 1).optional().openapi({
+    redirect: textParameter('maxUrlChars', 1).optional().openapi({
       description:
         'Where the browser goes in the end: a path of this server, loopback, or an origin that the operator allows. Without it a page says how it went.',
     }),
     fields: jsonObjectParameter().optional().openapi({ description: 'A value for each of the app’s `fields`.' }),
-    connected_account_id: textParameter(LIMITS.maxIdChars, 1).optional().openapi({
+    connected_account_id: textParameter('maxIdChars', 1).optional().openapi({
       description: 'Connects this account again instead of making another one.',
     }),
   }),

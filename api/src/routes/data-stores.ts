@@ -10,11 +10,11 @@ const tag = 'Data stores';
 const pathId = 'The id of the data store (`ds_…`).';
 const path = '/v1/data_stores/{id}';
 
-const nameParameter = textParameter(LIMITS.maxNameChars, 1);
-const descriptionParameter = clearableParameter(LIMITS.maxDescriptionChars);
+const nameParameter = textParameter('maxNameChars', 1);
+const descriptionParameter = clearableParameter('maxDescriptionChars');
 
 // A parameter, not a part of the path: a key may be anything, `..` and `a/b` too.
-const keyParameter = textParameter(LIMITS.maxDataStoreKeyBytes, 1).openapi({
+const keyParameter = textParameter('maxDataStoreKeyBytes', 1).openapi({
   description: `Of the record: any text of at most ${LIMITS.maxDataStoreKeyBytes} bytes.`,
 });
 
@@ -105,9 +105,7 @@ const listRecords = listEndpoint({
   parameters: z.object({
     limit: pageParameters.limit,
     after: pageParameters.after,
-    prefix: textParameter(LIMITS.maxDataStoreKeyBytes)
-      .optional()
-      .openapi({ description: 'Only keys that begin with it.' }),
+    prefix: textParameter('maxDataStoreKeyBytes').optional().openapi({ description: 'Only keys that begin with it.' }),
   }),
   schema: recordSchema,
   handle: async ({ engine, who, id, input: { limit, after, prefix } }) =>

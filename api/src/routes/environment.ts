@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -48,8 +47,8 @@ const putVariable = itemEndpoint({
     'Steps of workflows read it in their props as `{{env.NAME}}`, from the next step on that runs; nothing else can. It is stored encrypted and taken out of what steps log, export and send.',
   pathId,
   parameters: z.object({
-    value: textParameter(LIMITS.maxEnvironmentValueBytes),
-    description: clearableParameter(LIMITS.maxDescriptionChars),
+    value: textParameter('maxEnvironmentValueBytes'),
+    description: clearableParameter('maxDescriptionChars'),
   }),
   schema: environmentVariableSchema,
   handle: async ({ engine, who, id, input: { value, description } }) =>

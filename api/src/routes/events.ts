@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { countParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
 import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
 import { mapPage, pageWithin } from '../resources/page.ts';
@@ -17,7 +17,7 @@ function eventIdParameter(description: string) {
     .openapi({ description });
 }
 
-const limitParameter = z.int().min(1).max(LIMITS.recentEvents).default(LIMITS.defaultPageSize);
+const limitParameter = countParameter('recentEvents').default(LIMITS.defaultPageSize);
 
 const recentParameters = {
   ...pageParameters,
@@ -31,7 +31,7 @@ const recentParameters = {
     }),
 };
 
-const channelParameter = textParameter(LIMITS.maxChannelChars).optional().openapi({
+const channelParameter = textParameter('maxChannelChars').optional().openapi({
   description:
     'Only events of this channel; empty: of the default one. Absent: of all channels but the built-in ones (`$errors`, `$logs`).',
 });

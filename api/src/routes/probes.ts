@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
@@ -100,7 +100,10 @@ function createPace(maxWaitMs: number): (takesMs: number) => Promise<void> {
   return async (takesMs) => {
     const nowMs = performance.now();
     const waitMs = Math.max(0, nextAtMs - nowMs);
-    if (waitMs > maxWaitMs) throw new HeadwaterError('RATE_LIMITED', 'Too many ask for this; try again later');
+    if (waitMs > maxWaitMs) {
+      const limit = platformLimit('maxRequestWaitMs', Math.ceil(waitMs));
+      throw new HeadwaterError('RATE_LIMITED', 'Too many ask for this; try again later', { limit });
+    }
     nextAtMs = nowMs + waitMs + takesMs;
     if (waitMs > 0) await sleep(waitMs);
   };

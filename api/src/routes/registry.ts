@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { adminEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { isStorableText, UNSTORABLE } from '../parameters/json-value.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -18,7 +17,7 @@ const OPERATOR = 'Takes the key of the operator.';
 const pathId = 'The key of the component, or the id of one version.';
 
 const versionParameters = {
-  version: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: 'Default: the newest.' }),
+  version: textParameter('maxNameChars', 1).optional().openapi({ description: 'Default: the newest.' }),
 };
 
 /** Before those of components: `/v1/components/registry` is no component of that key. */
@@ -41,11 +40,11 @@ const searchRegistry = listEndpoint({
   summary: 'The components that every account of this instance may deploy',
   description: 'The newest version of each key, by key; with `q` those first whose name or key has all words.',
   parameters: z.object({
-    q: textParameter(LIMITS.maxNameChars)
+    q: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'Beginnings of words of name, key and description; all have to be there.' }),
     type: z.enum(['source', 'action']).optional(),
-    app: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: 'The slug of an app.' }),
+    app: textParameter('maxNameChars', 1).optional().openapi({ description: 'The slug of an app.' }),
     ...pageParameters,
   }),
   schema: registrySummarySchema,

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -57,7 +56,7 @@ const setS3Settings = itemEndpoint({
   summary: 'Set the S3 server that `$.send.s3` puts objects on',
   description: 'Replaces all that was set before. The secret is stored encrypted and never shown again.',
   parameters: z.object({
-    endpoint: textParameter(LIMITS.maxUrlChars).optional().openapi({
+    endpoint: textParameter('maxUrlChars').optional().openapi({
       description: "Of a server that speaks S3; its buckets are paths of it. Default: Amazon's of the region.",
     }),
     region: textParameter(64, 1).openapi({ example: 'eu-central-1' }),

@@ -9,7 +9,7 @@ import {
   unclearChoice,
 } from '../parameters/component-choice.ts';
 import { given } from '../parameters/given.ts';
-import { idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
+import { countParameter, idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
 
@@ -18,7 +18,7 @@ const pathId = 'The id of the source (`dc_…`).';
 
 const sourceParameters = {
   ...componentParameters,
-  name: textParameter(LIMITS.maxNameChars, 1).optional().openapi({ description: "Default: the component's name." }),
+  name: textParameter('maxNameChars', 1).optional().openapi({ description: "Default: the component's name." }),
   configured_props: jsonObjectParameter().optional().openapi({
     description:
       'Values by prop name. A timer is given as `{ "intervalSeconds": 60 }` or `{ "cron": "…", "timezone": "…" }`, an app as `{ "authProvisionId": "apn_…" }`, a data store as its id. In an update what is not named stays, secrets too, and null removes.',
@@ -135,7 +135,7 @@ const listRuns = listEndpoint({
   tag,
   summary: 'Runs that logged or failed, newest first',
   pathId,
-  parameters: z.object({ limit: z.int().min(1).max(LIMITS.maxPageSize).default(LIMITS.defaultPageSize) }),
+  parameters: z.object({ limit: countParameter('maxPageSize').default(LIMITS.defaultPageSize) }),
   schema: runSchema,
   handle: async ({ engine, who, id, input }) => {
     const runs = await engine.sources.runs(who, id, input.limit);

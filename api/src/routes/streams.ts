@@ -13,7 +13,7 @@ const tag = 'Streams';
 
 const ABOUT = `Server-sent events, as \`EventSource\` reads them. On connecting, the last ${LIMITS.recentEvents} are sent, oldest first; with \`Last-Event-ID\` (or \`last_event_id\`) everything that is kept after that message, nothing twice. A comment every ${LIMITS.streamHeartbeatMs / 1000} s says that the stream lives.`;
 
-const lastEventId = textParameter(LIMITS.maxIdChars).optional().openapi({
+const lastEventId = textParameter('maxIdChars').optional().openapi({
   description: 'The id of the last message that was seen, for clients that cannot send the header; the header wins.',
 });
 
@@ -31,7 +31,7 @@ function eventStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): End
     description: `${ABOUT} The last ones are looked for among the newest ${LIMITS.maxStreamScanEvents} of the ${noun}, whatever their channel. \`id\` is that of the event, \`event\` its channel (none for the default channel), \`data\` as in event_summaries. What a workflow has sent with \`$.send.sse\` has its channel as \`event\` and its payload as \`data\`.`,
     pathId,
     parameters: z.object({
-      channel: textParameter(LIMITS.maxChannelChars).optional().openapi({
+      channel: textParameter('maxChannelChars').optional().openapi({
         description:
           "Only one channel; '' is the default channel, `$errors` and `$logs` are built in. Absent: all but those two.",
       }),

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { clearableParameter, idParameter } from '../parameters/schemas.ts';
@@ -12,7 +11,7 @@ const parameters = z.object({
     'What emits: a source (`dc_…`) or a workflow (`p_…`); `dc_*` and `p_*` are every source and every workflow of the account, also those to come.',
   ),
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
-  event_name: clearableParameter(LIMITS.maxChannelChars).openapi({
+  event_name: clearableParameter('maxChannelChars').openapi({
     description: 'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in.',
   }),
 });

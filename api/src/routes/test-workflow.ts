@@ -6,7 +6,7 @@ import { textParameter } from '../parameters/schemas.ts';
 import { stepsOf, stepsParameter } from '../parameters/workflow-input.ts';
 import { presentWorkflowTest, workflowTestSchema } from '../resources/workflow-test.ts';
 
-const namespace = textParameter(LIMITS.maxNamespaceChars).optional();
+const namespace = textParameter('maxNamespaceChars').optional();
 
 export function workflowTestEndpoints(): Endpoint[] {
   return [testWorkflow];
@@ -26,7 +26,7 @@ const testWorkflow = itemEndpoint({
       .unknown()
       .optional()
       .openapi({ description: 'The event of the trigger. Default: that of `event_id`, or an empty object.' }),
-    event_id: textParameter(LIMITS.maxNameChars).optional().openapi({
+    event_id: textParameter('maxNameChars').optional().openapi({
       description:
         'A past event: an execution of the workflow (`exec_…`), or an event of a source or workflow of the account (`<emitter id>-<event id>`, its `emit_id`).',
     }),
@@ -34,7 +34,7 @@ const testWorkflow = itemEndpoint({
       description: 'Only this step. It finds in `steps` what the execution that `event_id` names has completed.',
     }),
     up_to: namespace.openapi({ description: 'The steps to this one, from the first. Default: all steps.' }),
-    deployment_id: textParameter(LIMITS.maxNameChars)
+    deployment_id: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'A version of the workflow. Default: the newest, whether it is deployed or not.' }),
     steps: stepsParameter.openapi({

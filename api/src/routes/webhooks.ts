@@ -18,8 +18,8 @@ const pathId = 'The id of the webhook (`wh_…`).';
 const urlParameter = httpUrlParameter().openapi({ description: 'Where events are sent. Any port and path.' });
 
 const detailParameters = {
-  name: clearableParameter(LIMITS.maxNameChars).openapi({ description: 'For your own reference.' }),
-  description: clearableParameter(LIMITS.maxDescriptionChars),
+  name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
+  description: clearableParameter('maxDescriptionChars'),
   format: z
     .enum(['raw', 'envelope'])
     .optional()

@@ -1,4 +1,5 @@
-import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, type PlatformLimitName } from '@headwater/shared';
+import { findTextFault } from '../field-faults.ts';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
 export function validateAccount(input: { name: string; email?: string }): void {
@@ -19,22 +20,23 @@ function reject(fields: FieldError[], message: string): void {
 
 function nameErrors(path: string, name: string): FieldError[] {
   if (name.trim() === '') return [{ path, message: 'must not be empty' }];
-  if (name.length > LIMITS.maxNameChars) {
-    return [{ path, message: `must have at most ${LIMITS.maxNameChars} characters` }];
-  }
+  if (name.length > LIMITS.maxNameChars) return tooLong(path, name, 'maxNameChars');
   return unstorable(name) ? [{ path, message: 'must not contain NUL characters or half surrogate pairs' }] : [];
 }
 
 function emailErrors(email: string | undefined): FieldError[] {
   const path = 'email';
   if (email === undefined) return [];
-  if (email.length > LIMITS.maxEmailChars) {
-    return [{ path, message: `must have at most ${LIMITS.maxEmailChars} characters` }];
-  }
+  if (email.length > LIMITS.maxEmailChars) return tooLong(path, email, 'maxEmailChars');
   // Whether mail arrives there is for a mail to find out; this keeps out what cannot be one.
   return /^[^\s@\0]+@[^\s@\0]+$/.test(email) && !unstorable(email)
     ? []
     : [{ path, message: 'must be an email address' }];
+}
+
+function tooLong(path: string, text: string, name: PlatformLimitName): FieldError[] {
+  const fault = findTextFault(text, name);
+  return fault === undefined ? [] : [{ path, ...fault }];
 }
 
 /** Postgres text holds neither. */

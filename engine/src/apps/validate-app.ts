@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/shared';
 import type { AppDefinition, AppField, AppOAuth } from './app-definition.ts';
 import { hasFixedDomain, placeholdersOf } from './fill-template.ts';
 
@@ -21,8 +21,9 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** Everything that is wrong with a definition, beyond its types. Used for the catalogue and for what operators add. */
 export function findAppFaults(app: AppDefinition): FieldError[] {
   const faults: FieldError[] = [];
-  const add = (path: string, message: string | false | undefined) => {
-    if (message !== undefined && message !== false) faults.push({ path, message });
+  const add = (path: string, found: string | false | Fault | undefined) => {
+    if (typeof found === 'string') faults.push({ path, message: found });
+    else if (found !== undefined && found !== false) faults.push({ path, ...found });
   };
   add('slug', !SLUG.test(app.slug) && 'must be lower-case letters, digits, _ and -, at most 63');
   add('name', app.name.trim() === '' && 'must not be empty');
@@ -66,8 +67,9 @@ function oauthFaults(oauth: AppOAuth, fields: readonly string[]): FieldError[] {
   const urls = { authorize_url: authorizeUrl, token_url: tokenUrl, revoke_url: revokeUrl, userinfo_url: userinfoUrl };
   for (const [name, url] of Object.entries(urls)) {
     if (url === undefined) continue;
-    const fault = urlFault(url, fields) ?? (hasFixedDomain(url) ? undefined : 'must name its domain itself');
-    if (fault !== undefined) faults.push({ path: `oauth.${name}`, message: fault });
+    const fault =
+      urlFault(url, fields) ?? (hasFixedDomain(url) ? undefined : { message: 'must name its domain itself' });
+    if (fault !== undefined) faults.push({ path: `oauth.${name}`, ...fault });
   }
   for (const name of Object.keys(oauth.authorizeParameters ?? {})) {
     if (!FLOW_PARAMETERS.has(name)) continue;
@@ -87,8 +89,16 @@ function oauthFaults(oauth: AppOAuth, fields: readonly string[]): FieldError[] {
 }
 
 /** http is for loopback alone: secrets and tokens would be read on the way. */
-function urlFault(template: string, fields: readonly string[]): string | undefined {
-  if (template.length > LIMITS.maxUrlChars) return `is longer than ${LIMITS.maxUrlChars} characters`;
+function urlFault(template: string, fields: readonly string[]): Fault | undefined {
+  if (template.length > LIMITS.maxUrlChars) {
+    const limit = platformLimit('maxUrlChars', template.length);
+    return { message: `is longer than ${limit.value} characters`, limit };
+  }
+  const message = urlMistake(template, fields);
+  return message === undefined ? undefined : { message };
+}
+
+function urlMistake(template: string, fields: readonly string[]): string | undefined {
   const unknown = placeholdersOf(template).find((name) => !fields.includes(name));
   if (unknown !== undefined) return `names the field ${unknown}, which the app does not have`;
   const filled = template.replaceAll(/\{\{\w+\}\}/g, 'x');

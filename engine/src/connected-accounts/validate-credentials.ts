@@ -1,4 +1,4 @@
-import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type FieldError, HeadwaterError, platformLimit } from '@headwater/shared';
 import type { AppDefinition, AppField } from '../apps/app-definition.ts';
 
 /**
@@ -27,13 +27,12 @@ export function validateFields(
     if (!known.has(name)) faults.push({ path: `${path}.${name}`, message: `is no field of ${app.slug}${hint(app)}` });
   }
   const bytes = values.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0);
-  const value = LIMITS.maxCredentialsBytes;
-  const limit = bytes > value ? ({ name: 'maxCredentialsBytes', value, used: bytes } as const) : undefined;
-  if (limit !== undefined) faults.push({ path, message: `has ${bytes} bytes; at most ${value} are allowed` });
+  const limit = platformLimit('maxCredentialsBytes', bytes);
+  if (bytes > limit.value)
+    faults.push({ path, message: `has ${bytes} bytes; at most ${limit.value} are allowed`, limit });
   if (faults.length > 0) {
     const list = faults.map((fault) => `${fault.path} ${fault.message}`).join('; ');
-    const details = { fields: faults, ...(limit === undefined ? {} : { limit }) };
-    throw new HeadwaterError('INVALID_REQUEST', `The ${path} are not valid: ${list}`, details);
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} are not valid: ${list}`, { fields: faults });
   }
   return Object.fromEntries(values);
 }

@@ -1,15 +1,17 @@
-import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+import { type AccountLimits, type Fault, LIMITS, platformLimit } from '@headwater/shared';
 
-export type RecordProblem = { field: 'key' | 'value' | 'ttl'; message: string; limit?: ExceededLimit };
+export type RecordProblem = Fault & { field: 'key' | 'value' | 'ttl' };
 
 /** What is wrong with a key, or undefined. */
 export function findKeyProblem(key: unknown): RecordProblem | undefined {
   if (typeof key !== 'string' || key === '') return { field: 'key', message: 'must be a string that is not empty' };
   if (key.includes('\0') || !key.isWellFormed())
     return { field: 'key', message: 'contains a NUL character or half of a surrogate pair, which cannot be stored' };
-  const bytes = Buffer.byteLength(key);
-  if (bytes <= LIMITS.maxDataStoreKeyBytes) return undefined;
-  return { field: 'key', message: `has ${bytes} bytes; at most ${LIMITS.maxDataStoreKeyBytes} are allowed` };
+  const limit = platformLimit('maxDataStoreKeyBytes', Buffer.byteLength(key));
+  const { value, used } = limit;
+  return used <= value
+    ? undefined
+    : { field: 'key', message: `has ${used} bytes; at most ${value} are allowed`, limit };
 }
 
 /** What is wrong with the JSON text of a value, or undefined. */
@@ -26,5 +28,7 @@ export function findValueProblem(
 /** What is wrong with the seconds for which a record is to stay, or undefined. */
 export function findTtlProblem(ttlSeconds: number | undefined): RecordProblem | undefined {
   if (ttlSeconds === undefined || (ttlSeconds > 0 && ttlSeconds <= LIMITS.maxDataStoreTtlSeconds)) return undefined;
-  return { field: 'ttl', message: `must be more than 0 and at most ${LIMITS.maxDataStoreTtlSeconds} seconds` };
+  const limit = platformLimit('maxDataStoreTtlSeconds', ttlSeconds);
+  const message = `must be more than 0 and at most ${limit.value} seconds`;
+  return { field: 'ttl', message, ...(ttlSeconds > limit.value ? { limit } : {}) };
 }

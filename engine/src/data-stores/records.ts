@@ -94,9 +94,9 @@ function recordOf({ key, value, expires_ms: expiresMs, updated_ms: updatedMs }: 
 
 function check(problem: RecordProblem | undefined): void {
   if (problem === undefined) return;
-  const { field, message, limit } = problem;
-  if (limit === undefined) throw invalid(field, message);
-  throw new HeadwaterError('PAYLOAD_TOO_LARGE', `${field} ${message}`, { fields: [{ path: field, message }], limit });
+  const { field: path, ...fault } = problem;
+  const code = path === 'value' ? 'PAYLOAD_TOO_LARGE' : 'INVALID_REQUEST';
+  throw new HeadwaterError(code, `${path} ${fault.message}`, { fields: [{ path, ...fault }] });
 }
 
 function invalid(path: string, message: string): HeadwaterError {

@@ -1,4 +1,4 @@
-import { type FieldError, HeadwaterError, ID_PREFIXES, LIMITS, newId, notFound } from '@headwater/shared';
+import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../contract.ts';
 import { createSubscription } from '../store/create-subscription.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import { deleteSubscription } from '../store/delete-subscription.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readSubscriptions, type SubscriptionRow } from '../store/read-subscriptions.ts';
-import { findTextFault, throwFields } from './validate-webhook.ts';
+import { findTextFault, throwFields } from '../field-faults.ts';
 
 /** Every source of the account, or every workflow: those there are and those to come. */
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
@@ -58,8 +58,8 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
 }
 
 function validateKey(key: SubscriptionKey): void {
-  const message = findIdFault(key.emitterId);
-  throwFields([...(message === undefined ? [] : [{ path: 'emitter_id', message }]), ...listenerKeyFaults(key)]);
+  const fault = findIdFault(key.emitterId);
+  throwFields([...(fault === undefined ? [] : [{ path: 'emitter_id', ...fault }]), ...listenerKeyFaults(key)]);
 }
 
 type ListenerKey = Omit<SubscriptionKey, 'emitterId'>;
@@ -71,21 +71,21 @@ export function checkListenerKey(key: ListenerKey): void {
 
 function listenerKeyFaults(key: ListenerKey): FieldError[] {
   const errors: FieldError[] = [];
-  const check = (path: string, message: string | undefined) => {
-    if (message !== undefined) errors.push({ path, message });
+  const check = (path: string, fault: Fault | undefined) => {
+    if (fault !== undefined) errors.push({ path, ...fault });
   };
   check('listener_id', findIdFault(key.listenerId) ?? findListenerFault(key.listenerId));
-  check('event_name', findTextFault(key.eventName, LIMITS.maxChannelChars));
+  check('event_name', findTextFault(key.eventName, 'maxChannelChars'));
   return errors;
 }
 
-function findIdFault(id: string): string | undefined {
-  return id === '' ? 'is required' : findTextFault(id, LIMITS.maxNameChars);
+function findIdFault(id: string): Fault | undefined {
+  return id === '' ? { message: 'is required' } : findTextFault(id, 'maxNameChars');
 }
 
-function findListenerFault(id: string): string | undefined {
+function findListenerFault(id: string): Fault | undefined {
   return GLOBS.has(id)
-    ? 'must be one webhook (wh_…), source (dc_…) or workflow (p_…): a pattern cannot listen'
+    ? { message: 'must be one webhook (wh_…), source (dc_…) or workflow (p_…): a pattern cannot listen' }
     : undefined;
 }
 

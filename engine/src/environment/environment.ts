@@ -1,11 +1,13 @@
-import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, notFound, platformLimit } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { Environment, EnvironmentVariable } from '../contract-workflows.ts';
 import { decodeKeyCursor, encodeKeyCursor } from '../data-stores/key-cursor.ts';
+import { throwFields } from '../field-faults.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
+import { checkPageSize, notACursor } from '../store/paging.ts';
 import {
   deleteEnvironmentVariable,
   type EnvironmentRow,
@@ -58,8 +60,7 @@ export function createEnvironment({ sql, sealer, limits, forget }: EnvironmentOp
 }
 
 async function list(sql: Sql, who: Principal, { limit, ...request }: PageRequest): Promise<Page<EnvironmentVariable>> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.maxPageSize)
-    throw invalid([{ path: 'limit', message: `must be a whole number from 1 to ${LIMITS.maxPageSize}` }]);
+  checkPageSize(limit);
   const cursors = { ...cursorOf('after', request.after), ...cursorOf('before', request.before) };
   const { rows, total } = await listEnvironmentVariables(sql, who.accountId, { limit, ...cursors });
   const [first, last] = [rows[0], rows.at(-1)];
@@ -70,7 +71,7 @@ async function list(sql: Sql, who: Principal, { limit, ...request }: PageRequest
 function cursorOf(field: 'after' | 'before', cursor: string | undefined): { after?: string; before?: string } {
   if (cursor === undefined || cursor === '') return {};
   const name = decodeKeyCursor(cursor);
-  if (name === undefined) throw invalid([{ path: field, message: 'is not a cursor of this list' }]);
+  if (name === undefined) throw notACursor(field);
   return { [field]: name };
 }
 
@@ -78,18 +79,13 @@ function checkVariable(name: string, value: string): void {
   const errors: FieldError[] = [];
   if (!NAME.test(name) || name.length > LIMITS.maxEnvironmentNameChars) {
     const message = `must be letters, digits and _, no digit first, at most ${LIMITS.maxEnvironmentNameChars} characters`;
-    errors.push({ path: 'name', message });
+    const limit = platformLimit('maxEnvironmentNameChars', name.length);
+    errors.push({ path: 'name', message, ...(limit.used > limit.value ? { limit } : {}) });
   }
-  const bytes = Buffer.byteLength(value);
-  const max = LIMITS.maxEnvironmentValueBytes;
-  const limit = bytes > max ? ({ name: 'maxEnvironmentValueBytes', value: max, used: bytes } as const) : undefined;
-  if (limit !== undefined) errors.push({ path: 'value', message: `has ${bytes} bytes; at most ${max} are allowed` });
-  if (errors.length > 0) throw invalid(errors, limit);
-}
-
-function invalid(fields: readonly FieldError[], limit?: ExceededLimit): HeadwaterError {
-  const message = fields.map(({ path, message: what }) => `${path} ${what}`).join('; ');
-  return new HeadwaterError('INVALID_REQUEST', message, { fields, ...(limit === undefined ? {} : { limit }) });
+  const limit = platformLimit('maxEnvironmentValueBytes', Buffer.byteLength(value));
+  if (limit.used > limit.value)
+    errors.push({ path: 'value', message: `has ${limit.used} bytes; at most ${limit.value} are allowed`, limit });
+  throwFields(errors);
 }
 
 function recordOf(row: EnvironmentRow): EnvironmentVariable {

@@ -1,7 +1,8 @@
-import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { S3SettingsInput } from '../contract-sends.ts';
 import type { Egress } from '../egress/egress.ts';
-import { hasLongHost } from '../egress/long-host.ts';
+import { longHostOf } from '../egress/long-host.ts';
+import { longHostFault } from '../field-faults.ts';
 
 /** What goes into a header, of a length that providers stay far below. */
 const TOKEN = /^[\x21-\x7e]{1,256}$/;
@@ -21,11 +22,12 @@ export function checkS3Settings(egress: Pick<Egress, 'checkUrl'>, input: S3Setti
 
 function endpointErrors(egress: Pick<Egress, 'checkUrl'>, endpoint: string): FieldError[] {
   const path = 'endpoint';
+  if (endpoint.length > LIMITS.maxUrlChars)
+    return [{ path, message: 'must be a URL', limit: platformLimit('maxUrlChars', endpoint.length) }];
   // Before it is read, which takes the thread.
-  if (hasLongHost(endpoint)) {
-    return [{ path, message: `must not name a host of more than ${LIMITS.maxUrlHostChars} characters` }];
-  }
-  if (endpoint.length > LIMITS.maxUrlChars || !URL.canParse(endpoint)) return [{ path, message: 'must be a URL' }];
+  const longHost = longHostOf(endpoint);
+  if (longHost !== undefined) return [{ path, ...longHostFault(longHost) }];
+  if (!URL.canParse(endpoint)) return [{ path, message: 'must be a URL' }];
   const url = new URL(endpoint);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     return [{ path, message: 'must not have a user name, a query or a fragment' }];

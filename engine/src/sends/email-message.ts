@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS, platformLimit } from '@headwater/shared';
 import { type Read, readPayload } from './read-payload.ts';
 
 export interface EmailMessage {
@@ -17,7 +17,8 @@ export async function readEmail(json: string): Promise<Read<EmailMessage>> {
   const { subject } = read.value;
   if (typeof subject !== 'string' || subject.trim() === '') return wrong('subject must be a string, and not empty');
   if (subject.length > LIMITS.maxEmailSubjectChars) {
-    return wrong(`subject must have at most ${LIMITS.maxEmailSubjectChars} characters`);
+    const limit = platformLimit('maxEmailSubjectChars', subject.length);
+    return wrong(`subject must have at most ${limit.value} characters`, limit);
   }
   if (!SUBJECT.test(subject)) return wrong('subject must not hold line breaks or control characters');
   const texts = [read.value.text, read.value.html];
@@ -27,13 +28,14 @@ export async function readEmail(json: string): Promise<Read<EmailMessage>> {
   }
   const [text, html] = texts.map((one) => (one === undefined ? one : (JSON.parse(one) as string)));
   const bytes = Buffer.byteLength(subject) + Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '');
-  if (bytes > LIMITS.maxEmailBytes) return wrong(`The e-mail is larger than ${LIMITS.maxEmailBytes} bytes`);
+  const limit = platformLimit('maxEmailBytes', bytes);
+  if (bytes > limit.value) return wrong(`The e-mail is larger than ${limit.value} bytes`, limit);
   return {
     ok: true,
     value: { subject, ...(text === undefined ? {} : { text }), ...(html === undefined ? {} : { html }) },
   };
 }
 
-function wrong(message: string): Extract<Read<EmailMessage>, { ok: false }> {
-  return { ok: false, message };
+function wrong(message: string, limit?: ExceededLimit): Extract<Read<EmailMessage>, { ok: false }> {
+  return { ok: false, message, ...(limit === undefined ? {} : { limit }) };
 }

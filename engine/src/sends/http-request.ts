@@ -1,6 +1,6 @@
 import type { FetchRequest } from '@headwater/sandbox-runtime';
-import { LIMITS } from '@headwater/shared';
-import { hasLongHost, LONG_HOST } from '../egress/long-host.ts';
+import { type Fault, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
+import { hasLongHost, LONG_HOST, longHostOf } from '../egress/long-host.ts';
 import { isObject, type Read, readPayload } from './read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -18,8 +18,8 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
   const read = await readPayload(json, { parsed: ['url', 'method', 'params', 'headers', 'auth'], raw: ['data'] });
   if (!read.ok) return read;
   const { url, method, params, headers, data, auth } = read.value;
-  const problem = findProblem(read.value);
-  if (problem !== undefined) return { ok: false, message: problem };
+  const fault = findFault(read.value);
+  if (fault !== undefined) return { ok: false, ...fault };
   const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
   if (wrong !== undefined) {
     const message = `The header ${JSON.stringify(wrong[0])} must be a string`;
@@ -59,19 +59,33 @@ export function hostOf(json: string): string | undefined {
 }
 
 /** Repeats nothing of what was given. */
-function findProblem({ url, method, params, headers, auth }: Partial<Record<string, unknown>>): string | undefined {
-  if (typeof url === 'string' && hasLongHost(url)) return LONG_HOST;
+function findFault(given: Partial<Record<string, unknown>>): Fault | undefined {
+  const { url } = given;
+  const longHost = typeof url === 'string' ? longHostOf(url) : undefined;
+  if (longHost !== undefined) return { message: LONG_HOST, limit: longHost };
+  const message = findMistake(given);
+  if (message !== undefined) return { message };
+  const headers = (given['headers'] ?? {}) as Record<string, unknown>;
+  const params = (given['params'] ?? {}) as Record<string, unknown>;
+  const lines = Object.values(headers).reduce<number>((sum, value) => sum + linesOf(value), 0);
+  return (
+    excess('maxFetchHeaders', lines, (max) => `There are more than ${max} headers`) ??
+    excess('maxFetchHeaderBytes', nameCharsOf(headers), (max) => `The headers are larger than ${max} bytes`) ??
+    excess('maxFetchUrlChars', nameCharsOf(params), (max) => `The URL is longer than ${max} characters with its params`)
+  );
+}
+
+function excess(name: PlatformLimitName, used: number, messageOf: (max: number) => string): Fault | undefined {
+  const limit = platformLimit(name, used);
+  return used > limit.value ? { message: messageOf(limit.value), limit } : undefined;
+}
+
+function findMistake({ url, method, params, headers, auth }: Partial<Record<string, unknown>>): string | undefined {
   if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url))
     return 'url must be an http or https URL';
   if (method !== undefined && typeof method !== 'string') return 'method must be a string';
   if (params !== undefined && !isObject(params)) return 'params must be an object';
   if (headers !== undefined && !isObject(headers)) return 'headers must be an object';
-  if (Object.values(headers ?? {}).reduce<number>((sum, value) => sum + linesOf(value), 0) > LIMITS.maxFetchHeaders)
-    return `There are more than ${LIMITS.maxFetchHeaders} headers`;
-  if (nameCharsOf(headers ?? {}) > LIMITS.maxFetchHeaderBytes)
-    return `The headers are larger than ${LIMITS.maxFetchHeaderBytes} bytes`;
-  if (nameCharsOf(params ?? {}) > LIMITS.maxFetchUrlChars)
-    return `The URL is longer than ${LIMITS.maxFetchUrlChars} characters with its params`;
   if (auth !== undefined && !isObject(auth)) return 'auth must be { username, password }';
   return undefined;
 }

@@ -1,7 +1,7 @@
-import { readMembers } from '@headwater/shared';
+import { type Fault, readMembers } from '@headwater/shared';
 
 /** `plain`: the message without anything that was given, where it repeats some of that. */
-export type Read<T> = { ok: true; value: T } | { ok: false; message: string; plain?: string };
+export type Read<T> = { ok: true; value: T } | ({ ok: false; plain?: string } & Fault);
 
 /** What is read of a payload at once, besides the one member that may be large: parsing takes time, whatever the bytes. */
 const MAX_PARSED_CHARS = 256 * 1024;

@@ -1,4 +1,4 @@
-import { LIMITS, readMembers } from '@headwater/shared';
+import { LIMITS, platformLimit, readMembers } from '@headwater/shared';
 import type { Read } from './read-payload.ts';
 
 export interface S3Target {
@@ -25,8 +25,10 @@ export function readS3Target(json: string): Read<S3Target> {
   if (!BUCKET.test(bucket) || bucket.includes('..')) {
     return { ok: false, message: 'bucket must be the name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"' };
   }
-  if (prefix.length > LIMITS.maxS3PrefixChars || !PREFIX.test(prefix)) {
-    return { ok: false, message: `prefix must be a string of at most ${LIMITS.maxS3PrefixChars} printable characters` };
+  const limit = platformLimit('maxS3PrefixChars', prefix.length);
+  if (limit.used > limit.value || !PREFIX.test(prefix)) {
+    const message = `prefix must be a string of at most ${limit.value} printable characters`;
+    return { ok: false, message, ...(limit.used > limit.value ? { limit } : {}) };
   }
   const trimmed = prefix.replace(/^\/+|\/+$/g, '');
   if (trimmed.split('/').some((part) => part === '.' || part === '..')) {

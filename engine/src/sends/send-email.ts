@@ -16,7 +16,7 @@ export async function sendEmail(
   json: string,
 ): Promise<SendOutcome> {
   const read = await readEmail(json);
-  if (!read.ok) return final(read.message);
+  if (!read.ok) return final(read.message, read.limit === undefined ? {} : { limit: read.limit });
   const to = mailer.isConfigured ? await readAccountEmail(sql, account.id) : '';
   if (to === undefined) return final(NO_ADDRESS);
   const { maxEmailsPerDay } = account.limits;

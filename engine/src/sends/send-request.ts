@@ -19,7 +19,10 @@ export async function sendRequest(
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const read = await readHttpRequest(json);
-  if (!read.ok) return final(read.message, { plain: read.plain ?? read.message });
+  if (!read.ok) {
+    const { message, plain = message, limit } = read;
+    return final(message, { plain, ...(limit === undefined ? {} : { limit }) });
+  }
   const tenant: FetchTenant = { id: account.id, limits: { ...account.limits, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
   const prepared = prepareRequest(read.value, tenant.limits);
   if (!prepared.ok) {

@@ -1,5 +1,6 @@
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
+import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
 import { readPage } from '../store/paging.ts';
 import { readRuns } from '../store/read-runs.ts';
@@ -52,10 +53,7 @@ export function createSources(context: SourcesContext): Sources {
     async run(who, id, event) {
       const row = await find(who, id);
       if (!row.active) throw new HeadwaterError('CONFLICT', `Source ${id} is not active; set active to true to run it`);
-      const text = JSON.stringify(event ?? defaultEvent(row));
-      if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes) {
-        throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
-      }
+      const text = runEventText(event ?? defaultEvent(row));
       await room.limits(who.accountId);
       const invocationId = newId('invocation');
       await intake.add({ id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text });

@@ -67,7 +67,7 @@ function rowOf(send: NewSend, nowMs: number): Row {
   if (send.kind !== 's3') return { ...send, unitId: send.id, dueMs: nowMs };
   const target = readS3Target(send.payload);
   const due = { ...send, dueMs: nextUploadMs(nowMs) };
-  return target.ok ? { ...due, ...target.value } : { ...due, problem: cancelNote(target.message, nowMs) };
+  return target.ok ? { ...due, ...target.value } : { ...due, problem: cancelNote(target.message, nowMs, target.limit) };
 }
 
 /** What is sent within one interval goes into one object. */

@@ -1,6 +1,7 @@
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { PageRequest } from '../contract.ts';
+import { findCountFault, throwFields } from '../field-faults.ts';
 import type { Sql } from './database.ts';
 
 /** One page of a list as ids, in the order to show them. The caller reads the rows. */
@@ -47,7 +48,7 @@ export interface PageQuery {
  * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
  */
 export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
-  checkLimit(page.limit);
+  checkPageSize(page.limit);
   const after = decodeCursor('after', page.after);
   const before = decodeCursor('before', page.before);
   const isUpward = before !== undefined && after === undefined;
@@ -128,15 +129,16 @@ function encodeCursor({ id, micros }: Cursor): string {
 function decodeCursor(field: 'after' | 'before', cursor: string | undefined): Cursor | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   const match = /^(\d{1,16}):(\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
-  if (match === null) throw invalid(field, 'is not a cursor of this list');
+  if (match === null) throw notACursor(field);
   return { micros: Number(match[1]), id: String(match[2]) };
 }
 
-function checkLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.maxPageSize) return;
-  throw invalid('limit', `must be a whole number from 1 to ${LIMITS.maxPageSize}`);
+export function checkPageSize(size: number): void {
+  const fault = findCountFault(size, 1, platformLimit('maxPageSize', size));
+  throwFields(fault === undefined ? [] : [{ path: 'limit', ...fault }]);
 }
 
-function invalid(path: string, message: string): HeadwaterError {
+export function notACursor(path: 'after' | 'before'): HeadwaterError {
+  const message = 'is not a cursor of this list';
   return new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
 }

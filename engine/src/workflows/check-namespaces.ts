@@ -1,5 +1,6 @@
-import { type FieldError, LIMITS } from '@headwater/shared';
+import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/shared';
 import type { StepInputRecord } from '../contract-workflows.ts';
+import { findCountFault, findTextFault } from '../field-faults.ts';
 import type { Step } from './deployment.ts';
 import { requireFew } from './require-few.ts';
 
@@ -18,10 +19,10 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
   return inputs.flatMap(({ namespace, id, retries }, i) => {
     const errors: FieldError[] = [];
     const problem = findNamespaceProblem(namespace, namespaces);
-    if (problem !== undefined) errors.push({ path: `steps.${i}.namespace`, message: problem });
+    if (problem !== undefined) errors.push({ path: `steps.${i}.namespace`, ...problem });
     namespaces.add(namespace);
     const retriesProblem = findRetriesProblem(retries);
-    if (retriesProblem !== undefined) errors.push({ path: `steps.${i}.retries`, message: retriesProblem });
+    if (retriesProblem !== undefined) errors.push({ path: `steps.${i}.retries`, ...retriesProblem });
     if (id === undefined) return errors;
     // A new workflow has no steps, and ids say nothing: it may be made of what another one shows.
     if (before.length > 0 && !before.some((step) => step.id === id))
@@ -32,14 +33,17 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
   });
 }
 
-function findRetriesProblem(retries: number | null | undefined): string | undefined {
-  if (retries === undefined || retries === null) return undefined;
-  const isCount = Number.isInteger(retries) && retries >= 0 && retries <= LIMITS.maxStepRetries;
-  return isCount ? undefined : `must be a whole number from 0 to ${LIMITS.maxStepRetries}`;
+function findRetriesProblem(retries: number | null | undefined): Fault | undefined {
+  return findCountFault(retries, 0, platformLimit('maxStepRetries', retries ?? 0));
 }
 
-function findNamespaceProblem(namespace: string, taken: ReadonlySet<string>): string | undefined {
-  if (namespace.length > LIMITS.maxNamespaceChars) return `must have at most ${LIMITS.maxNamespaceChars} characters`;
+function findNamespaceProblem(namespace: string, taken: ReadonlySet<string>): Fault | undefined {
+  if (namespace.length > LIMITS.maxNamespaceChars) return findTextFault(namespace, 'maxNamespaceChars');
+  const message = findNamespaceMistake(namespace, taken);
+  return message === undefined ? undefined : { message };
+}
+
+function findNamespaceMistake(namespace: string, taken: ReadonlySet<string>): string | undefined {
   if (!NAMESPACE.test(namespace))
     return 'must be letters, digits, _ and $, no digit first: it is read as steps.<namespace>';
   if (RESERVED.has(namespace)) return `must not be ${namespace}`;

@@ -1,7 +1,17 @@
-import { type AccountLimits, type FieldError, LIMITS } from '@headwater/shared';
+import {
+  type AccountLimits,
+  type Fault,
+  type FieldError,
+  LIMITS,
+  platformLimit,
+  type PlatformLimitName,
+} from '@headwater/shared';
+import { findCountFault, type GivenCount } from '../field-faults.ts';
 import type { SettingsInput, WorkflowSettings } from '../contract-workflows.ts';
 
 const MIN_MEMORY_MB = 32;
+
+type SettingsBounds = Pick<AccountLimits, 'memoryMb' | 'executionWallMs'>;
 
 export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[] };
 
@@ -12,15 +22,14 @@ export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[]
 export function decideSettings(
   given: SettingsInput,
   before: WorkflowSettings | undefined,
-  account: Pick<AccountLimits, 'memoryMb' | 'executionWallMs'>,
+  account: SettingsBounds,
 ): SettingsOutcome {
   const pick = <K extends keyof WorkflowSettings>(name: K) =>
     given[name] === null ? undefined : (given[name] ?? before?.[name]);
   const [concurrency, throttle, queueLimit] = [pick('concurrency'), pick('throttle'), pick('queueLimit')];
   const timeoutSeconds = pick('timeoutSeconds');
-  const most = { memoryMb: account.memoryMb, timeoutSeconds: Math.floor(account.executionWallMs / 1_000) };
   const settings: WorkflowSettings = {
-    memoryMb: pick('memoryMb') ?? most.memoryMb,
+    memoryMb: pick('memoryMb') ?? account.memoryMb,
     retries: pick('retries') ?? 0,
     autoDeploy: pick('autoDeploy') ?? true,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
@@ -28,24 +37,36 @@ export function decideSettings(
     ...(throttle === undefined ? {} : { throttle }),
     ...(queueLimit === undefined ? {} : { queueLimit }),
   };
-  return { settings, errors: findSettingProblems(given, most) };
+  return { settings, errors: findSettingProblems(given, account) };
 }
 
 /** Only of what is given: what was set before under other bounds is no reason to refuse another change. */
-function findSettingProblems(given: SettingsInput, most: { memoryMb: number; timeoutSeconds: number }): FieldError[] {
+function findSettingProblems(given: SettingsInput, account: SettingsBounds): FieldError[] {
   const errors: FieldError[] = [];
-  const check = (path: string, value: number | null | undefined, min: number, max: number) => {
-    if (value === undefined || value === null || (Number.isInteger(value) && value >= min && value <= max)) return;
-    errors.push({ path: `settings.${path}`, message: `must be a whole number from ${min} to ${max}` });
+  const add = (path: string, fault: Fault | undefined) => {
+    if (fault !== undefined) errors.push({ path: `settings.${path}`, ...fault });
   };
-  check('timeout_seconds', given.timeoutSeconds, 1, Math.min(most.timeoutSeconds, LIMITS.maxWorkflowTimeoutSeconds));
-  check('memory_mb', given.memoryMb, MIN_MEMORY_MB, most.memoryMb);
-  check('concurrency', given.concurrency, 1, LIMITS.maxWorkflowConcurrency);
-  check('throttle.limit', given.throttle?.limit, 0, LIMITS.maxThrottleLimit);
-  check('throttle.interval_seconds', given.throttle?.intervalSeconds, 1, LIMITS.maxThrottleIntervalSeconds);
-  check('queue_limit', given.queueLimit, 1, LIMITS.maxWorkflowQueueLimit);
-  check('retries', given.retries, 0, LIMITS.maxStepRetries);
+  const check = (path: string, value: GivenCount, min: number, name: PlatformLimitName) =>
+    add(path, findCountFault(value, min, platformLimit(name, value ?? 0)));
+  const { memoryMb, throttle } = given;
+  add('timeout_seconds', findTimeoutFault(given.timeoutSeconds, account.executionWallMs));
+  const memory = { name: 'memoryMb', value: account.memoryMb, used: memoryMb ?? 0 } as const;
+  add('memory_mb', findCountFault(memoryMb, MIN_MEMORY_MB, memory));
+  check('concurrency', given.concurrency, 1, 'maxWorkflowConcurrency');
+  check('throttle.limit', throttle?.limit, 0, 'maxThrottleLimit');
+  check('throttle.interval_seconds', throttle?.intervalSeconds, 1, 'maxThrottleIntervalSeconds');
+  check('queue_limit', given.queueLimit, 1, 'maxWorkflowQueueLimit');
+  check('retries', given.retries, 0, 'maxStepRetries');
   return errors;
+}
+
+/** Whichever of the two is less: what the account has for an execution, or what any workflow may have. */
+function findTimeoutFault(seconds: GivenCount, executionWallMs: number): Fault | undefined {
+  const used = seconds ?? 0;
+  const most = Math.floor(executionWallMs / 1_000);
+  return most < LIMITS.maxWorkflowTimeoutSeconds
+    ? findCountFault(seconds, 1, { name: 'executionWallMs', value: executionWallMs, used: used * 1_000 }, most)
+    : findCountFault(seconds, 1, platformLimit('maxWorkflowTimeoutSeconds', used));
 }
 
 /** Whether executions are started by these settings, and not as soon as a node is free. */

@@ -1,7 +1,7 @@
-import { type ExceededLimit, type FieldError, LIMITS, newId } from '@headwater/shared';
+import { type FieldError, newId } from '@headwater/shared';
 import type { SourceCreate } from '../contract-components.ts';
 import type { TriggerInput } from '../contract-workflows.ts';
-import { findTextFault } from '../delivery/validate-webhook.ts';
+import { findTextFault } from '../field-faults.ts';
 import { timerCheck, timerOf } from '../schedule/check-timer.ts';
 import { callsRespond } from '../store/calls-respond.ts';
 import type { Sql } from '../store/database.ts';
@@ -14,8 +14,6 @@ export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; e
 export interface TriggerPlan {
   triggers: PlannedTrigger[];
   errors: FieldError[];
-  /** The first that one of them goes over. */
-  limit?: ExceededLimit;
 }
 
 /**
@@ -24,10 +22,8 @@ export interface TriggerPlan {
  * then ids say nothing.
  */
 export function planTriggers(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerPlan {
-  const problems = findTriggerProblems(inputs, before);
-  const limit = problems.find((problem) => problem.limit !== undefined)?.limit;
-  const errors = problems.map(({ path, message }) => ({ path, message }));
-  if (errors.length > 0) return { triggers: [], errors, ...(limit === undefined ? {} : { limit }) };
+  const errors = findTriggerProblems(inputs, before);
+  if (errors.length > 0) return { triggers: [], errors };
   const kept = keepIds(inputs, before);
   return {
     triggers: inputs.map((input, i) => planTrigger(input, kept.get(input), before, `triggers.${i}`)),
@@ -110,13 +106,7 @@ function scheduleOf(trigger: TriggerInput | Trigger): string | undefined {
   return JSON.stringify([cron, timezone, intervalSeconds]);
 }
 
-interface TriggerProblem {
-  path: string;
-  message: string;
-  limit?: ExceededLimit;
-}
-
-function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerProblem[] {
+function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): FieldError[] {
   requireFew('triggers', inputs.length);
   const seen = new Set<string>();
   const checkTimer = timerCheck();
@@ -141,7 +131,7 @@ function findTriggerProblem(
   input: TriggerInput,
   before: readonly Trigger[],
   checkTimer: ReturnType<typeof timerCheck>,
-): TriggerProblem | undefined {
+): FieldError | undefined {
   switch (input.type) {
     case 'http':
     case 'timer': {
@@ -160,8 +150,8 @@ function findTriggerProblem(
     }
     case 'source':
     case 'deploy': {
-      const message = findTextFault(input.eventName, LIMITS.maxChannelChars);
-      return message === undefined ? undefined : { path: 'event_name', message };
+      const fault = findTextFault(input.eventName, 'maxChannelChars');
+      return fault === undefined ? undefined : { path: 'event_name', ...fault };
     }
   }
 }

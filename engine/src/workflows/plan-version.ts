@@ -1,8 +1,8 @@
-import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import { type FieldError, HeadwaterError, newId } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowSettings } from '../contract-workflows.ts';
-import { findTextFault, throwFields } from '../delivery/validate-webhook.ts';
+import { findTextFault, throwFields } from '../field-faults.ts';
 import { findEmitters } from '../store/read-workflows.ts';
 import { findStepProblems } from './check-namespaces.ts';
 import { decideSettings } from './check-settings.ts';
@@ -33,16 +33,13 @@ export async function planVersion(
   before: Pick<Deployment, 'triggers' | 'steps' | 'settings'> | undefined,
 ): Promise<PlannedVersion> {
   const { db, limits } = context;
-  const {
-    triggers,
-    errors: triggerErrors,
-    limit,
-  }: TriggerPlan = input.triggers === undefined
-    ? { triggers: before?.triggers ?? [], errors: [] }
-    : planTriggers(input.triggers, before?.triggers ?? []);
+  const { triggers, errors: triggerErrors }: TriggerPlan =
+    input.triggers === undefined
+      ? { triggers: before?.triggers ?? [], errors: [] }
+      : planTriggers(input.triggers, before?.triggers ?? []);
   const stepsBefore = before?.steps ?? [];
   const { settings, errors } = decideSettings(input.settings ?? {}, before?.settings, await limits.get(who.accountId));
-  throwProblems([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors], limit);
+  throwFields([...triggerErrors, ...findStepProblems(input.steps ?? [], stepsBefore), ...errors]);
   if (input.triggers !== undefined) await requireSources(db.sql, who, triggers);
   const steps = input.steps === undefined ? stepsBefore : await planSteps(context, who, input.steps, stepsBefore);
   const version = { id: newId('deployment'), steps, settings };
@@ -51,16 +48,9 @@ export async function planVersion(
   return { ...version, triggers: await switchAnswersOn(db.sql, who.accountId, triggers, steps) };
 }
 
-/** `limit`: what one of them goes over. */
-function throwProblems(errors: readonly FieldError[], limit: ExceededLimit | undefined): void {
-  if (limit === undefined) return throwFields(errors);
-  const message = errors.map((error) => `${error.path} ${error.message}`).join('; ');
-  throw new HeadwaterError('INVALID_REQUEST', message, { fields: errors, limit });
-}
-
 export function checkName(name: string | undefined): void {
-  const message = name === '' ? 'must not be empty' : findTextFault(name, LIMITS.maxNameChars);
-  throwFields(message === undefined ? [] : [{ path: 'name', message }]);
+  const fault = name === '' ? { message: 'must not be empty' } : findTextFault(name, 'maxNameChars');
+  throwFields(fault === undefined ? [] : [{ path: 'name', ...fault }]);
 }
 
 /** What triggers name must be the account's. */

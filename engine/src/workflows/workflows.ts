@@ -1,9 +1,10 @@
-import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { createBoundedTurns } from '../bounded-turns.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
 import { withComponents } from '../components/with-components.ts';
+import { runEventText } from '../events/run-event-text.ts';
 import { newInvocationId } from '../run/invocation.ts';
 import { slugOf } from '../sources/name-slug.ts';
 import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts';
@@ -214,9 +215,7 @@ async function run(
 ): Promise<{ executionId: string }> {
   const row = await findBare(context, who, id);
   if (!row.active) throw new HeadwaterError('CONFLICT', `Workflow ${id} is not active; set active to true to run it`);
-  const text = JSON.stringify(event);
-  if (Buffer.byteLength(text) > LIMITS.maxHttpBodyBytes)
-    throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
+  const text = runEventText(event);
   await context.limits.get(who.accountId);
   const executionId = newInvocationId(id);
   const invocation = { id: executionId, accountId: who.accountId, sourceId: id, kind: 'manual' as const, event: text };

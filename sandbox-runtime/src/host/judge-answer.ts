@@ -57,8 +57,9 @@ function judgeDefinitions(answer: Record<string, unknown> | undefined): JudgedAn
   return { ok: false, message: message.slice(0, MAX_MESSAGE_CHARS) };
 }
 
-function readObject(text: string | undefined, maxChars: number): Record<string, unknown> | undefined {
-  if (text === undefined || text.length > maxChars || findTooMany(text, BOUNDS) !== undefined) return undefined;
+function readObject(text: string | undefined, maxBytes: number): Record<string, unknown> | undefined {
+  if (text === undefined || Buffer.byteLength(text) > maxBytes || findTooMany(text, BOUNDS) !== undefined)
+    return undefined;
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;

@@ -1,5 +1,12 @@
-import type { ComponentDescription, DedupeStrategy, ExceededLimit, FieldError, HookName } from '@headwater/shared';
-import { findTooMany, isStorableJson, LIMITS } from '@headwater/shared';
+import type {
+  ComponentDescription,
+  DedupeStrategy,
+  ExceededLimit,
+  FieldError,
+  HookName,
+  PlatformLimitName,
+} from '@headwater/shared';
+import { findTooMany, firstLimit, isStorableJson, LIMITS, platformLimit } from '@headwater/shared';
 import type { DescribeOutcome } from '../sandbox.ts';
 import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
 
@@ -44,7 +51,9 @@ export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   }
   const errors: FieldError[] = [];
   const description = describe(outline, errors);
-  return errors.length === 0 ? { ok: true, description } : { ok: false, errors: errors.slice(0, MAX_ERRORS) };
+  if (errors.length === 0) return { ok: true, description };
+  const limit = firstLimit(errors);
+  return { ok: false, errors: errors.slice(0, MAX_ERRORS), ...(limit === undefined ? {} : { limit }) };
 }
 
 /** A component that says what it is called is one like any other. */
@@ -58,18 +67,18 @@ function withStepDefaults(outline: Outline, name: string): Outline {
 function describe(outline: Outline, errors: FieldError[]): ComponentDescription {
   const type = judgeType(outline['type'], errors);
   const description: ComponentDescription = {
-    name: requiredText(outline, 'name', LIMITS.maxNameChars, errors),
-    version: requiredText(outline, 'version', LIMITS.maxNameChars, errors),
+    name: requiredText(outline, 'name', 'maxNameChars', errors),
+    version: requiredText(outline, 'version', 'maxNameChars', errors),
     type,
     hooks: judgeHooks(outline['hooks'], type, errors),
     props: judgeProps(outline['props'], errors),
     hasAdditionalProps: outline['additionalProps'] === 'function',
   };
-  const key = optionalText(outline, 'key', LIMITS.maxNameChars, errors);
+  const key = optionalText(outline, 'key', 'maxNameChars', errors);
   if (key !== undefined && !KEY.test(key))
     errors.push({ path: 'key', message: 'key must consist of letters, digits and the characters _ - . ~' });
   if (key !== undefined) description.key = key;
-  const text = optionalText(outline, 'description', LIMITS.maxDescriptionChars, errors);
+  const text = optionalText(outline, 'description', 'maxDescriptionChars', errors);
   if (text !== undefined) description.description = text;
   const dedupe = judgeDedupe(outline['dedupe'], errors);
   // Real actions share their definition with a source; they emit nothing that could be deduplicated.
@@ -116,21 +125,28 @@ function judgeDedupe(dedupe: unknown, errors: FieldError[]): DedupeStrategy | un
   return strategy;
 }
 
-function requiredText(outline: Outline, name: string, maxChars: number, errors: FieldError[]): string {
+function requiredText(outline: Outline, name: string, maxChars: PlatformLimitName, errors: FieldError[]): string {
   const text = optionalText(outline, name, maxChars, errors);
   const wasGiven = outline[name] !== undefined && outline[name] !== null;
   if (text === '' || !wasGiven) errors.push({ path: name, message: `${name} is missing` });
   return text ?? '';
 }
 
-function optionalText(outline: Outline, name: string, maxChars: number, errors: FieldError[]): string | undefined {
+function optionalText(
+  outline: Outline,
+  name: string,
+  maxChars: PlatformLimitName,
+  errors: FieldError[],
+): string | undefined {
   const value = outline[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') {
     errors.push({ path: name, message: `${name} must be a string, not a ${typeof value}` });
     return undefined;
   }
-  if (value.length > maxChars) errors.push({ path: name, message: `${name} is longer than ${maxChars} characters` });
+  const limit = platformLimit(maxChars, value.length);
+  if (limit.used > limit.value)
+    errors.push({ path: name, message: `${name} is longer than ${limit.value} characters`, limit });
   return value;
 }
 

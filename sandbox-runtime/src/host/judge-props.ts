@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS, type PropDefinition } from '@headwater/shared';
+import { type FieldError, platformLimit, type PropDefinition } from '@headwater/shared';
 import { depthOf } from './depth-of.ts';
 import { judgeFields } from './judge-prop-fields.ts';
 
@@ -49,8 +49,9 @@ export function judgeProps(props: unknown, errors: FieldError[]): PropDefinition
 function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefinition | undefined {
   const path = `props.${name.slice(0, MAX_SHOWN_NAME_CHARS)}`;
   if (RESERVED.has(name)) errors.push({ path, message: 'this name is reserved' });
-  if (name.length > LIMITS.maxNameChars)
-    errors.push({ path, message: `is a name of more than ${LIMITS.maxNameChars} characters` });
+  const limit = platformLimit('maxNameChars', name.length);
+  if (limit.used > limit.value)
+    errors.push({ path, message: `is a name of more than ${limit.value} characters`, limit });
   // The short form: db: '$.service.db'
   const definition: unknown = typeof value === 'string' ? { type: value } : value;
   if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) {

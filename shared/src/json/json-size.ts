@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import type { Fault } from '../errors.ts';
+import { platformLimit } from '../exceeded-limit.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Whatever is in a smaller text, it is parsed before anybody notices. */
@@ -19,17 +21,43 @@ interface JsonBounds {
   names: number;
 }
 
+const LIMITS_OF_REQUESTS = { values: 'maxApiJsonValues', lists: 'maxApiJsonLists', names: 'maxApiJsonNames' } as const;
+
 const OF_REQUESTS: JsonBounds = {
-  values: LIMITS.maxApiJsonValues,
-  lists: LIMITS.maxApiJsonLists,
-  names: LIMITS.maxApiJsonNames,
+  values: LIMITS[LIMITS_OF_REQUESTS.values],
+  lists: LIMITS[LIMITS_OF_REQUESTS.lists],
+  names: LIMITS[LIMITS_OF_REQUESTS.names],
 };
+
+const WORDS = { values: 'values', lists: 'lists and objects', names: 'different names of members' };
+
+/** `findTooMany` of what the REST API is sent. */
+export function findTooManyOfRequest(text: string): Fault | undefined {
+  const found = findExcess(text, OF_REQUESTS);
+  if (found === undefined) return undefined;
+  return { message: tell(found, OF_REQUESTS), limit: platformLimit(LIMITS_OF_REQUESTS[found.of], found.used) };
+}
 
 /**
  * What a JSON text has too much of; undefined for one that may be parsed. Six megabytes of `[],` are two million lists, which take the
  * node's thread a second, half a million different names of members nearly as long, while six megabytes of code take it some milliseconds. Of text that is no JSON it says nothing useful.
  */
 export function findTooMany(text: string, max = OF_REQUESTS): string | undefined {
+  const found = findExcess(text, max);
+  return found === undefined ? undefined : tell(found, max);
+}
+
+/** It is counted no further. */
+interface Excess {
+  of: keyof JsonBounds;
+  used: number;
+}
+
+function tell({ of }: Excess, max: JsonBounds): string {
+  return `has more than ${max[of]} ${WORDS[of]}`;
+}
+
+function findExcess(text: string, max: JsonBounds): Excess | undefined {
   if (text.length <= SMALL_CHARS) return undefined;
   const names = countNames(text);
   let values = 1;
@@ -48,9 +76,9 @@ export function findTooMany(text: string, max = OF_REQUESTS): string | undefined
       lists += 1;
       values += 1;
     }
-    if (lists > max.lists) return `has more than ${max.lists} lists and objects`;
-    if (values > max.values) return `has more than ${max.values} values`;
-    if (names.count() > max.names) return `has more than ${max.names} different names of members`;
+    if (lists > max.lists) return { of: 'lists', used: lists };
+    if (values > max.values) return { of: 'values', used: values };
+    if (names.count() > max.names) return { of: 'names', used: names.count() };
   }
   return undefined;
 }

@@ -5,7 +5,7 @@ import {
 } from '../../components/unsaved-components.ts';
 import type { Principal } from '../../contract-base.ts';
 import type { StepInputRecord } from '../../contract-workflows.ts';
-import { throwFields } from '../../delivery/validate-webhook.ts';
+import { throwFields } from '../../field-faults.ts';
 import type { HoldBundle } from '../../run/bundles.ts';
 import type { DecideContext } from '../../sources/decide-props.ts';
 import { mergeDefinitions } from '../../sources/merge-definitions.ts';

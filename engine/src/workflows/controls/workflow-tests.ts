@@ -2,6 +2,7 @@ import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@hea
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Principal } from '../../contract-base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
+import { runEventText } from '../../events/run-event-text.ts';
 import type { Sql } from '../../store/database.ts';
 import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';
@@ -89,7 +90,7 @@ async function requireDeployment(
 
 async function requireEvent(sql: Sql, workflow: WorkflowState, test: WorkflowTest): Promise<TestEvent> {
   const { accountId, workflowId } = workflow;
-  const given = test.event === undefined ? undefined : eventText(test.event);
+  const given = test.event === undefined ? undefined : runEventText(test.event);
   const { eventId: id } = test;
   if (id === undefined) return { event: given ?? '{}', steps: [] };
   const past = id.startsWith('exec_')
@@ -97,12 +98,6 @@ async function requireEvent(sql: Sql, workflow: WorkflowState, test: WorkflowTes
     : await readEventForTest(sql, accountId, id);
   if (past === undefined) throw invalid('event_id', `names no execution of ${workflowId} and no event of this account`);
   return given === undefined ? past : { ...past, event: given };
-}
-
-function eventText(event: unknown): string {
-  const text = JSON.stringify(event);
-  if (Buffer.byteLength(text) <= LIMITS.maxHttpBodyBytes) return text;
-  throw new HeadwaterError('PAYLOAD_TOO_LARGE', `event has more than ${LIMITS.maxHttpBodyBytes} bytes as JSON`);
 }
 
 function chooseSteps({ steps }: DeploymentRuntime, { step, upTo }: WorkflowTest): { from: number; to: number } {
