@@ -53,6 +53,7 @@ test('a URL that is too long is refused, and the error names the limit and its l
   expect(await send({ url: `${url}a` })).toEqual({
     ok: false,
     message: `The URL is longer than ${value} characters`,
+    plain: `The URL is longer than ${value} characters`,
     limit: { name: 'maxFetchUrlChars', value, used: value + 1 },
   });
   expect(receiver.requests).toEqual([]);

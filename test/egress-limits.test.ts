@@ -27,5 +27,6 @@ test('a connection that is not accepted in time names the limit', () => {
   const failed = { kind: 'error', error: new errors.ConnectTimeoutError() } as const;
   const outcome = failExchange('a.example', failed, accountLimits(), { tookMs: value, heldBytes: 0 });
   const limit = { name: 'connectTimeoutMs', value, used: value + 1 };
-  expect(outcome).toEqual({ ok: false, message: 'a.example did not accept a connection in time', limit });
+  const [message, plain] = ['a.example', 'The receiver'].map((who) => `${who} did not accept a connection in time`);
+  expect(outcome).toEqual({ ok: false, message, plain, limit });
 });

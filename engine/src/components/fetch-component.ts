@@ -26,7 +26,8 @@ export async function fetchComponent(
 ): Promise<ComponentFiles> {
   const signal = AbortSignal.timeout(LIMITS.fetchComponentMs);
   const fetchNext = (from: URL) => fetchText(fetchCode, from, { signal, heldBytes: bytesOf(files) });
-  const files: Record<string, string> = {};
+  // Any name may be one of a file, those of Object.prototype too.
+  const files = Object.create(null) as Record<string, string>;
   const main = await fetchNext(checkUrl(url));
   if (main === undefined) throw refuse('There is no such file');
   const entry = pathOf(main.url);
@@ -68,7 +69,7 @@ async function fetchFirst(
 ): Promise<{ name: string; text: string } | undefined> {
   for (const name of names) {
     // Imported under two names, as `./a` and `./a.mjs`.
-    const known = Object.hasOwn(files, name) ? files[name] : undefined;
+    const known = files[name];
     if (known !== undefined) return { name, text: known };
     const found = await fetchNext(new URL(`${origin}/${name}`));
     if (found === undefined) continue;

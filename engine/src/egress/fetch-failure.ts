@@ -2,7 +2,7 @@ import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { describeFailure } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
-import { isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
+import { EgressProxyFailed, isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
 
 /**
  * `plain`: the message without anything that was given or answered, for those whom a secret in it would be told. Absent where the limit
@@ -83,7 +83,9 @@ export function failExchange(
   }
 }
 
-/** A refusal names what was to be reached. */
+/** A refusal names what was to be reached, and so does what is said of the proxy. */
 function plainOf(error: unknown): string {
-  return isEgressRefused(error) ? NOT_REACHED : describeFailure('The receiver', error);
+  if (isEgressRefused(error)) return NOT_REACHED;
+  if (error instanceof EgressProxyFailed) return 'The proxy of this server could not connect to the receiver';
+  return describeFailure('The receiver', error);
 }

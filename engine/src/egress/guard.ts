@@ -110,10 +110,9 @@ export function checkDenied(
   addresses: readonly Address[],
   done: (refused: EgressRefused | null) => void,
 ): void {
-  const hosts = guard
-    .deniedPorts()
-    .filter((entry) => entry.port === port)
-    .map((entry) => entry.host);
+  // Many nodes have the same port, and where their machines share an address each is taken for this one.
+  const denied = guard.deniedPorts().filter((entry) => entry.port === port);
+  const hosts = new Set(denied.map((entry) => entry.host));
   let waiting = 1;
   let answered = false;
   function settle(isHit: boolean): void {

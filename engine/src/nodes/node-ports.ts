@@ -20,9 +20,12 @@ export async function refuseNodePorts(
 ): Promise<() => Promise<void>> {
   let ports: DeniedPort[] = [];
   egress.deny(() => ports);
-  const read = async () => {
+  let reading = Promise.resolve();
+  const readNow = async () => {
     ports = portsOfNodes(await readListeningNodes(sql, nodeId()), ownAddresses());
   };
+  // One after the other: what was read earlier must not come later.
+  const read = () => (reading = reading.then(readNow, readNow));
   const warn = (err: unknown) => log.warn({ err }, 'where other nodes listen could not be read');
   const readSoon = () => void read().catch(warn);
   // After every (re)connection of the listener too: something may have been missed while it was away.

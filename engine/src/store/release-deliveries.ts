@@ -32,12 +32,14 @@ export async function releaseUnbegun(
   await sql.begin(async (tx) => {
     // By the primary key: those that were cancelled are in no other index.
     const rows = await tx<{ webhook_id: string }[]>`
-      with released as (
-        update deliveries d set leased_by = null
-        from unnest(
+      with held as (
+        select d.webhook_id, d.id from unnest(
           ${unbegun.map(({ webhookId }) => webhookId)}::text[], ${unbegun.map(({ id }) => id)}::text[]
-        ) as u(webhook_id, id)
-        where d.webhook_id = u.webhook_id and d.id = u.id and d.leased_by = ${nodeId}
+        ) as u(webhook_id, id) join deliveries d using (webhook_id, id)
+        where d.leased_by = ${nodeId} order by d.webhook_id, d.id for update of d
+      ), released as (
+        update deliveries d set leased_by = null from held
+        where d.webhook_id = held.webhook_id and d.id = held.id
         returning d.webhook_id, d.status
       )
       select distinct webhook_id from released where status = 'pending'`;

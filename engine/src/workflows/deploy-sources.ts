@@ -38,7 +38,7 @@ export async function withSources(
     }
     await store(triggers);
   } catch (error) {
-    const isStored = made.length > 0 && (await wasStored(context, who, planned.id, error));
+    const isStored = made.length > 0 && (await wasStored(context, who, { deploymentId: planned.id, made }, error));
     if (isStored === true) return;
     // Of a version that may be there they are kept: without them it would hear nothing.
     if (isStored === undefined) throw error;
@@ -73,7 +73,7 @@ async function deploySource(
 async function wasStored(
   { db, log }: SourceContext,
   { accountId }: Principal,
-  deploymentId: string,
+  { deploymentId, made }: { deploymentId: string; made: readonly string[] },
   error: unknown,
 ): Promise<boolean | undefined> {
   // Thrown before the commit.
@@ -81,7 +81,8 @@ async function wasStored(
   try {
     return await askUntilBack(() => isDeploymentStored(db.sql, accountId, deploymentId));
   } catch (err) {
-    log.warn({ err, deployment: deploymentId }, 'sources are left of a version that may be stored or not');
+    const of = { deployment: deploymentId, sources: made };
+    log.warn({ err, ...of }, 'sources are left of a version that may be stored or not');
     return undefined;
   }
 }

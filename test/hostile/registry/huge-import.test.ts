@@ -33,7 +33,7 @@ it('is refused before anything of it is stored', async () => {
       undefined,
       undefined,
       'maxImportComponents',
-      undefined, // more names than an object of a request may have
+      'maxFormFields', // more names than an object of a request may have
       'maxApiBodyBytes',
     ]);
   });

@@ -36,7 +36,7 @@ export function createWaitingBytes(
       usedBytes +
       bytesOfRow(last) +
       context.length +
-      callback.length,
+      Buffer.byteLength(callback),
     exceededBy(bytes) {
       const { maxWaitingBytes: value } = account;
       const used = waiting.of(key.accountId) + bytes - counted;
