@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { exchange, open } from '../../support/hostile-ingress.ts';
+import { inTurn } from '../../support/hostile-turn.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
@@ -18,7 +19,7 @@ it('are kept up to a bound, and those that were begun first are cut off', async 
   const { attacker, server } = world;
   const { endpoint } = await attacker.deploy(BIN);
   const { pathname } = new URL(endpoint);
-  await world.unharmed(async () => {
+  const attack = async () => {
     for (const { bytes, clients, to } of ATTACKS) {
       const path = to === 'api' ? '/v1/webhooks' : pathname;
       const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${attacker.key}\r\ntransfer-encoding: chunked\r\n\r\n`;
@@ -42,5 +43,6 @@ it('are kept up to a bound, and those that were begun first are cut off', async 
       expect((await exchange(server, whole)).statuses).toEqual([200]);
       for (const socket of sockets) socket.destroy();
     }
-  });
+  };
+  await inTurn(world.sql, 'bodies', () => world.unharmed(attack));
 });
