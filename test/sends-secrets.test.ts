@@ -8,6 +8,7 @@ import { createSealer } from '../engine/src/secrets/seal.ts';
 import { contentOf } from '../engine/src/sends/new-send.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
+import { startTunnelProxy } from './support/tunnel-proxy.ts';
 
 const TOKEN = 'sk_live_0123456789';
 const secrets = [{ name: 'token', value: TOKEN }];
@@ -69,6 +70,29 @@ test('a host that is a secret is not told in an error', async () => {
   const row = await world.ended(id, 1);
   expect(row.attempts).toMatchObject([{ error: 'The receiver has no address and port that are reached from here' }]);
   expect(JSON.stringify(row)).not.toContain(host);
+});
+
+test('a host that is a secret is not told where the proxy of this server refuses it', async () => {
+  const host = 'q1w2e3r4t5.test';
+  const proxy = await startTunnelProxy({ status: 502 });
+  try {
+    const [id = ''] = await world.send(who, 'http', [{ url: `http://${host}/` }], {
+      secrets: [{ name: 'host', value: host }],
+    });
+    const { runner } = await world.node({
+      egress: {
+        proxy: `http://127.0.0.1:${proxy.port}`,
+        resolver: (_, done) => done(null, [{ address: '93.184.215.14', family: 4 }]),
+      },
+    });
+    await runner.runLane(who);
+    const row = await world.ended(id, 1);
+    expect(proxy.asked).toHaveLength(1);
+    expect(row.attempts).toMatchObject([{ error: 'The proxy of this server could not connect to the receiver' }]);
+    expect(await wholeTable()).not.toContain(host);
+  } finally {
+    await proxy.stop();
+  }
 });
 
 test.each([

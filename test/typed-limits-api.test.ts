@@ -84,6 +84,7 @@ const BY_ONE: Row[] = [
   ['maxEnvironmentNameChars', 'PUT', () => `/environment_variables/${over('maxEnvironmentNameChars')}`, { value: 'a' }],
   ['maxEnvironmentValueBytes', 'PUT', () => '/environment_variables/A', { value: over('maxEnvironmentValueBytes') }],
   ['maxComponentCodeBytes', 'POST', () => '/components', { component_code: over('maxComponentCodeBytes') }],
+  ['maxComponentCodeBytes', 'POST', () => '/components', { component_code: over('maxComponentCodeBytes', '\0') }],
   ['maxFormFields', 'POST', () => '/sources', { configured_props: namesOf(LIMITS.maxFormFields + 1) }],
   ['maxJsonDepth', 'POST', () => '/sources', { configured_props: { a: nested(LIMITS.maxJsonDepth) } }],
   ['maxJsonDepth', 'POST', () => '/workflows', { steps: [step({ props: { a: nested(LIMITS.maxJsonDepth) } })] }],
@@ -188,6 +189,9 @@ test('keys are measured in bytes', async () => {
   expect(await limitOf('GET', `/data_stores/${ids.store}/record`, { key: key + key })).toMatchObject({
     limit: { ...limit, used: 2_052 },
   });
+  expect(await limitOf('GET', `/data_stores/${ids.store}/records`, { prefix: key })).toEqual({ status: 400, limit });
+  const { text } = await hw.api('GET', `/data_stores/${ids.store}/record`, { key });
+  expect(JSON.parse(text)).toMatchObject({ errors: [{ path: 'key', message: 'is longer than 1024 bytes' }] });
 });
 
 /** A body that has too much of something; it is counted no further. */

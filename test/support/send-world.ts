@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { AttemptRecord, Principal } from '../../engine/src/contract.ts';
 import type { Sends } from '../../engine/src/contract-sends.ts';
 import { createRetryPolicy, type RetryOptions } from '../../engine/src/delivery/retry-policy.ts';
-import { createEgress } from '../../engine/src/egress/egress.ts';
+import { createEgress, type EgressOptions } from '../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../engine/src/egress/guest-fetch.ts';
 import { startJobRunner } from '../../engine/src/jobs/job-runner.ts';
 import { type SendPayload, TASKS } from '../../engine/src/jobs/tasks.ts';
@@ -58,6 +58,7 @@ export interface SendWorld {
     lanes?: boolean;
     drainMs?: number;
     allow?: string[];
+    egress?: Partial<EgressOptions>;
   }): Promise<SendNode>;
   row(id: string): Promise<SendRowState>;
   /** Resolves with the row once it is no longer pending, or has had so many attempts. */
@@ -107,8 +108,9 @@ export async function createSendWorld(): Promise<SendWorld> {
       lanes = false,
       drainMs,
       allow = ['127.0.0.0/8'],
+      egress: more = {},
     } = {}) {
-      const egress = createEgress({ allow, deniedPorts: () => [] });
+      const egress = createEgress({ allow, deniedPorts: () => [], ...more });
       const guestFetch = createGuestFetch({ egress });
       const all = accountLimits(limits);
       const made = assembleSends(

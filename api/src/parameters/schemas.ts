@@ -11,11 +11,11 @@ export function textParameter(max: PlatformLimitName | number, minChars = 0) {
   if (typeof max === 'number') {
     return text.max(max, { error: `is longer than ${max} characters`, abort: true }).refine(isStorableText, UNSTORABLE);
   }
-  const sizeOf = max.endsWith('Bytes') ? (given: string) => Buffer.byteLength(given) : (given: string) => given.length;
+  const unit = max.endsWith('Bytes') ? 'bytes' : 'characters';
   return text
     .superRefine((given, context) => {
-      const limit = platformLimit(max, sizeOf(given));
-      if (given.length > limit.value) exceed(context, `is longer than ${limit.value} characters`, limit);
+      const limit = platformLimit(max, unit === 'bytes' ? Buffer.byteLength(given) : given.length);
+      if (limit.used > limit.value) exceed(context, `is longer than ${limit.value} ${unit}`, limit);
     })
     .refine(isStorableText, UNSTORABLE)
     .openapi({ maxLength: LIMITS[max] });
@@ -103,10 +103,10 @@ export function codeParameter() {
   return z
     .string()
     .min(1, 'must not be empty')
-    .refine(isStorableText, UNSTORABLE)
     .superRefine((code, context) => {
       const limit = platformLimit('maxComponentCodeBytes', Buffer.byteLength(code));
       if (limit.used > limit.value) exceed(context, `is longer than ${limit.value} bytes`, limit);
     })
+    .refine(isStorableText, UNSTORABLE)
     .openapi({ description: 'The source text of an ES module whose default export is the component.' });
 }

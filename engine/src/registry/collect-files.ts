@@ -21,7 +21,7 @@ export async function collectFiles(
   entry: string,
   listMissingFiles: (component: ComponentFiles) => Promise<MissingFile[]>,
 ): Promise<ComponentFiles> {
-  const files: Record<string, string> = {};
+  const files = Object.create(null) as Record<string, string>;
   const add = createAdder(stored, files);
   await add([entry], await stored.sizes([entry]));
   for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -1,8 +1,10 @@
-import type { ExceededLimit } from '@headwater/shared';
+import { accountLimits, type ExceededLimit } from '@headwater/shared';
 import { describeLimit } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox, ReportedOutcome } from '../protocol/guest-to-host.ts';
 import type { ToSandbox } from '../protocol/host-to-guest.ts';
+import { RunBudget } from '../protocol/run-budget.ts';
+import { RunConduct } from '../protocol/run-conduct.ts';
 import type { DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
 import type { ProcessClient } from './run-client.ts';
@@ -14,6 +16,9 @@ const DESCRIBE_NAMES: LimitNames = {
   runCpuMs: 'describeCpuMs',
   hookWallMs: 'describeWallMs',
 };
+
+/** What a process keeps to while a component is only loaded: the account's own limits are for its runs. */
+const LOAD_LIMITS = accountLimits();
 
 export type LoadOutcome =
   | {
@@ -36,6 +41,8 @@ export class DescribeClient implements ProcessClient {
   readonly #stepName: string | undefined;
   readonly #names: LimitNames;
   readonly #resolve: (loaded: LoadOutcome | undefined) => void;
+  readonly #budget = new RunBudget(LOAD_LIMITS);
+  readonly #conduct = new RunConduct('load', LOAD_LIMITS);
   settled = false;
 
   constructor({ stepName, memoryLimit }: DescribeClientOptions, resolve: (loaded: LoadOutcome | undefined) => void) {
@@ -45,9 +52,9 @@ export class DescribeClient implements ProcessClient {
   }
 
   receive(message: FromSandbox, send: (message: ToSandbox) => void): boolean {
-    if (this.settled) return false;
+    if (this.settled || message.kind === 'fetch-abort') return false;
     this.#take(message, send);
-    return message.kind === 'described' || message.kind === 'outcome';
+    return true;
   }
 
   #take(message: FromSandbox, send: (message: ToSandbox) => void): void {
@@ -57,6 +64,7 @@ export class DescribeClient implements ProcessClient {
       case 'outcome':
         return this.#settle(this.#failure(message.outcome));
       case 'fetch': {
+        this.#conduct.fetch(message.call, message.request.body?.byteLength ?? 0);
         const text = 'requests can be made during a run only, not while the component loads';
         return send({ kind: 'fetched', run: message.run, call: message.call, outcome: { ok: false, message: text } });
       }
@@ -70,7 +78,11 @@ export class DescribeClient implements ProcessClient {
       case 'respond':
       case 'emit':
         throw new FrameError('A component that is only loaded has no store and no output');
-      case 'log':
+      case 'log': {
+        const bytes = Buffer.byteLength(message.line.message);
+        this.#conduct.log(bytes, message.line.limit);
+        return this.#requireWithin(this.#budget.takeLogLine(bytes));
+      }
       case 'fetch-abort':
       case 'ready':
       case 'pong':
@@ -87,6 +99,12 @@ export class DescribeClient implements ProcessClient {
     if (innocent) return this.#settle(undefined);
     const errors = [{ path: 'component_code', message: `${message} while it was loaded` }];
     this.#settle({ kind: 'looked-at', outcome: { ok: false, errors, ...this.#limitOf(fault) } });
+  }
+
+  // The process has checked the same limits before.
+  #requireWithin(exceeded: ExceededLimit | undefined): void {
+    if (exceeded !== undefined)
+      throw new FrameError(`Loading went over a limit that its process should have kept: ${exceeded.name}`);
   }
 
   #settle(loaded: LoadOutcome | undefined): void {

@@ -281,7 +281,7 @@ export class SandboxProcess {
       default: {
         const task = this.#tasks.get(message.run);
         // A task that was ended from this side may still have had something to say.
-        if (task === undefined) return this.#idleWords.take();
+        if (task === undefined) return this.#idleWords.heard(message.kind, false);
         // Said once more, it would explain processor time that no run has used.
         if (message.kind === 'outcome' && !task.over) this.#usage?.runEnded(message.outcome.cpuMs);
         this.#deliver(task, message.run, message);
@@ -294,7 +294,8 @@ export class SandboxProcess {
   #deliver(task: Task, run: number, message: FromSandbox): void {
     const done = (): void => this.#forget(run, task);
     try {
-      if (!task.client.receive(message, (answer) => this.#send(answer), done)) this.#idleWords.take();
+      const hadEffect = task.client.receive(message, (answer) => this.#send(answer), done);
+      this.#idleWords.heard(message.kind, hadEffect);
     } catch (error) {
       if (error instanceof FrameError) throw error;
       // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.

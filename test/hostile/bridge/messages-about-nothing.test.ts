@@ -13,6 +13,7 @@ const FLOODS = {
   'answers to a heartbeat that nobody asked for': `frame(PONG, 0)`,
   'events of a run that it was never given': `frame(EMIT, 4294967295, '1', META)`,
   'aborts of requests that it never made': `frame(FETCH_ABORT, 1, '1')`,
+  'aborts of one request': `i === 0 ? frame(FETCH, 1, '1', ${REQUEST}) : frame(FETCH_ABORT, 1, '1')`,
   'empty answers': `frame(RESPOND, 1, JSON.stringify({ status: 200, headers: [] }), '')`,
   'requests beyond their number, refused each': `frame(FETCH, 1, String(i), ${REQUEST})`,
   'calls on stores that are none of its own': `frame(DATA_STORE, 1, String(i), JSON.stringify({ storeId: 'ds_x', op: 'keys' }))`,
