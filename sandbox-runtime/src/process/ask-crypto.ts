@@ -2,15 +2,15 @@ import * as crypto from 'node:crypto';
 import { AskError } from './ask-error.ts';
 import { readHead } from './read-head.ts';
 import { exportKey, generateKeyPair, keyFromDer, parseKey } from './crypto-keys.ts';
-import { MAX_PBKDF2_ROUNDS, MAX_SCRYPT_WORK, refuseLongPbkdf2 } from './derivation-costs.ts';
+import {
+  MAX_PBKDF2_ROUNDS,
+  MAX_SCRYPT_BYTES,
+  MAX_SCRYPT_WORK,
+  refuseLongPbkdf2,
+  refuseLongScrypt,
+} from './derivation-costs.ts';
 
-const SHA256_BYTES = 32;
-const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
 const MAX_DERIVED_BYTES = 1024 * 1024;
-/** Each block that is derived hashes the salt once more. */
-const MAX_SALT_BYTES = 64 * 1024;
-/** What the salts of all blocks have together: half a second. */
-const MAX_SALTED_BYTES = 2 ** 28;
 
 /** The arguments of one operation, from the guest: nothing in it is trusted to be there or of its type. */
 type Head = Record<string, unknown>;
@@ -36,7 +36,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const iterations = count(head['iterations'], MAX_PBKDF2_ROUNDS);
     const keyBytes = count(head['keyBytes'], MAX_DERIVED_BYTES);
     const digest = text(head['digest']);
-    checkSalt(salt.byteLength, refuseLongPbkdf2(iterations, keyBytes, digest));
+    refuseLongPbkdf2(iterations, keyBytes, digest, salt.byteLength);
     return crypto.pbkdf2Sync(password, salt, iterations, keyBytes, digest);
   },
   scrypt: runScrypt,
@@ -110,13 +110,8 @@ function runScrypt(head: Head, password: Uint8Array, salt: Uint8Array): Uint8Arr
   const [cost, blockSize, parallelization] = [head['cost'], head['blockSize'], head['parallelization']].map((value) =>
     count(value, MAX_SCRYPT_WORK),
   ) as [number, number, number];
-  if (cost * blockSize * parallelization > MAX_SCRYPT_WORK) throw new AskError('These scrypt parameters take too long');
   const keyBytes = count(head['keyBytes'], MAX_DERIVED_BYTES);
-  const mixedBytes = 128 * blockSize * parallelization;
-  // First that many are derived from the salt, and at last the key from them.
-  checkSalt(salt.byteLength, Math.ceil(mixedBytes / SHA256_BYTES));
-  if (mixedBytes * Math.ceil(keyBytes / SHA256_BYTES) > MAX_SALTED_BYTES)
-    throw new AskError('These scrypt parameters take too long');
+  refuseLongScrypt({ cost, blockSize, parallelization }, keyBytes, salt.byteLength);
   const maxmem = Math.min(count(head['maxBytes'], Number.MAX_SAFE_INTEGER), MAX_SCRYPT_BYTES);
   return crypto.scryptSync(password, salt, keyBytes, {
     cost,
@@ -124,11 +119,6 @@ function runScrypt(head: Head, password: Uint8Array, salt: Uint8Array): Uint8Arr
     parallelization,
     maxmem,
   });
-}
-
-function checkSalt(bytes: number, blocks: number): void {
-  if (bytes > MAX_SALT_BYTES) throw new AskError(`A salt may have at most ${MAX_SALT_BYTES} bytes here`);
-  if (bytes * blocks > MAX_SALTED_BYTES) throw new AskError('So long a salt takes too long for so long a key');
 }
 
 interface Padding {

@@ -1,5 +1,6 @@
 import { KeyObject, webcrypto } from 'node:crypto';
 import { types } from 'node:util';
+import { readJwk, refuseCostlyJwk, refuseCostlyKey } from './key-costs.ts';
 import { readHead } from './read-head.ts';
 
 /*
@@ -80,8 +81,45 @@ export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<
 
 async function invoke(method: Method, args: unknown[]): Promise<unknown> {
   checkCost(args.filter((arg) => typeof arg === 'object' && arg !== null && 'name' in arg) as Named[], args);
+  if (method === 'unwrapKey') return await unwrapKey(args);
+  if (method === 'importKey') return await importKey(args);
   const run = webcrypto.subtle[method] as (...given: unknown[]) => Promise<unknown>;
   return await run.apply(webcrypto.subtle, args);
+}
+
+type ImportArguments = Parameters<typeof webcrypto.subtle.importKey>;
+
+/** Every key comes in through this. */
+async function importKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
+  const [format, material] = args;
+  // Of a list with one text in it the standard makes that text.
+  if (typeof format !== 'string') throw new TypeError('The format must be text');
+  if (format === 'jwk') judge(() => refuseCostlyJwk(material));
+  else if (format === 'pkcs8' || format === 'spki') {
+    if (!(material instanceof Uint8Array)) throw new TypeError('The key must be bytes');
+    judge(() => refuseCostlyKey(Buffer.from(material)));
+  }
+  return await webcrypto.subtle.importKey(...(args as unknown as ImportArguments));
+}
+
+/** What is wrong with a key is a DataError, as the standard has it. */
+function judge<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new DOMException((error as Error).message, 'DataError');
+  }
+}
+
+const BYTES = { name: 'HMAC', hash: 'SHA-256' };
+
+/** First to bytes, as if they were a key that may be any bytes, so that they are judged before they are read. */
+async function unwrapKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
+  const [format, wrapped, unwrappingKey, algorithm, ...imported] = args;
+  const given = ['raw', wrapped, unwrappingKey, algorithm, BYTES, true, ['sign']];
+  const secret = await webcrypto.subtle.unwrapKey(...(given as Parameters<typeof webcrypto.subtle.unwrapKey>));
+  const bytes = new Uint8Array(await webcrypto.subtle.exportKey('raw', secret));
+  return await importKey([format, format === 'jwk' ? judge(() => readJwk(bytes)) : bytes, ...imported]);
 }
 
 /** Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well as of what is derived. */
@@ -121,7 +159,7 @@ async function unpackMembers(value: object, bytes: Uint8Array): Promise<Record<s
 const FORMATS = { secret: 'raw', public: 'spki', private: 'pkcs8' } as const;
 
 async function rebuildKey({ type, extractable, algorithm, usages, material }: KeyParts): Promise<webcrypto.CryptoKey> {
-  return await webcrypto.subtle.importKey(FORMATS[type], material, algorithm, extractable, usages);
+  return await importKey([FORMATS[type], material, algorithm, extractable, usages]);
 }
 
 function takeApart(key: webcrypto.CryptoKey): KeyParts {

@@ -1,11 +1,11 @@
 import * as crypto from 'node:crypto';
 import { AskError } from './ask-error.ts';
-import { refuseLargeKey, refuseLongKey } from './key-costs.ts';
+import { readJwk, refuseCostlyKey } from './key-costs.ts';
+import { readPem } from './key-pem.ts';
+import { openPkcs8 } from './open-key.ts';
 
 /** A larger modulus takes seconds to make. */
 const MAX_MODULUS_BITS = 4_096;
-const PKCS8_BEGIN = /-----BEGIN (?:ENCRYPTED )?PRIVATE KEY/;
-const PKCS8_PEM = /-----BEGIN (?:ENCRYPTED )?PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/;
 const CURVES = new Set(crypto.getCurves());
 
 type Head = Record<string, unknown>;
@@ -22,56 +22,31 @@ interface KeyFacts {
 /** The key of the guest's binary form; a private one also where its public half is asked for. */
 export function keyFromDer(der: Uint8Array, half: Half): crypto.KeyObject {
   const key = Buffer.from(der);
-  if (half === 'private') {
-    refuseLargeKey(key);
-    return crypto.createPrivateKey({ key, format: 'der', type: 'pkcs8' });
-  }
-  try {
-    return crypto.createPublicKey({ key, format: 'der', type: 'spki' });
-  } catch {
-    // It is a private key, which includes the public one.
-    return crypto.createPublicKey({ key, format: 'der', type: 'pkcs8' } as unknown as crypto.PublicKeyInput);
-  }
+  const form = refuseCostlyKey(key);
+  if (half === 'private') return crypto.createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  const type = form === 'spki' ? 'spki' : 'pkcs8';
+  return crypto.createPublicKey({ key, format: 'der', type } as unknown as crypto.PublicKeyInput);
 }
 
-/** Reads PEM, DER or JWK; for a public key the private one of the pair does as well. */
+/** Reads PEM, DER or JWK; for a public key the private one of the pair does as well. OpenSSL has none before it was judged. */
 export function parseKey(head: Head, key: Uint8Array): KeyFacts {
   const half: Half = head['half'] === 'public' ? 'public' : 'private';
   const parse = half === 'private' ? crypto.createPrivateKey : crypto.createPublicKey;
   const { format, type, passphrase } = head;
-  if (format === 'jwk')
-    return describe(parse({ key: JSON.parse(Buffer.from(key).toString()) as crypto.JsonWebKey, format: 'jwk' }));
-  const input: Record<string, unknown> = { key: Buffer.from(key), format: format === 'der' ? 'der' : 'pem' };
+  if (format === 'jwk') return describe(parse({ key: readJwk(key) as crypto.JsonWebKey, format: 'jwk' }));
+  const secret = typeof passphrase === 'string' ? Buffer.from(passphrase, 'base64') : undefined;
+  if (format !== 'der') return describe(parse({ key: readPem(Buffer.from(key), half, secret), format: 'pem' }));
+  const der = openPkcs8(Buffer.from(key), secret);
+  refuseCostlyKey(der);
+  const input: Record<string, unknown> = { key: der, format: 'der' };
   if (typeof type === 'string') input['type'] = type;
-  if (typeof passphrase === 'string')
-    Object.assign(input, openable(input), { passphrase: Buffer.from(passphrase, 'base64') });
   return describe(parse(input as unknown as crypto.PrivateKeyInput & crypto.PublicKeyInput));
-}
-
-/**
- * A key to be opened with a passphrase. The binary form of a PEM that may be encrypted as PKCS #8 is taken out of it here: what is read of it
- * before is then what OpenSSL opens. In the older form, which has headers, one round is made.
- */
-function openable({ key, format }: { key?: unknown; format?: unknown }): Record<string, unknown> {
-  const bytes = key as Buffer;
-  const text = format === 'pem' ? bytes.toString('latin1') : '';
-  if (!PKCS8_BEGIN.test(text)) {
-    if (format === 'der') refuseLongKey(bytes);
-    return {};
-  }
-  const base64 = PKCS8_PEM.exec(text)?.[1];
-  if (base64 === undefined) throw new AskError('The PEM of the key cannot be read');
-  const der = Buffer.from(base64, 'base64');
-  refuseLongKey(der);
-  return { key: der, format: 'der', type: 'pkcs8' };
 }
 
 function describe(key: crypto.KeyObject): KeyFacts {
   const type = key.type === 'private' ? 'private' : 'public';
   const form = type === 'private' ? 'pkcs8' : 'spki';
   const der = key.export({ format: 'der', type: form } as crypto.KeyExportOptions<'der'>);
-  // Before its details: OpenSSL has no room for those of a large one, and says so to whoever uses it next.
-  if (type === 'private') refuseLargeKey(der);
   const details = key.asymmetricKeyDetails;
   return {
     der: der.toString('base64'),

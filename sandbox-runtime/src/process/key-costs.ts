@@ -1,119 +1,210 @@
 import { AskError } from './ask-error.ts';
-import { MAX_SCRYPT_WORK, refuseLongPbkdf2 } from './derivation-costs.ts';
+import {
+  BIT_STRING,
+  bitsOf,
+  childrenOf,
+  INTEGER,
+  OCTET_STRING,
+  octetsOf,
+  OID,
+  oidOf,
+  readValue,
+  SEQUENCE,
+  unreadable,
+  type Value,
+} from './der.ts';
 
 /*
- * What a private key costs is written in it: how many rounds it takes to be opened with a passphrase, up to billions, and how large the
- * numbers are that are computed with. Both are read and bounded before OpenSSL, which knows no bound, has the key.
- * PrivateKeyInfo and EncryptedPrivateKeyInfo: RFC 5958; how they are encrypted: RFC 8018, 7292, 7914; RSAPrivateKey: RFC 8017.
+ * What a key costs is how large the numbers are that are computed with: OpenSSL knows no bound for most of them, and computes some while
+ * it reads a key. Every key that a component brings along is judged here, by what it is and not by what it is said to be, before OpenSSL
+ * has it. Forms: PrivateKeyInfo RFC 5958, SubjectPublicKeyInfo RFC 5280, RSA RFC 8017, EC RFC 5915, DSA and DH RFC 3279, JWK RFC 7518.
  */
 
-const [INTEGER, OCTET_STRING, OID, SEQUENCE] = [0x02, 0x04, 0x06, 0x30];
-/** PKCS #5 and PKCS #12, in which all encryption by a passphrase is. */
-const ARCS = ['2a864886f70d0105', '2a864886f70d010c01'];
-const PBES2 = '2a864886f70d01050d';
-const PBKDF2 = '2a864886f70d01050c';
-const SCRYPT = '2b06010401da47040b';
-const HMACS: Readonly<Record<string, string>> = {
-  '2a864886f70d0207': 'sha1',
-  '2a864886f70d0208': 'sha224',
-  '2a864886f70d0209': 'sha256',
-  '2a864886f70d020a': 'sha384',
-  '2a864886f70d020b': 'sha512',
-};
-/** RSA of PKCS #1, with its OAEP and PSS, and of X.500. */
-const RSA = ['2a864886f70d0101', '55080101'];
+/** As PEM or DER: an RSA key of 8 192 bits has 6.5 KB as PEM, the largest of ML-DSA 6.7 KB. */
+const MAX_KEY_BYTES = 16 * 1024;
+const MAX_JWK_BYTES = 64 * 1024;
 /** Measured: a signature with four times as many takes 18 s. */
-const MAX_MODULUS_BITS = 8_192;
-/** An RSA key of so many has 4.7 KB. */
-const MAX_PRIVATE_KEY_BYTES = 6_000;
-/** Of the largest cipher. */
-const MAX_KEY_BYTES = 64;
-const MAX_INTEGER_BYTES = 6;
+const MAX_RSA_BITS = 8_192;
+const MAX_RSA_EXPONENT_BITS = 256;
+/** By how much a prime may be longer than half of its modulus. */
+const PRIME_SLACK_BITS = 64;
+const MAX_DSA_BITS = 4_096;
+const MAX_DSA_EXPONENT_BITS = 512;
+const MAX_DH_BITS = 8_192;
+/** The longest curve has 571. */
+const MAX_EC_BITS = 640;
 
-interface Value {
-  tag: number;
-  bytes: Buffer;
-}
+type Kind = 'rsa' | 'dsa' | 'dh' | 'ec' | 'fixed';
 
-/**
- * Throws AskError for a key that takes too long to be opened. What has another form than DER has, which OpenSSL might read all the same, is
- * refused too.
- */
-export function refuseLongKey(der: Buffer): void {
-  const [first] = childrenOf(readValue(der, 0).value);
-  // The version, of keys that are not encrypted.
-  if (first?.tag === INTEGER) return;
-  const [id, parameters] = childrenOf(first);
-  const algorithm = oidOf(id);
-  if (algorithm === PBES2) refuseLongDerivation(childrenOf(parameters)[0]);
-  else if (ARCS.some((arc) => algorithm.startsWith(arc)))
-    refuseLongPbkdf2(integer(childrenOf(parameters)[1]), MAX_KEY_BYTES, 'sha1');
-}
+/** By the identifiers of their algorithms. With "fixed" ones a key has one size, and OpenSSL checks it. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  '2a864886f70d010101': 'rsa',
+  '2a864886f70d01010a': 'rsa', // with PSS
+  '55080101': 'rsa', // of X.500
+  '2a8648ce380401': 'dsa',
+  '2a864886f70d010301': 'dh',
+  '2a8648ce3e0201': 'dh', // of X9.42
+  '2a8648ce3d0201': 'ec',
+  '2b656e': 'fixed', // X25519
+  '2b656f': 'fixed', // X448
+  '2b6570': 'fixed', // Ed25519
+  '2b6571': 'fixed', // Ed448
+  '608648016503040311': 'fixed', // ML-DSA-44
+  '608648016503040312': 'fixed', // ML-DSA-65
+  '608648016503040313': 'fixed', // ML-DSA-87
+  '608648016503040401': 'fixed', // ML-KEM-512
+  '608648016503040402': 'fixed', // ML-KEM-768
+  '608648016503040403': 'fixed', // ML-KEM-1024
+};
 
-/** Throws AskError for a private key, in the form of PKCS #8, that takes too long to be used. */
-export function refuseLargeKey(der: Buffer): void {
-  if (der.length > MAX_PRIVATE_KEY_BYTES)
-    throw new AskError(`A private key may have at most ${MAX_PRIVATE_KEY_BYTES} bytes here`);
-  const [, algorithm, key] = childrenOf(readValue(der, 0).value);
-  const oid = oidOf(childrenOf(algorithm)[0]);
-  if (!RSA.some((arc) => oid.startsWith(arc))) return;
-  if (key?.tag !== OCTET_STRING) throw unreadable();
-  const [, modulus] = childrenOf(readValue(key.bytes, 0).value);
-  // One byte more for the sign.
-  if (modulus?.tag !== INTEGER || modulus.bytes.length > MAX_MODULUS_BITS / 8 + 1)
-    throw new AskError(`A private key of RSA may have a modulus of at most ${MAX_MODULUS_BITS} bits here`);
-}
+/** Of an RSA key, in the order of RFC 8017. */
+const RSA_NAMES = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi'] as const;
+type RsaName = (typeof RSA_NAMES)[number];
 
-function refuseLongDerivation(derivation: Value | undefined): void {
-  const [id, parameters] = childrenOf(derivation);
-  const [, ...fields] = childrenOf(parameters);
-  const kind = oidOf(id);
-  if (kind === PBKDF2) {
-    const [rounds, ...others] = fields;
-    // The length of the key, which is that of its cipher, may come before.
-    const hmac = others.find(({ tag }) => tag !== INTEGER);
-    const oid = hmac === undefined ? undefined : oidOf(childrenOf(hmac)[0]);
-    refuseLongPbkdf2(integer(rounds), MAX_KEY_BYTES, oid === undefined ? 'sha1' : (HMACS[oid] ?? 'another hash'));
-  } else if (kind === SCRYPT) {
-    const [cost, blockSize, parallelization] = fields;
-    if (integer(cost) * integer(blockSize) * integer(parallelization) > MAX_SCRYPT_WORK)
-      throw new AskError('The scrypt parameters of the key take too long');
-  } else throw unreadable();
-}
+export type KeyForm = 'pkcs8' | 'spki' | 'other';
 
-function childrenOf(value: Value | undefined): Value[] {
-  if (value?.tag !== SEQUENCE) throw unreadable();
-  const children: Value[] = [];
-  for (let at = 0; at < value.bytes.length; ) {
-    const child = readValue(value.bytes, at);
-    children.push(child.value);
-    at = child.end;
+/** Throws AskError for a key that takes too long to be read or used, and for what is no key that is known here. It is not encrypted. */
+export function refuseCostlyKey(der: Buffer): KeyForm {
+  refuseLargeKey(der.length);
+  const { value, end } = readValue(der, 0);
+  if (end !== der.length) throw unreadable();
+  const parts = childrenOf(value);
+  const [first, second, third] = parts;
+  if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) {
+    checkPublic(childrenOf(first), second);
+    return 'spki';
   }
-  return children;
+  if (first?.tag !== INTEGER) throw unreadable();
+  if (second?.tag === SEQUENCE && third?.tag === OCTET_STRING) {
+    checkPrivate(childrenOf(second), third.bytes);
+    return 'pkcs8';
+  }
+  if (second?.tag === OCTET_STRING) checkEcPrivate(parts);
+  else if (parts.length === 6) checkOldDsa(parts);
+  else if (parts.length === 2) checkRsa(parts);
+  else checkRsaPrivate(parts);
+  return 'other';
 }
 
-function oidOf(value: Value | undefined): string {
-  if (value?.tag !== OID) throw unreadable();
-  return value.bytes.toString('hex');
+export function refuseLargeKey(bytes: number): void {
+  if (bytes > MAX_KEY_BYTES) throw new AskError(`A key may have at most ${MAX_KEY_BYTES} bytes here, not ${bytes}`);
 }
 
-/** Of definite length, as DER has it. */
-function readValue(bytes: Buffer, at: number): { value: Value; end: number } {
-  const [tag, first] = [bytes[at], bytes[at + 1]];
-  if (tag === undefined || first === undefined) throw unreadable();
-  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-  const start = at + 2 + lengthBytes;
-  if (first === 0x80 || lengthBytes > 4 || start > bytes.length) throw unreadable();
-  const length = lengthBytes === 0 ? first : bytes.readUIntBE(at + 2, lengthBytes);
-  if (start + length > bytes.length) throw unreadable();
-  return { value: { tag, bytes: bytes.subarray(start, start + length) }, end: start + length };
+/** A JSON Web Key as JSON. Throws AskError, or what JSON.parse throws. */
+export function readJwk(json: Uint8Array): Record<string, unknown> {
+  if (json.byteLength > MAX_JWK_BYTES)
+    throw new AskError(`A JSON Web Key may have at most ${MAX_JWK_BYTES} bytes here, not ${json.byteLength}`);
+  const jwk: unknown = JSON.parse(Buffer.from(json).toString());
+  refuseCostlyJwk(jwk);
+  return jwk as Record<string, unknown>;
 }
 
-function integer(value: Value | undefined): number {
-  if (value?.tag !== INTEGER || value.bytes.length === 0 || value.bytes.length > MAX_INTEGER_BYTES) throw unreadable();
-  return value.bytes.readUIntBE(0, value.bytes.length);
+/** Throws AskError for a JSON Web Key that takes too long to be used, whatever type it says it has. */
+export function refuseCostlyJwk(jwk: unknown): void {
+  if (typeof jwk !== 'object' || jwk === null) throw new AskError('A JSON Web Key must be an object');
+  const bits = new Map(Object.entries(jwk).map(([name, value]) => [name, bitsOfText(value)]));
+  const of = (name: string): number => bits.get(name) ?? 0;
+  for (const name of ['x', 'y']) refuseLargeNumber('a key of a curve', name, of(name), MAX_EC_BITS);
+  if (bits.has('n')) checkRsaBits(of);
+  else refuseLargeNumber('a key of a curve', 'd', of('d'), MAX_EC_BITS);
+  for (const name of RSA_NAMES) refuseLargeNumber('an RSA key', name, of(name), MAX_RSA_BITS);
 }
 
-function unreadable(): AskError {
-  return new AskError('The form of the key cannot be read');
+/** What is no text is no number: Web Crypto would make text of a list. */
+function bitsOfText(value: unknown): number {
+  if (typeof value !== 'string') return typeof value === 'object' && value !== null ? Infinity : 0;
+  const bytes = Buffer.from(value, 'base64url');
+  const start = bytes.findIndex((byte) => byte !== 0);
+  // What is no base64 might be read in another way elsewhere.
+  const plain = /^[\w+/-]*={0,2}$/.test(value);
+  return 8 * (plain ? bytes.length - Math.max(start, 0) : value.length);
+}
+
+function checkPublic([id, parameters]: Value[], key: Value): void {
+  const kind = kindOf(id);
+  checkParameters(kind, parameters);
+  if (kind === 'ec' || kind === 'fixed') return;
+  // The first byte says how many bits of the last are none.
+  const number = readValue(key.bytes, 1).value;
+  if (kind === 'rsa') checkRsa(childrenOf(number));
+  else
+    refuseLargeNumber(`a ${kind.toUpperCase()} key`, 'y', bitsOf(number), kind === 'dsa' ? MAX_DSA_BITS : MAX_DH_BITS);
+}
+
+function checkPrivate([id, parameters]: Value[], key: Buffer): void {
+  const kind = kindOf(id);
+  checkParameters(kind, parameters);
+  if (kind === 'fixed') return;
+  const { value } = readValue(key, 0);
+  if (kind === 'rsa') checkRsaPrivate(childrenOf(value));
+  else if (kind === 'ec') checkEcPrivate(childrenOf(value));
+  else if (kind === 'dsa') refuseLargeNumber('a DSA key', 'x', bitsOf(value), MAX_DSA_EXPONENT_BITS);
+  else refuseLargeNumber('a DH key', 'x', bitsOf(value), MAX_DH_BITS);
+}
+
+function kindOf(id: Value | undefined): Kind {
+  const oid = oidOf(id);
+  const kind = Object.hasOwn(KINDS, oid) ? KINDS[oid] : undefined;
+  if (kind === undefined) throw new AskError('Keys of this algorithm are not supported in the sandbox');
+  return kind;
+}
+
+function checkParameters(kind: Kind, parameters: Value | undefined): void {
+  // Curves have names: what computing on another one takes is not known.
+  if (kind === 'ec' && parameters?.tag !== OID) throw new AskError('The curve of an EC key must be given by its name');
+  if (kind === 'dsa') checkDsaGroup(childrenOf(parameters));
+  if (kind === 'dh') checkDhGroup(childrenOf(parameters));
+}
+
+function checkDsaGroup([p, q, g]: Value[]): void {
+  refuseLargeNumber('a DSA key', 'p', bitsOf(p), MAX_DSA_BITS);
+  refuseLargeNumber('a DSA key', 'q', bitsOf(q), MAX_DSA_EXPONENT_BITS);
+  refuseLargeNumber('a DSA key', 'g', bitsOf(g), MAX_DSA_BITS);
+}
+
+/** `p, g` and a length, or with X9.42 `p, g, q`, another and what they were made of. */
+function checkDhGroup(values: Value[]): void {
+  for (const value of values) {
+    if (value.tag === INTEGER) refuseLargeNumber('a DH key', 'each number', bitsOf(value), MAX_DH_BITS);
+    else if (value.tag === SEQUENCE) checkDhGroup(childrenOf(value).filter(({ tag }) => tag === INTEGER));
+    else throw unreadable();
+  }
+}
+
+/** The form of OpenSSL: version, p, q, g, y, x. */
+function checkOldDsa([, p, q, g, y, x]: Value[]): void {
+  checkDsaGroup([p, q, g] as Value[]);
+  refuseLargeNumber('a DSA key', 'y', bitsOf(y), MAX_DSA_BITS);
+  refuseLargeNumber('a DSA key', 'x', bitsOf(x), MAX_DSA_EXPONENT_BITS);
+}
+
+function checkEcPrivate([, number, ...others]: Value[]): void {
+  refuseLargeNumber('a key of a curve', 'd', 8 * octetsOf(number).length, MAX_EC_BITS);
+  const parameters = others.find(({ tag }) => tag === 0xa0);
+  if (parameters !== undefined) checkParameters('ec', readValue(parameters.bytes, 0).value);
+}
+
+function checkRsaPrivate([version, ...numbers]: Value[]): void {
+  if (numbers.length !== RSA_NAMES.length || version?.tag !== INTEGER || !version.bytes.equals(Buffer.of(0)))
+    throw new AskError('An RSA key must have two primes and version 0: its form cannot be read');
+  checkRsa(numbers);
+}
+
+function checkRsa(numbers: Value[]): void {
+  const bits = new Map<string, number>(RSA_NAMES.slice(0, numbers.length).map((name, i) => [name, bitsOf(numbers[i])]));
+  checkRsaBits((name) => bits.get(name) ?? 0);
+}
+
+function checkRsaBits(of: (name: RsaName) => number): void {
+  const modulus = of('n');
+  if (modulus > MAX_RSA_BITS)
+    throw new AskError(`A key of RSA may have a modulus of at most ${MAX_RSA_BITS} bits here, not ${modulus}`);
+  refuseLargeNumber('an RSA key', 'e', of('e'), MAX_RSA_EXPONENT_BITS);
+  refuseLargeNumber('an RSA key of its length', 'd', of('d'), modulus);
+  for (const name of ['p', 'q', 'dp', 'dq', 'qi'] as const)
+    refuseLargeNumber('an RSA key of its length', name, of(name), Math.ceil(modulus / 2) + PRIME_SLACK_BITS);
+}
+
+function refuseLargeNumber(key: string, name: string, bits: number, max: number): void {
+  if (bits > max) throw new AskError(`In ${key}, ${name} may have at most ${max} bits here, not ${bits}`);
 }

@@ -68,7 +68,11 @@ export class KeyObject {
   }
 
   equals(other: unknown): boolean {
-    return other instanceof KeyObject && other.type === this.type && Buffer.from(this.#bytes).equals(other.bytes());
+    return (
+      other instanceof KeyObject &&
+      other.type === this.type &&
+      Buffer.from(this.#bytes).equals(Buffer.from(other.bytes()))
+    );
   }
 }
 
