@@ -40,8 +40,11 @@ it.runIf(process.platform === 'linux')('nothing of them stays in the sandbox pro
   const options = { isolateKey: 'dc_timers:1', cpuMs: 300_000, wallMs: 600_000, account: { maxTimersPerRun: 500 } };
   await world.unharmed(() =>
     expectNothingKept(5, async () => {
-      const { host } = await sandbox.run(component, { ...options, event: { asked: 50_000 } });
-      expect(host.data()).toEqual([[500, 'LimitError']]);
+      let ran;
+      // Where the machine is full an isolate may be taken for stuck with what an earlier run left: the next one is innocent, and made again.
+      do ran = await sandbox.run(component, { ...options, event: { asked: 50_000 } });
+      while (!ran.outcome.ok && ran.outcome.innocent);
+      expect([ran.outcome, ran.host.data()]).toEqual([expect.objectContaining({ ok: true }), [[500, 'LimitError']]]);
     }),
   );
 });
