@@ -1,6 +1,11 @@
 import { createTenantTurns, HeadwaterError, LIMITS } from '@headwater/shared';
 
-type CountLimit = 'maxWaitingImports' | 'maxTracesPerTenant' | 'maxDeletionsPerTenant' | 'maxSourceChangesPerTenant';
+type CountLimit =
+  | 'maxComponentFetchesPerTenant'
+  | 'maxWaitingImports'
+  | 'maxTracesPerTenant'
+  | 'maxDeletionsPerTenant'
+  | 'maxSourceChangesPerTenant';
 
 export interface BoundedTurns {
   /** Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`: after it, before the next. */

@@ -12,6 +12,7 @@ import {
 } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
+import { type BoundedTurns, createBoundedTurns } from '../bounded-turns.ts';
 import type { Principal } from '../contract-base.ts';
 import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
 import { createComponent, keepComponent, type NewComponent } from '../store/create-component.ts';
@@ -48,12 +49,18 @@ const BUNDLE_FORMAT = 1;
 
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
+  const fetches = createBoundedTurns(
+    'maxComponentFetchesPerTenant',
+    'components by URL',
+    LIMITS.componentFetchesAtOnce,
+  );
+  const codeOf = (who: Principal, choice: ComponentChoice) => readCode(options, fetches, who, choice);
   return {
     async prepare(who, choice, use) {
-      const code = await codeOf(options, who, choice);
+      const code = await codeOf(who, choice);
       return withPrepared(options, { who, code, use }, (prepared) => Promise.resolve(prepared));
     },
-    save: async (who, choice, use) => saveCode(options, who, await codeOf(options, who, choice), use),
+    save: async (who, choice, use) => saveCode(options, who, await codeOf(who, choice), use),
     async saveFiles(who, component) {
       const code = { text: component.files[component.entry] ?? '', component };
       return saveCode(options, who, code);
@@ -148,7 +155,12 @@ async function load(options: SaveOptions, preparation: Preparation, built: Built
   };
 }
 
-async function codeOf(options: SaveOptions, who: Principal, choice: ComponentChoice): Promise<Code> {
+async function readCode(
+  options: SaveOptions,
+  fetches: BoundedTurns,
+  who: Principal,
+  choice: ComponentChoice,
+): Promise<Code> {
   const { componentCode, componentUrl } = choice;
   if (componentCode !== undefined) {
     const name = fileNameOf(componentUrl);
@@ -160,11 +172,13 @@ async function codeOf(options: SaveOptions, who: Principal, choice: ComponentCho
       fields: [{ path: 'component_code', message: 'Required where there is no component_url' }],
     });
   }
-  const component = await fetchComponent(
-    (request, signal, maxBytes) => options.fetch(who, request, signal, maxBytes),
-    (files) => options.builder.listMissingFiles(who.accountId, files),
-    componentUrl,
-  );
+  const fetch = () =>
+    fetchComponent(
+      (request, signal, maxBytes) => options.fetch(who, request, signal, maxBytes),
+      (files) => options.builder.listMissingFiles(who.accountId, files),
+      componentUrl,
+    );
+  const component = await fetches.run(who.accountId, fetch);
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 

@@ -16,6 +16,9 @@ export const COMPONENT_LIMITS = {
   /** Imports of one account that are under way, and that are kept when they have ended. */
   maxWaitingImports: 4,
   maxKeptImports: 20,
+  /** Components of one tenant whose files a node fetches from their URLs at the same time, and with those that wait for that. */
+  componentFetchesAtOnce: 2,
+  maxComponentFetchesPerTenant: 256,
   /** Imports that a node works on at the same time, one of each account. */
   importsAtOnce: 32,
   /** How long a node works on one import before it turns to the next. */

@@ -12,6 +12,7 @@ it('wait before they are built or found, not after, and the neighbour saves mean
   const { attacker, neighbour } = chain.world;
   const text = 'x'.repeat(20 * MB);
   await chain.publish({ name: 'huge', version: '1.0.0', files: { 'index.js': `module.exports = () => '${text}';` } });
+  await chain.publish({ name: 'small', version: '1.0.0', files: { 'index.js': 'module.exports = () => 1;' } });
   const code = `import huge from 'huge@1.0.0'; const end = Date.now() + ${LOADING_MS}; while (Date.now() < end);
     export default { name: 'Huge', key: 'of-huge', version: '1', run() { huge(); } };`;
   const save = () => attacker.api('POST', '/components', { component_code: code });
@@ -24,7 +25,7 @@ it('wait before they are built or found, not after, and the neighbour saves mean
       over++;
       return [status, body.data?.id ?? JSON.stringify(body)];
     });
-    const own = "import huge from 'huge@1.0.0'; export default { name: 'Own', version: '1', run() { huge(); } };";
+    const own = "import small from 'small@1.0.0'; export default { name: 'Own', version: '1', run() { small(); } };";
     const { status } = await neighbour.api('POST', '/components', { component_code: own });
     expect(status).toBe(200);
     expect(over).toBeLessThan(COUNT);
