@@ -178,7 +178,8 @@ async function readCode(
       (files) => options.builder.listMissingFiles(who.accountId, files),
       componentUrl,
     );
-  const component = await fetches.run(who.accountId, fetch);
+  // A rest as long as it took: whoever has many at a time is served slower, not everybody else.
+  const component = await fetches.run(who.accountId, fetch, (tookMs) => tookMs);
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 
