@@ -2,36 +2,27 @@ import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createHistory, type History } from '../engine/src/nodes/history.ts';
 import { wasCommitted } from '../engine/src/store/add-history.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
-import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import type { Database } from '../engine/src/store/database.ts';
+import { type CutOffDatabase, startCutOffDatabase } from './support/cut-off-database.ts';
+import type { CuttingProxy } from './support/cutting-proxy.ts';
+import type { TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';
 
+let world: CutOffDatabase;
 let database: TestDatabase;
 let proxy: CuttingProxy;
 let cutOff: Database;
-const ends: (() => Promise<void>)[] = [];
 let history: History;
 let accountId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  world = await startCutOffDatabase();
+  ({ database } = world);
 });
-afterAll(async () => {
-  await Promise.all(ends.map((end) => end()));
-  await database.drop();
-});
+afterAll(() => world.stop());
 beforeEach(async () => {
-  // Queries of a connection that has made them before have no words.
-  proxy = await startCuttingProxy(database.url);
-  cutOff = openDatabase({ url: proxy.url, maxConnections: 2 });
-  const [through, db] = [proxy, cutOff];
-  // A client that has lost its connection takes seconds to end.
-  ends.push(async () => {
-    await db.close();
-    await through.stop();
-  });
+  ({ proxy, cutOff } = await world.connect());
   accountId = await insertAccount(database.db.sql);
   const limits = { defaultBytes: 1024 ** 3, defaultDays: 0, onCut: () => undefined };
   history = createHistory({ sql: cutOff.sql, ...limits, nowMs: () => LIMITS.historyPartMs, log: testLog });

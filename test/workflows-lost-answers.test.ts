@@ -3,38 +3,29 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../engine/src/contract-base.ts';
 import type { Sources } from '../engine/src/contract.ts';
 import { createWorkflow } from '../engine/src/store/create-workflow.ts';
-import { type Database, openDatabase, type Sql } from '../engine/src/store/database.ts';
+import type { Database, Sql } from '../engine/src/store/database.ts';
 import { withSources } from '../engine/src/workflows/deploy-sources.ts';
 import type { Trigger } from '../engine/src/workflows/deployment.ts';
-import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { type CutOffDatabase, startCutOffDatabase } from './support/cut-off-database.ts';
+import type { CuttingProxy } from './support/cutting-proxy.ts';
+import type { TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
+let world: CutOffDatabase;
 let database: TestDatabase;
 let proxy: CuttingProxy;
 let cutOff: Database;
 let who: Principal;
 let deleted: string[];
-const ends: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  world = await startCutOffDatabase();
+  ({ database } = world);
 });
-afterAll(async () => {
-  await Promise.all(ends.map((end) => end()));
-  await database.drop();
-});
+afterAll(() => world.stop());
 beforeEach(async () => {
-  // Queries of a connection that has made them before have no words.
-  proxy = await startCuttingProxy(database.url);
-  cutOff = openDatabase({ url: proxy.url, maxConnections: 2 });
-  const [through, db] = [proxy, cutOff];
-  // A client that has lost its connection takes seconds to end.
-  ends.push(async () => {
-    await db.close();
-    await through.stop();
-  });
+  ({ proxy, cutOff } = await world.connect());
   const accountId = await insertAccount(database.db.sql);
   who = { accountId, userId: accountId } as Principal;
   deleted = [];

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { action, readSteps, untilExecutions } from './support/executions.ts';
+import { action, letTimePass, readSteps, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
-import { insertWorkflow, type WorkflowParts } from './support/workflow-rows.ts';
+import { insertTriggered, type WorkflowParts } from './support/workflow-rows.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
@@ -14,19 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => headwater.stop());
 
-async function workflow(parts: Omit<WorkflowParts, 'accountId'>) {
-  const made = await insertWorkflow(headwater.sql, { ...parts, accountId: headwater.accountId });
-  return { ...made, endpoint: `${headwater.url}/e/${made.endpointKey}` };
-}
+const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(headwater, parts);
 
 const LAST = { namespace: 'last', code: action('return steps.wait ?? null;') };
-
-/** The time of what waits has come. */
-async function letTimePass(id: string): Promise<void> {
-  await headwater.sql`update execution_waits set wake_at = now() where execution_id = ${id}`;
-  await headwater.sql`
-    select graphile_worker.add_job('wake-execution', json_build_object('executionId', ${id}::text), job_key => ${`wake:${id}`})`;
-}
 
 test('what resumes a run of a step that then fails resumes the one that is run in its stead', async () => {
   const answering = createServer((request, response) => {
@@ -50,7 +40,7 @@ test('what resumes a run of a step that then fails resumes the one that is run i
   const [failed] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
   answering.close();
   expect(failed?.steps).toMatchObject([{ status: 'failed' }]);
-  await letTimePass(failed?.id ?? '');
+  await letTimePass(headwater.sql, failed?.id ?? '');
   const [ended] = await untilExecutions(headwater.sql, id, 1);
   expect(ended).toMatchObject({ status: 'succeeded', steps: [{ runs: 2 }, { value: { $resume_data: { early: 3 } } }] });
 });
@@ -72,7 +62,7 @@ test('a run in the stead of one that failed is given the request that led to tha
   const [execution] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
   expect((await post(execution?.steps[0]?.exports.links.resume_url as string, { job: 'done' })).status).toBe(200);
   await eventually(async () => (await readSteps(headwater.sql, execution?.id ?? ''))[0]?.status === 'failed');
-  await letTimePass(execution?.id ?? '');
+  await letTimePass(headwater.sql, execution?.id ?? '');
   const [ended] = await untilExecutions(headwater.sql, id, 1);
   expect(ended?.steps[0]?.value).toEqual({ context: { n: 1 }, callback_request: { body: { job: 'done' } } });
 });

@@ -3,7 +3,7 @@ import { action, readExecutions, untilExecutions } from './support/executions.ts
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
-import { insertWorkflow, type WorkflowParts } from './support/workflow-rows.ts';
+import { insertTriggered, type WorkflowParts } from './support/workflow-rows.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
@@ -11,10 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => headwater.stop());
 
-async function workflow(parts: Omit<WorkflowParts, 'accountId'>) {
-  const made = await insertWorkflow(headwater.sql, { ...parts, accountId: headwater.accountId });
-  return { ...made, endpoint: `${headwater.url}/e/${made.endpointKey}` };
-}
+const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(headwater, parts);
 
 it('steps run one after the other, and each finds what those before it have exported and returned', async () => {
   const { id, endpoint } = await workflow({

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { action, readSteps, untilExecutions } from './support/executions.ts';
+import { action, letTimePass, readSteps, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
-import { insertWorkflow, type WorkflowParts } from './support/workflow-rows.ts';
+import { insertTriggered, type WorkflowParts } from './support/workflow-rows.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
@@ -15,10 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => headwater.stop());
 
-async function workflow(parts: Omit<WorkflowParts, 'accountId'>) {
-  const made = await insertWorkflow(headwater.sql, { ...parts, accountId: headwater.accountId });
-  return { ...made, endpoint: `${headwater.url}/e/${made.endpointKey}` };
-}
+const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(headwater, parts);
 
 const LAST = { namespace: 'last', code: action('return steps.wait ?? null;') };
 const SUSPENDED = { namespace: 'wait', code: action('$.export("links", $.flow.suspend()); return "asked";') };
@@ -28,13 +25,6 @@ async function suspended(id: string) {
   const [execution] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
   const links = execution?.steps[0]?.exports.links as { resume_url: string; cancel_url: string };
   return { execution, ...links };
-}
-
-/** The time of what waits has come. */
-async function letTimePass(id: string): Promise<void> {
-  await headwater.sql`update execution_waits set wake_at = now() where execution_id = ${id}`;
-  await headwater.sql`
-    select graphile_worker.add_job('wake-execution', json_build_object('executionId', ${id}::text), job_key => ${`wake:${id}`})`;
 }
 
 it('a delay holds nothing but rows, and the workflow goes on after it', async () => {
@@ -96,7 +86,7 @@ it('a suspended execution that nobody resumes goes on without data when its time
   const { id, endpoint } = await workflow({ steps: [SUSPENDED, LAST] });
   await post(endpoint, {});
   const { execution } = await suspended(id);
-  await letTimePass(execution?.id ?? '');
+  await letTimePass(headwater.sql, execution?.id ?? '');
   const [ended] = await untilExecutions(headwater.sql, id, 1, ['succeeded']);
   expect(ended?.steps[1]?.value).not.toHaveProperty('$resume_data');
   expect(ended?.steps.map(({ status }) => status)).toEqual(['done', 'done']);
@@ -288,7 +278,7 @@ it('a step that fails is tried again as often as the settings say, and those bef
     expect(waiting.seconds).toBeGreaterThan(runs === 1 ? 3.5 : 15);
     expect(waiting.seconds).toBeLessThan(runs === 1 ? 6.5 : 25);
     expect((await readSteps(headwater.sql, waiting.execution_id))[1]).toMatchObject({ status: 'failed', runs });
-    await letTimePass(waiting.execution_id);
+    await letTimePass(headwater.sql, waiting.execution_id);
   }
   const [execution] = await untilExecutions(headwater.sql, id, 1, ['failed']);
   expect(execution).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('run 3') } });

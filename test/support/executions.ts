@@ -98,3 +98,10 @@ export function action(body: string, props = ''): string {
   return `export default { name: "Step", version: "0.0.1", type: "action", props: { ${props} },
     async run({ steps, $ }) { ${body} } };`;
 }
+
+/** The time of what waits has come. */
+export async function letTimePass(sql: Headwater['sql'], id: string): Promise<void> {
+  await sql`update execution_waits set wake_at = now() where execution_id = ${id}`;
+  await sql`
+    select graphile_worker.add_job('wake-execution', json_build_object('executionId', ${id}::text), job_key => ${`wake:${id}`})`;
+}

@@ -3,6 +3,7 @@ import { newId, randomToken } from '@headwater/shared';
 import type { Step, Trigger } from '../../engine/src/workflows/deployment.ts';
 import type { WorkflowSettings } from '../../engine/src/contract-workflows.ts';
 import type { Sql } from '../../engine/src/store/database.ts';
+import type { Headwater } from './headwater.ts';
 
 export interface StepSource {
   namespace: string;
@@ -46,6 +47,15 @@ export async function insertWorkflow(sql: Sql, parts: WorkflowParts): Promise<In
   const triggers: Trigger[] = [{ id: triggerId, type: 'http', customResponse }];
   const deploymentId = await insertDeployment(sql, id, { ...parts, triggers });
   return { id, deploymentId, endpointKey };
+}
+
+/** The same in the account of a running system, with the URL that it is triggered at. */
+export async function insertTriggered(
+  hw: Pick<Headwater, 'sql' | 'accountId' | 'url'>,
+  parts: Omit<WorkflowParts, 'accountId'>,
+): Promise<InsertedWorkflow & { endpoint: string }> {
+  const made = await insertWorkflow(hw.sql, { ...parts, accountId: hw.accountId });
+  return { ...made, endpoint: `${hw.url}/e/${made.endpointKey}` };
 }
 
 /** One more version, which is the current one from now on. */
