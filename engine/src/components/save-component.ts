@@ -46,6 +46,8 @@ export interface Saver extends Pick<Components, 'save'> {
 
 /** Counts the ways in which bundles have been made; a change that makes old ones unfit to be used again adds one. */
 const BUNDLE_FORMAT = 1;
+/** After fetching from a URL that was slow: it cost nobody else anything. */
+const MAX_REST_MS = 1_000;
 
 /** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
 export function createSaver(options: SaveOptions): Saver {
@@ -179,7 +181,7 @@ async function readCode(
       componentUrl,
     );
   // A rest as long as it took: whoever has many at a time is served slower, not everybody else.
-  const component = await fetches.run(who.accountId, fetch, (tookMs) => tookMs);
+  const component = await fetches.run(who.accountId, fetch, (tookMs) => Math.min(tookMs, MAX_REST_MS));
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 
