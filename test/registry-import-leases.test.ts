@@ -74,7 +74,7 @@ test('whoever has lost the turn to another one begins, records, gives back and e
 
   // What was counted for a build that found no room is its own to take back.
   expect(await beginComponent(sql, holder)).toMatchObject({ path: FIRST, attempts: 2 });
-  await giveBackAttempt(sql, late.id, FIRST);
+  await giveBackAttempt(sql, { importId: late.id, path: FIRST, waitsForPackages: false });
   await recordImported(sql, holder, { path: FIRST, componentId: 'sc_new' });
   await releaseImport(sql, holder, { kind: 'waits', restSeconds: 0 });
   expect(await rows(id)).toMatchObject({

@@ -6,7 +6,7 @@ import type { ComponentRecord, Components, ImportedComponent, Imports, Registry 
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
-import { beginComponent, giveBackAttempt } from '../store/registry-import-files.ts';
+import { beginComponent, type BegunComponent, giveBackAttempt } from '../store/registry-import-files.ts';
 import {
   claimImport,
   type ClaimedImport,
@@ -140,7 +140,7 @@ function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promis
 
 /**
  * Each component is begun at most LIMITS.maxImportAttempts times: one that ends its node whenever it is begun fails, and those after it
- * have their turn. An account whose builds find no room rests, and others go on. False where the node has none for anybody.
+ * have their turn. An account whose builds find no room, or no packages, rests, and others go on. False where the node has none for anybody.
  */
 async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStopping: () => boolean): Promise<boolean> {
   const { sql, log } = options;
@@ -156,13 +156,13 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
         return true;
       }
       const { path, attempts } = begun;
-      const result = attempts > LIMITS.maxImportAttempts ? abandoned(path) : await importOne(options, claimed, path);
+      const result = attempts > LIMITS.maxImportAttempts ? abandoned(path) : await importOne(options, claimed, begun);
       if (typeof result === 'object') {
         await recordImported(sql, claimed, result);
         continue;
       }
-      await giveBackAttempt(sql, claimed.id, path);
-      if (result === 'UNAVAILABLE') return false;
+      await giveBackAttempt(sql, { importId: claimed.id, path, waitsForPackages: result === 'no-packages' });
+      if (result === 'node-full') return false;
       end = { kind: 'waits', restSeconds: LIMITS.importRestMs / 1_000 };
       return true;
     }
@@ -178,12 +178,14 @@ function abandoned(path: string): ImportedComponent {
   return { path, error: { code: 'RUN_ABANDONED', message, errors: [] } };
 }
 
-/** A code where it has to be tried again. */
+/** Why it has to be tried again. */
+type Later = 'account-full' | 'node-full' | 'no-packages';
+
 async function importOne(
   { sql, components, saveFiles, registry, builder, log }: ImportOptions,
   { id, scope, ...who }: ClaimedImport,
-  path: string,
-): Promise<ImportedComponent | 'RATE_LIMITED' | 'UNAVAILABLE'> {
+  { path, waitedMs }: BegunComponent,
+): Promise<ImportedComponent | Later> {
   try {
     const list = (component: ComponentFiles) => builder.listMissingFiles(who.accountId, component);
     const files = await collectFiles(createStoredFiles(sql, id), path, list);
@@ -200,7 +202,12 @@ async function importOne(
       log.error({ err: error, import: id, path }, 'a component could not be imported');
       return { path, error: { code: 'INTERNAL', message: 'Something went wrong on our side', errors: [] } };
     }
-    if (error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE') return error.code;
+    if (error.code === 'RATE_LIMITED') return 'account-full';
+    if (error.code === 'UNAVAILABLE') {
+      // Only what packages wait for has a time.
+      if (error.retryAfterSeconds === undefined) return 'node-full';
+      if (waitedMs < LIMITS.importPatienceMs) return 'no-packages';
+    }
     const errors = error.fields.slice(0, MAX_ERRORS).map(cleaned);
     return { path, error: { code: error.code, message: short(error.message), errors } };
   }

@@ -32,27 +32,42 @@ export async function insertImportFiles(
   }
 }
 
-/** Counts an attempt at the first component that is not through; undefined where all are, or the turn was lost. */
+export interface BegunComponent {
+  path: string;
+  attempts: number;
+  /** Since packages could not be had for it first; 0 where they could. */
+  waitedMs: number;
+}
+
+/**
+ * Counts an attempt at the first component that is not through, one that waits for nothing before those that do; undefined where all
+ * are, or the turn was lost.
+ */
 export async function beginComponent(
   sql: Sql,
   { id: importId, turnAt }: ImportTurn,
-): Promise<{ path: string; attempts: number } | undefined> {
-  const [row] = await sql<{ path: string; attempts: number }[]>`
+): Promise<BegunComponent | undefined> {
+  const [row] = await sql<BegunComponent[]>`
     update registry_import_files set attempts = attempts + 1
     where import_id = ${importId} and path = (
       select f.path from registry_import_files f
       where f.import_id = ${importId} and f.is_component and not exists (
         select from registry_import_results r where r.import_id = f.import_id and r.path = f.path)
-      order by f.path limit 1)
+      order by f.waits_since nulls first, f.path limit 1)
       and exists (select from registry_imports where id = ${importId} and turn_at = ${turnAt}::text::timestamptz)
-    returning path, attempts`;
+    returning path, attempts, coalesce(extract(epoch from now() - waits_since)::float8 * 1000, 0) as "waitedMs"`;
   return row;
 }
 
-/** For an attempt that found no room: it does not count, whoever has the import by now. */
-export async function giveBackAttempt(sql: Sql, importId: string, path: string): Promise<void> {
+/** For an attempt that found no room, or no packages: it does not count, whoever has the import by now. */
+export async function giveBackAttempt(
+  sql: Sql,
+  { importId, path, waitsForPackages }: { importId: string; path: string; waitsForPackages: boolean },
+): Promise<void> {
   await sql`
-    update registry_import_files set attempts = attempts - 1 where import_id = ${importId} and path = ${path}`;
+    update registry_import_files set attempts = attempts - 1,
+      waits_since = case when ${waitsForPackages} then coalesce(waits_since, now()) else waits_since end
+    where import_id = ${importId} and path = ${path}`;
 }
 
 /** Bytes, by path, of those files that are there. */

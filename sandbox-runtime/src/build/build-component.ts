@@ -32,6 +32,7 @@ const GRACE_MS = 1_000;
 /** Bytes: half a millisecond. */
 const HASHED_AT_ONCE = 512 * 1024;
 const MAX_NAMED_CHARS = 1_000;
+const RETRY_AFTER_S = 10;
 /** The reason comes first; what follows is stacks. */
 const MAX_LOGGED_CHARS = 300;
 
@@ -94,7 +95,8 @@ export async function findMissingFiles(
 
 /**
  * Fetches the packages and bundles the component with them, each in a process of its own. Once more where the cache was cut down
- * between the two, which is another build's doing. Throws as `bundleAlone`.
+ * between the two, which is another build's doing. Throws UNAVAILABLE also where the packages cannot be had at the moment, with
+ * the seconds after which it is worth another try.
  */
 export async function bundleWithPackages(
   context: BuildContext,
@@ -102,7 +104,17 @@ export async function bundleWithPackages(
   build: PackageBuild,
 ): Promise<BuildOutcome> {
   const first = await fetchAndBundle(context, tenantId, build);
-  return first.isLost === true ? fetchAndBundle(context, tenantId, build) : first;
+  if (first.isLost !== true) return first;
+  const second = await fetchAndBundle(context, tenantId, build);
+  if (second.isLost === true) throw unavailable(context, 'the cache was cut down before they could be read');
+  return second;
+}
+
+/** The operator's to know as well: it is the registry, or the disk of this node. */
+function unavailable({ log }: BuildContext, reason: string): HeadwaterError {
+  log('warn', 'The packages of a component cannot be had', { reason: reason.slice(0, MAX_LOGGED_CHARS) });
+  const message = `The packages of the component cannot be had at the moment: ${reason}`;
+  return new HeadwaterError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S });
 }
 
 async function fetchAndBundle(
@@ -124,6 +136,7 @@ async function fetchAndBundle(
   if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };
   const result = fetched.answer;
   if (!result.ok) {
+    if (result.mayPass === true) throw unavailable(context, result.reason);
     const message = `The packages cannot be used: ${result.reason}`;
     const errors: FieldError[] = [{ path: 'component_code', message }];
     return failedBuild({ errors, ...(result.limit === undefined ? {} : { limit: result.limit }) });

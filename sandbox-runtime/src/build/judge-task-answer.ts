@@ -43,16 +43,15 @@ export function areMissingFiles(answer: unknown): answer is MissingFile[] {
 
 export function isFetchAnswer(answer: unknown): answer is FetchAnswer {
   if (!isObject(answer)) return false;
-  const { ok, bytes, reason, limit } = answer;
+  const { ok, bytes, reason, limit, mayPass } = answer;
   if (!Number.isSafeInteger(bytes) || Number(bytes) < 0) return false;
-  return ok === true || (ok === false && isText(reason) && isBuildLimit(limit));
+  return ok === true || (ok === false && isText(reason) && isBuildLimit(limit) && isFlag(mayPass));
 }
 
 export function isTreeAnswer(answer: unknown): answer is TreeAnswer {
   if (!isObject(answer)) return false;
   const { ok, errors, limit, isLost } = answer;
-  if (ok === false)
-    return areErrors(errors) && isBuildLimit(limit) && (isLost === undefined || typeof isLost === 'boolean');
+  if (ok === false) return areErrors(errors) && isBuildLimit(limit) && isFlag(isLost);
   return ok === true && isStorable(answer['sourceMap']) && areDependencies(answer['dependencies']);
 }
 
@@ -102,6 +101,10 @@ function areTexts(value: unknown): value is string[] {
 /** The database takes no NUL. */
 function isStorable(value: unknown): value is string {
   return isText(value) && !value.includes('\0');
+}
+
+function isFlag(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean';
 }
 
 function isText(value: unknown): value is string {

@@ -25,6 +25,8 @@ export const COMPONENT_LIMITS = {
   importTurnMs: 5_000,
   /** How long an account's imports rest where its builds find no room. */
   importRestMs: 10_000,
+  /** How long a component of an import waits for packages that cannot be had; afterwards that is what became of it. */
+  importPatienceMs: 600_000,
   /** How often one component of an import is begun, where its node ends each time. */
   maxImportAttempts: 3,
   /**

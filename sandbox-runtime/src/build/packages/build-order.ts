@@ -35,4 +35,12 @@ export interface FetchOrder {
  * Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at the import that led to it.
  * `bytes`: that it downloaded into the cache.
  */
-export type FetchAnswer = { bytes: number } & ({ ok: true } | { ok: false; reason: string; limit?: ExceededLimit });
+export type FetchAnswer = { bytes: number } & ({ ok: true } | FetchFailure);
+
+/** `mayPass`: the packages are not the reason, and the same order may succeed later. */
+export interface FetchFailure {
+  ok: false;
+  reason: string;
+  limit?: ExceededLimit;
+  mayPass?: boolean;
+}

@@ -62,7 +62,7 @@ async function unpackInto(
 
 /** The cache was cut down for another build since it was fetched. */
 function lostError({ root, name, version }: PlacedPackage): FieldError {
-  const message = `Cannot resolve ${JSON.stringify(root)}: ${name}@${version}: it was lost: try again`;
+  const message = `Cannot resolve ${JSON.stringify(root)}: ${name}@${version}: it was lost`;
   return { path: 'component_code', message };
 }
 

@@ -1,18 +1,14 @@
 import { parseSpecifier, type PackageSpecifier } from '../specifier.ts';
-import type { ExceededLimit } from '@headwater/shared';
-import type { FetchOrder } from './build-order.ts';
+import type { FetchFailure, FetchOrder } from './build-order.ts';
 import { createDownloadBudget } from './download-budget.ts';
-import { BuildLimitError, PackageError } from './package-error.ts';
+import { BuildLimitError, PackageError, PackagesUnavailableError } from './package-error.ts';
 import { openPackageCache, type PackageCache } from './package-cache.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { type PackageTree, type PlacedPackage, resolveTree } from './resolve-tree.ts';
 import { isStoredTree } from './stored-tree.ts';
 
 /** `bytes`: that were downloaded into the cache. */
-export type FetchResult = { bytes: number } & (
-  | { ok: true; tree: PackageTree }
-  | { ok: false; reason: string; limit?: ExceededLimit }
-);
+export type FetchResult = { bytes: number } & ({ ok: true; tree: PackageTree } | FetchFailure);
 
 /** Finds the packages that the imports need, and brings into the cache what of them is not there. */
 export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
@@ -37,6 +33,8 @@ export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
       await cache.discardWritten();
       return { ok: false, reason: error.message, limit: error.limit, bytes: 0 };
     }
+    if (error instanceof PackagesUnavailableError)
+      return { ok: false, reason: error.message, mayPass: true, bytes: budget.used };
     if (!(error instanceof PackageError)) throw error;
     return { ok: false, reason: error.message, bytes: budget.used };
   }

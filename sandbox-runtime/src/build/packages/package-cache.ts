@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PackageError } from './package-error.ts';
+import { PackagesUnavailableError } from './package-error.ts';
 
 /** Folders of the cache. Only `tarballs` outlives the time for which the registry is believed. */
 export const CACHE_FOLDERS = ['tarballs', 'packuments', 'trees'] as const;
@@ -13,7 +13,7 @@ export const CACHE_FOLDERS = ['tarballs', 'packuments', 'trees'] as const;
  */
 export interface PackageCache {
   readTarball(integrity: string): Promise<Buffer | undefined>;
-  /** Throws PackageError where it cannot be written: the process that bundles has it from here. */
+  /** Throws PackagesUnavailableError where it cannot be written: the process that bundles has it from here. */
   writeTarball(integrity: string, bytes: Buffer): Promise<void>;
   readJson<T>(folder: JsonFolder, key: string, isOfForm: (value: unknown) => value is T): Promise<T | undefined>;
   /** Where it cannot be written, it is made again next time. */
@@ -42,7 +42,7 @@ export function openPackageCache(dir: string, trustMs: number): PackageCache {
     },
     async writeTarball(integrity, bytes) {
       await write(tarballPath(integrity), bytes).catch((cause: NodeJS.ErrnoException) => {
-        throw new PackageError(`it cannot be stored on the disk of this node (${cause.code})`, { cause });
+        throw new PackagesUnavailableError(`they cannot be stored on the disk of this node (${cause.code})`, { cause });
       });
     },
     async readJson(folder, key, isOfForm) {

@@ -1,5 +1,5 @@
 import type { DownloadBudget } from './download-budget.ts';
-import { BuildLimitError, PackageError } from './package-error.ts';
+import { BuildLimitError, PackageError, PackagesUnavailableError } from './package-error.ts';
 import { createLimiter } from './limiter.ts';
 import { isPackument, type Packument, readPackument } from './manifest.ts';
 import { isIntact, type PackageCache } from './package-cache.ts';
@@ -14,7 +14,10 @@ export interface RegistryOptions {
   signal: AbortSignal;
 }
 
-/** The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError once the budget is spent. */
+/**
+ * The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError once the budget is spent, and
+ * PackagesUnavailableError where the registry does not work, or what it answers cannot be stored.
+ */
 export interface Registry {
   /** Throws PackageError where there is no such package. */
   packument(name: string): Promise<Packument>;
@@ -26,6 +29,9 @@ const MAX_REQUESTS = 8;
 const ATTEMPTS = 3;
 const RETRY_MS = 300;
 const MAX_REDIRECTS = 3;
+/** Until an answer begins. */
+const MAX_SILENCE_MS = 15_000;
+const TOO_MANY_REQUESTS = 429;
 const ACCEPT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8';
 
 export function createRegistry(options: RegistryOptions): Registry {
@@ -83,21 +89,12 @@ function tarballUrl(registry: string, name: string, address: string): string {
   return `${registry}${name}/-/${url.pathname.split('/').at(-1) ?? ''}`;
 }
 
-class HttpError extends PackageError {
-  readonly mayPass: boolean;
-
-  constructor(message: string, mayPass: boolean) {
-    super(message);
-    this.mayPass = mayPass;
-  }
-}
-
 async function retrying<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
-      if (signal.aborted || attempts === ATTEMPTS || !(error instanceof HttpError) || !error.mayPass) throw error;
+      if (signal.aborted || attempts === ATTEMPTS || !(error instanceof PackagesUnavailableError)) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS * attempts));
     }
   }
@@ -123,14 +120,16 @@ async function get(url: string, bounds: DownloadBounds): Promise<Buffer> {
 
 async function download(url: string, bounds: DownloadBounds): Promise<Buffer> {
   const response = await follow(url, bounds.signal);
-  if (response.status === 404) throw new HttpError('there is no such package in the registry', false);
-  if (!response.ok || response.body === null)
-    throw new HttpError(`the registry answered with status ${response.status}`, response.status >= 500);
+  const { status } = response;
+  if (status === 404) throw new PackageError('there is no such package in the registry');
+  if (status >= 500 || status === TOO_MANY_REQUESTS)
+    throw new PackagesUnavailableError(`the registry answered with status ${status}`);
+  if (!response.ok || response.body === null) throw new PackageError(`the registry answered with status ${status}`);
   try {
     return await readBody(response.body, announcedBytes(response), bounds);
   } catch (cause) {
     if (cause instanceof PackageError || cause instanceof BuildLimitError) throw cause;
-    throw new HttpError('the registry broke off its answer', true);
+    throw new PackagesUnavailableError('the registry broke off its answer', { cause });
   } finally {
     // Where it is not wanted any more.
     await response.body.cancel().catch(() => undefined);
@@ -171,28 +170,43 @@ function announcedBytes({ headers }: Response): number {
  */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   for (let hops = 0, at = url; hops <= MAX_REDIRECTS; hops++) {
-    const response = await fetch(at, { signal, redirect: 'manual', headers: { accept: ACCEPT } }).catch(noConnection);
+    const response = await ask(at, signal);
     const location = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || location === null) return response;
     await response.body?.cancel();
-    if (!URL.canParse(location, at)) throw new HttpError('the registry redirects to something that is no URL', false);
+    if (!URL.canParse(location, at)) throw new PackageError('the registry redirects to something that is no URL');
     const next = new URL(location, at);
     if (next.origin !== new URL(url).origin)
-      throw new HttpError('the registry redirects to another server, which is not followed', false);
+      throw new PackageError('the registry redirects to another server, which is not followed');
     at = next.href;
   }
-  throw new HttpError(`the registry redirects more than ${MAX_REDIRECTS} times`, false);
+  throw new PackageError(`the registry redirects more than ${MAX_REDIRECTS} times`);
 }
 
-function noConnection(cause: unknown): never {
-  const reason = (cause as { cause?: { code?: string } }).cause?.code ?? 'no connection';
-  throw new HttpError(`the registry cannot be reached (${reason})`, true);
+async function ask(url: string, signal: AbortSignal): Promise<Response> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+  try {
+    const init = {
+      signal: AbortSignal.any([signal, silence.signal]),
+      redirect: 'manual',
+      headers: { accept: ACCEPT },
+    } as const;
+    return await fetch(url, init);
+  } catch (cause) {
+    if (silence.signal.aborted)
+      throw new PackagesUnavailableError(`the registry did not answer for ${MAX_SILENCE_MS / 1_000} s`, { cause });
+    const reason = (cause as { cause?: { code?: string } }).cause?.code ?? 'no connection';
+    throw new PackagesUnavailableError(`the registry cannot be reached (${reason})`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw new PackageError('the registry answered with something that is not JSON');
+  } catch (cause) {
+    throw new PackagesUnavailableError('the registry answered with something that is not JSON', { cause });
   }
 }
