@@ -6,6 +6,18 @@ import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
 const runBoth = sameAsNode();
 const sandbox = sandboxForFile();
 
+test('twenty megabytes that no two bytes of are equal side by side are hashed', async () => {
+  const { outcome, host } = await sandbox.run(
+    withRun(`const data = new Uint8Array(20_000_000);
+    for (let i = 0; i < data.length; i++) data[i] = i;
+    this.$emit([...new Uint8Array(await crypto.subtle.digest('SHA-256', data))]);`),
+  );
+  const data = new Uint8Array(20_000_000);
+  for (let i = 0; i < data.length; i++) data[i] = i;
+  expect(outcome).toMatchObject({ ok: true });
+  expect(host.data()).toEqual([[...createHash('sha256').update(data).digest()]]);
+});
+
 test('what needs no randomness gives the bytes that Node gives', async () => {
   const { guest, node } = await runBoth({
     digest: async () => {

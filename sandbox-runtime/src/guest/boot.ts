@@ -5,11 +5,12 @@ import 'core-js/actual/btoa';
 import 'core-js/actual/dom-exception';
 import 'core-js/actual/structured-clone';
 import { Buffer } from 'buffer/';
-import type { BlockingReference, Bridge } from './bridge.ts';
+import type { AskOnce, BlockingReference, Bridge } from './bridge.ts';
 import { connectBridge } from './bridge-slot.ts';
 import { BUILTIN_FUNCTION } from './builtin-names.ts';
 import { makeBuiltins } from './builtins.ts';
 import { makeConsole, RunLog } from './console.ts';
+import { crossing } from './crossing.ts';
 import { GuestFetch } from './fetch.ts';
 import { Guest, type GuestParts } from './guest.ts';
 import { HostCalls } from './host-calls.ts';
@@ -38,14 +39,25 @@ type Dispatch = (kind: number, run: number, a: unknown, b: unknown, c: unknown, 
 // Memory of these is not counted by the isolate's limit, or opens a clock fine enough to read other processes by.
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'] as const;
 
-function bootGuest(post: Bridge['post'], ask: Bridge['ask'], dbGet: BlockingReference): Dispatch {
+function bootGuest(
+  post: Bridge['post'],
+  askOnce: AskOnce,
+  dbGet: BlockingReference,
+  wait: BlockingReference,
+): Dispatch {
   for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
   const blockingCall = dbGet.applySyncPromise;
   const runs = new RunTracker();
   const guarded = guardPosts(post, runs);
   const bridge: Bridge = {
     post: guarded.post,
-    ask,
+    ask: (kind, a, b, c) => {
+      for (;;) {
+        const answer = askOnce(kind, crossing(a), crossing(b), crossing(c));
+        if (answer !== undefined) return answer;
+        applyFunction(blockingCall, wait, [undefined, []]);
+      }
+    },
     dbGet: (run, key) => applyFunction(blockingCall, dbGet, [undefined, [run, key]]) as string,
   };
   const log = new RunLog(bridge, runs);

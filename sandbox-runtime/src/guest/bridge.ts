@@ -6,7 +6,10 @@ export interface Bridge {
   dbGet(run: number, key: string): string;
 }
 
-/** How the process hands over the blocking call; turned into a plain function before guest code runs. */
+/** Undefined where the process has others to serve first: to be asked again, when it was waited for. */
+export type AskOnce = (kind: number, a: unknown, b: unknown, c: unknown) => Uint8Array | string | undefined;
+
+/** How the process hands over what blocks; turned into plain functions before guest code runs. */
 export interface BlockingReference {
-  applySyncPromise(receiver: undefined, args: [number, string]): unknown;
+  applySyncPromise(receiver: undefined, args: [number, string] | []): unknown;
 }

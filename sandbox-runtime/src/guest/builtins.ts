@@ -3,6 +3,7 @@ import * as querystring from 'unenv/node/querystring';
 import { StringDecoder } from 'string_decoder/';
 import { loadLegacyUrl } from './node/legacy-url.ts';
 import { NODE_FACTS } from './node/node-facts.ts';
+import { applyFunction } from './intrinsics.ts';
 import type { Bridge } from './bridge.ts';
 import { type AvailableName, UNAVAILABLE_NAMES, type UnavailableName } from './builtin-names.ts';
 import { makeAssert } from './node/assert.ts';
@@ -121,14 +122,18 @@ function makeUrl(): Module {
   return { ...functions, URL, URLSearchParams };
 }
 
-/** The files of the run that asks. They go with it: nobody else has ever seen them. */
+const { get: getVolume, set: setVolume } = WeakMap.prototype;
+
+/** The files of the run that asks. They go with it: nobody else has ever seen them, nor the context of the run. */
 function makeVolumes(runs: RunTracker): () => Volume {
   const volumes = new WeakMap<RunContext, Volume>();
   return () => {
     const context = runs.current();
     if (context === undefined) throw new Error('Files can be used during a run only');
-    const volume = volumes.get(context) ?? new Volume(context.limits);
-    volumes.set(context, volume);
+    const found = applyFunction(getVolume, volumes, [context]) as Volume | undefined;
+    if (found !== undefined) return found;
+    const volume = new Volume(context.limits);
+    applyFunction(setVolume, volumes, [context, volume]);
     return volume;
   };
 }

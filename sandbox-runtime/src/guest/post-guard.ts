@@ -1,5 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { crossing } from './crossing.ts';
 import { limitError } from './limit-error.ts';
 import type { RunTracker } from './run-context.ts';
 
@@ -9,6 +10,7 @@ import type { RunTracker } from './run-context.ts';
  */
 export function guardPosts(post: Bridge['post'], runs: RunTracker): { post: Bridge['post']; reset(): void } {
   let sent = 0;
+  const pass: (...values: unknown[]) => void = post as (...values: unknown[]) => void;
   return {
     post(kind, run, a, b, c) {
       sent += 1;
@@ -17,8 +19,8 @@ export function guardPosts(post: Bridge['post'], runs: RunTracker): { post: Brid
         const value = runs.limits.maxCallsPerTurn + runs.limits.maxEmitsPerRun;
         if (sent > value) throw limitError({ name: 'maxCallsPerTurn', value, used: sent });
       }
-      if (c === undefined) post(kind, run, a, b);
-      else post(kind, run, a, b, c);
+      if (c === undefined) pass(kind, run, crossing(a), crossing(b));
+      else pass(kind, run, crossing(a), crossing(b), crossing(c));
     },
     reset() {
       sent = 0;

@@ -26,7 +26,7 @@ export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Ui
       case ASK.decodeUtf8:
         return decodeUtf8(data(b));
       case ASK.encodeUtf8:
-        return own(Buffer.from(String(a), 'utf8'));
+        return own(Buffer.from(text(a), 'utf8'));
       case ASK.zlib:
         return answerZlib(a, data(b));
       case ASK.nodeCrypto:
@@ -54,6 +54,11 @@ function decodeUtf8({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>)
 function hashName(name: unknown): string {
   if (typeof name !== 'string' || !HASHES.has(name)) throw new AskError('Digest method not supported');
   return name;
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new AskError('The data must be text');
+  return value;
 }
 
 function data(value: unknown): Uint8Array<ArrayBuffer> {

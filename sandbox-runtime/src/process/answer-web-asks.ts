@@ -10,6 +10,7 @@ import {
 } from 'node:zlib';
 import { ASK } from '../protocol/isolate-calls.ts';
 import { AskError } from './ask-error.ts';
+import { easedLevel } from './ask-zlib.ts';
 import { answerUrl } from './ask-url.ts';
 
 const MAX_DATA_BYTES = 32 * 1024 * 1024;
@@ -65,7 +66,8 @@ function compress(order: string, data: Uint8Array): Uint8Array {
   const work = Object.hasOwn(WORK, name) ? WORK[name] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
   // What follows the compressed data is a fault in this standard. The option is Node's own for its own streams.
-  const options: ZlibOptions = { maxOutputLength: MAX_INFLATED_BYTES, rejectGarbageAfterEnd: true };
+  const eased = order.startsWith('c') ? easedLevel('deflate', {}, data.byteLength) : {};
+  const options: ZlibOptions = { maxOutputLength: MAX_INFLATED_BYTES, rejectGarbageAfterEnd: true, ...eased };
   return new Uint8Array(work(data, isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options));
 }
 

@@ -11,6 +11,11 @@ import {
 } from './derivation-costs.ts';
 
 const MAX_DERIVED_BYTES = 1024 * 1024;
+/** These encrypt a whole block for each bit, or byte: so much takes half a second with the slowest. */
+const MAX_FEEDBACK_BYTES = new Map([
+  ['1', 64 * 1024],
+  ['8', 1024 * 1024],
+]);
 
 /** The arguments of one operation, from the guest: nothing in it is trusted to be there or of its type. */
 type Head = Record<string, unknown>;
@@ -85,6 +90,7 @@ function runCipher(head: Head, data: Uint8Array, key: Uint8Array): Uint8Array {
   const options = head['authTagLength'] === undefined ? {} : { authTagLength: count(head['authTagLength'], 16) };
   const iv = head['iv'] === null ? null : bytesOf(head['iv']);
   const decrypts = head['decrypts'] === true;
+  refuseLongFeedback(name, data.byteLength);
   // The types know each mode apart; which of them a name stands for is known at run time only.
   const cipher = (decrypts ? crypto.createDecipheriv : crypto.createCipheriv)(
     name,
@@ -100,6 +106,13 @@ function runCipher(head: Head, data: Uint8Array, key: Uint8Array): Uint8Array {
   const whole = Buffer.concat([output, cipher.final()]);
   const tag = !decrypts && isAuthenticating(name) ? cipher.getAuthTag() : new Uint8Array(0);
   return Buffer.concat([Uint8Array.of(tag.length), tag, whole]);
+}
+
+function refuseLongFeedback(name: string, bytes: number): void {
+  const [, bits = ''] = /cfb-?([18])$/i.exec(crypto.getCipherInfo(name)?.name ?? '') ?? [];
+  const most = MAX_FEEDBACK_BYTES.get(bits);
+  if (most !== undefined && bytes > most)
+    throw new AskError(`At most ${most} bytes can be processed at once with this cipher`);
 }
 
 function isAuthenticating(name: string): boolean {

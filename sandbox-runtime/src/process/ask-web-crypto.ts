@@ -44,6 +44,18 @@ const METHODS = [
 
 type Method = (typeof METHODS)[number];
 
+/** Arguments that may be bytes, and members of an algorithm or of a key: whatever else is bytes would be made a number, digit by digit. */
+const BYTES_AT: Partial<Record<Method, readonly number[]>> = {
+  digest: [1],
+  encrypt: [2],
+  decrypt: [2],
+  sign: [2],
+  verify: [2, 3],
+  importKey: [1],
+  unwrapKey: [1],
+};
+const BYTES_IN = new Set('iv additionalData counter label salt info context publicExponent material'.split(' '));
+
 type Named = Record<string, unknown>;
 type Algorithm = Named & { name: string };
 
@@ -69,7 +81,10 @@ export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<
     const known = METHODS.find((name) => name === method);
     if (known === undefined || !Array.isArray(args)) throw refuse('This is not supported');
     const packed = new Packed();
-    const value = await invoke(known, await Promise.all(args.map((arg) => unpack(arg, bytes))));
+    const unpacked = await Promise.all(args.map((arg) => unpack(arg, bytes)));
+    if (unpacked.some((arg, at) => arg instanceof Uint8Array && BYTES_AT[known]?.includes(at) !== true))
+      throw noBytes();
+    const value = await invoke(known, unpacked);
     return { head: JSON.stringify({ ok: true, value: packed.place(value) }), bytes: packed.bytes() };
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error('The operation failed');
@@ -124,7 +139,11 @@ async function unwrapKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
 
 /** Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well as of what is derived. */
 function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void {
-  const lengths = [...args, ...algorithms.map((algorithm) => algorithm['length'])].map(Number).filter(Number.isFinite);
+  const given = [...args, ...algorithms.map((algorithm) => algorithm['length'])];
+  const lengths = given
+    .filter((value) => !(value instanceof Uint8Array))
+    .map(Number)
+    .filter(Number.isFinite);
   const bits = Math.max(MIN_DERIVED_BITS, ...lengths);
   if (bits > MAX_DERIVED_BITS) throw refuse(`At most ${MAX_DERIVED_BITS} bits can be made or derived at once`);
   for (const { name, modulusLength, iterations, salt } of algorithms) {
@@ -139,6 +158,8 @@ function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void
   }
 }
 
+const noBytes = () => new TypeError('Bytes stand where none can be');
+
 function refuse(message: string): DOMException {
   return new DOMException(message, 'OperationError');
 }
@@ -146,13 +167,17 @@ function refuse(message: string): DOMException {
 async function unpack(value: unknown, bytes: Uint8Array): Promise<unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { bytes: place, key } = value as { bytes?: [number, number]; key?: object };
-  if (Array.isArray(place)) return bytes.slice(place[0], place[0] + place[1]);
+  if (Array.isArray(place)) return bytes.subarray(place[0], place[0] + place[1]);
   if (key !== undefined) return await rebuildKey((await unpackMembers(key, bytes)) as unknown as KeyParts);
   return await unpackMembers(value, bytes);
 }
 
 async function unpackMembers(value: object, bytes: Uint8Array): Promise<Record<string, unknown>> {
-  const members = Object.entries(value).map(async ([name, member]) => [name, await unpack(member, bytes)] as const);
+  const members = Object.entries(value).map(async ([name, member]) => {
+    const unpacked = await unpack(member, bytes);
+    if (unpacked instanceof Uint8Array && !BYTES_IN.has(name)) throw noBytes();
+    return [name, unpacked] as const;
+  });
   return Object.fromEntries(await Promise.all(members));
 }
 

@@ -7,12 +7,20 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** A larger window needs memory that the isolate's limit does not see. */
 const MAX_BROTLI_WINDOW_BITS = 22;
 /**
- * This thread serves every isolate of the process, and the hardest settings take a second for each megabyte. Data longer than
- * this is compressed with the hardest that manages 32 MB in a second.
+ * This thread serves every isolate of the process, and the hardest settings take a second and more for each megabyte: the worst are two
+ * letters in no order. What is longer than this is compressed with the hardest that takes about a second for it.
  */
 const MAX_HARD_BYTES = 512 * 1024;
-const LARGE_BROTLI_QUALITY = 9;
-const LARGE_ZSTD_LEVEL = 12;
+const LARGE_BYTES = 4 * 1024 * 1024;
+const HARDEST = { deflate: 6, brotli: 9, zstd: 12 };
+const HARDEST_OF_LARGE = { deflate: 4, brotli: 5, zstd: 9 };
+
+/** The hardest setting for so many bytes; undefined where any will do. */
+function hardest(kind: keyof typeof HARDEST, bytes: number): number | undefined {
+  if (bytes > LARGE_BYTES) return HARDEST_OF_LARGE[kind];
+  return bytes > MAX_HARD_BYTES ? HARDEST[kind] : undefined;
+}
+
 /** The rest are tables, windows and threads of any size. */
 const ZSTD_PARAMS: ReadonlySet<number> = new Set([
   zlib.constants.ZSTD_c_compressionLevel,
@@ -20,6 +28,8 @@ const ZSTD_PARAMS: ReadonlySet<number> = new Set([
   zlib.constants.ZSTD_c_checksumFlag,
   zlib.constants.ZSTD_c_dictIDFlag,
 ]);
+
+const DEFLATES: ReadonlySet<string> = new Set(['deflate', 'gzip', 'deflateRaw']);
 
 type Work = (data: Uint8Array, options: object) => Buffer;
 
@@ -43,7 +53,13 @@ export function answerZlib(headJson: unknown, data: Uint8Array): Uint8Array {
   const { method, options } = readOrder(headJson);
   const work = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
-  return new Uint8Array(work(data, { ...readOptions(options), ...easedParams(method, options, data.byteLength) }));
+  return new Uint8Array(
+    work(data, {
+      ...readOptions(options),
+      ...easedLevel(method, options, data.byteLength),
+      ...easedParams(method, options, data.byteLength),
+    }),
+  );
 }
 
 function readOrder(json: unknown): { method: string; options: Record<string, unknown> } {
@@ -62,21 +78,26 @@ function readOptions(options: Record<string, unknown>): object {
   return read;
 }
 
+/** `level` of the kinds of deflate; -1, the default, is 6. */
+export function easedLevel(method: string, { level }: Record<string, unknown>, bytes: number): { level?: number } {
+  const most = hardest('deflate', bytes);
+  if (most === undefined || !DEFLATES.has(method)) return {};
+  return typeof level === 'number' && level >= 0 && level <= most ? {} : { level: most };
+}
+
 /** `params` of brotli and zstd. Bounded, but what comes out is still of the format that was asked for. */
 function easedParams(method: string, options: Record<string, unknown>, bytes: number): { params?: object } {
   const given = options['params'];
   const params = readParams(typeof given === 'object' && given !== null ? given : {});
   const { BROTLI_PARAM_QUALITY, BROTLI_DEFAULT_QUALITY, ZSTD_c_compressionLevel, ZSTD_CLEVEL_DEFAULT } = zlib.constants;
-  const isLarge = bytes > MAX_HARD_BYTES;
-  if (method === 'brotliCompress' && isLarge)
-    params[BROTLI_PARAM_QUALITY] = Math.min(
-      params[BROTLI_PARAM_QUALITY] ?? BROTLI_DEFAULT_QUALITY,
-      LARGE_BROTLI_QUALITY,
-    );
+  const quality = hardest('brotli', bytes);
+  if (method === 'brotliCompress' && quality !== undefined)
+    params[BROTLI_PARAM_QUALITY] = Math.min(params[BROTLI_PARAM_QUALITY] ?? BROTLI_DEFAULT_QUALITY, quality);
   if (method === 'zstdCompress') {
     for (const name of Object.keys(params)) if (!ZSTD_PARAMS.has(Number(name))) delete params[Number(name)];
-    const level = params[ZSTD_c_compressionLevel] ?? ZSTD_CLEVEL_DEFAULT;
-    if (isLarge) params[ZSTD_c_compressionLevel] = Math.min(level, LARGE_ZSTD_LEVEL);
+    const most = hardest('zstd', bytes);
+    if (most !== undefined)
+      params[ZSTD_c_compressionLevel] = Math.min(params[ZSTD_c_compressionLevel] ?? ZSTD_CLEVEL_DEFAULT, most);
   }
   return Object.keys(params).length === 0 ? {} : { params };
 }

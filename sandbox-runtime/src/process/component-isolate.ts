@@ -13,6 +13,8 @@ export class ComponentIsolate {
   readonly runs = new Map<number, ProcessRun>();
   /** Ended, with timers or requests that another run may be waiting for; see RunTracker in the guest. */
   readonly lingering = new Map<number, ProcessRun>();
+  /** That these had open when they ended, since timers of such runs were stopped last. */
+  lingeringTimers = 0;
   /** Settles when the component is loaded; rejects with why it could not be. */
   ready: Promise<void> = Promise.resolve();
   loaded = false;

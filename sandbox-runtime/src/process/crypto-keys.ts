@@ -84,6 +84,12 @@ export function generateKeyPair(head: Head): { publicKey: KeyFacts; privateKey: 
   return { publicKey: describe(publicKey), privateKey: describe(privateKey) };
 }
 
+/** Of small ones that have divisors, most primes have to be thrown away when they are made; none is in use. */
+function refuseRareExponent(exponent: number): void {
+  if (exponent % 2 === 0 || (exponent < 65_537 && exponent !== 3 && exponent !== 17))
+    throw new AskError('publicExponent must be 3, 17, or an odd number of at least 65537');
+}
+
 function makePair({ type, modulusLength, publicExponent, namedCurve }: Head): crypto.KeyPairKeyObjectResult {
   switch (type) {
     case 'rsa':
@@ -91,6 +97,7 @@ function makePair({ type, modulusLength, publicExponent, namedCurve }: Head): cr
       if (typeof modulusLength !== 'number' || modulusLength < 512 || modulusLength > MAX_MODULUS_BITS)
         throw new AskError(`modulusLength must be from 512 to ${MAX_MODULUS_BITS}`);
       const exponent = typeof publicExponent === 'number' ? { publicExponent } : {};
+      if (typeof publicExponent === 'number') refuseRareExponent(publicExponent);
       return type === 'rsa'
         ? crypto.generateKeyPairSync('rsa', { modulusLength, ...exponent })
         : crypto.generateKeyPairSync('rsa-pss', { modulusLength, ...exponent });

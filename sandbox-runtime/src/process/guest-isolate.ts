@@ -2,6 +2,7 @@ import ivm from 'isolated-vm';
 import { CALL } from '../protocol/isolate-calls.ts';
 import { answerAsk } from './answer-asks.ts';
 import { failureFields } from './fault.ts';
+import { isOthersTurn, othersTurn } from './loop-turn.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /** Name under which the component's code runs; frames of it are the author's. */
@@ -161,12 +162,13 @@ export class GuestIsolate {
       sync: true,
     });
     const dbGet = new ivm.Reference(handlers.dbGet);
-    return (await boot.apply(undefined, [post, ask, dbGet], { result: { reference: true } })) as Dispatch;
+    const wait = new ivm.Reference(othersTurn);
+    return (await boot.apply(undefined, [post, ask, dbGet, wait], { result: { reference: true } })) as Dispatch;
   }
 
-  #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string {
+  #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string | undefined {
     const startedAtMs = performance.now();
-    const answer = answerAsk(...asked);
+    const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(...asked);
     this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;
     return answer;
   }

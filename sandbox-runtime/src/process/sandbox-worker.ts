@@ -26,6 +26,10 @@ const DISPOSE_MS = 500;
 const DISPOSE_CPU_NS = 100e6;
 const MAX_DISPOSE_MS = 5_000;
 
+/** Of each isolate: runs that ended, while others go on, and the timers that they left. What is more lets the oldest go. */
+const MAX_LINGERING = 10_000;
+const MAX_LINGERING_TIMERS = 10_000;
+
 /** A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall limits. */
 export class SandboxWorker {
   readonly #reporter: SandboxReporter;
@@ -256,12 +260,23 @@ export class SandboxWorker {
     run.failReads();
     isolate.runs.delete(run.run);
     isolate.lingering.set(run.run, run);
-    if (isolate.runs.size > 0) return;
-    for (const ended of isolate.lingering.values()) {
-      ended.clearTimers();
-      for (const call of ended.fetches) this.#reporter.fetchAbort(ended.run, call);
+    isolate.lingeringTimers += run.timers.size;
+    const isIdle = isolate.runs.size === 0;
+    if (isIdle || isolate.lingeringTimers > MAX_LINGERING_TIMERS) {
+      for (const ended of isolate.lingering.values()) ended.clearTimers();
+      isolate.lingeringTimers = 0;
     }
-    isolate.lingering.clear();
+    for (const ended of isolate.lingering.values()) {
+      if (!isIdle && isolate.lingering.size <= MAX_LINGERING) return;
+      this.#letGo(isolate, ended);
+    }
+  }
+
+  /** Nothing that an ended run began is waited for any more. */
+  #letGo(isolate: ComponentIsolate, ended: ProcessRun): void {
+    ended.clearTimers();
+    for (const call of ended.fetches) this.#reporter.fetchAbort(ended.run, call);
+    isolate.lingering.delete(ended.run);
   }
 
   #overCpu(isolate: ComponentIsolate, run: ProcessRun): void {

@@ -61,7 +61,7 @@ export const CALL = {
   answered: 40,
 } as const;
 
-/** What the guest asks for and gets at once, `ask(kind, …)`. An answer of the other type than expected is an error message. */
+/** What the guest asks for and gets at once, `ask(kind, …)`. An answer of the other type than expected is an error message; undefined: ask again later. */
 export const ASK = {
   /** a: bytes → Uint8Array. */
   random: 1,

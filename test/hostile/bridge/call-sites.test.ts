@@ -27,8 +27,19 @@ await new Promise((resolve) => queueMicrotask(() => resolve(look())));
 await { then: (resolve) => resolve(look()) };
 new Headers({ get a() { return String(look()); } });
 [3, 2, 1].sort(look);
+const callers = new Function(\`
+  const seen = [];
+  function look() {
+    for (let at = look.caller, depth = 0; at && depth < 20; at = at.caller, depth++) seen.push(at.name + ':' + at.arguments.length);
+    return 1;
+  }
+  return { look, seen };\`)();
+this.$emit({ toJSON: callers.look });
+this.db.set('key', { toJSON: callers.look });
+console.log({ toString: callers.look });
+seen.push(...callers.seen);
 try { look.caller; } catch (error) { if (error.name !== 'TypeError') seen.push('caller'); }
 this.$emit(seen);`,
   );
-  expect(emitted).toEqual([1, []]);
+  expect(emitted).toEqual([1, 1, []]);
 });

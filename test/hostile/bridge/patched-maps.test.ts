@@ -9,7 +9,7 @@ it('nothing of it passes by', async () => {
   const emitted = await emitsOf(
     world,
     `const caught = [];
-for (const kind of [Map, Set]) for (const name of ['get', 'set', 'has', 'add', 'delete', 'clear', 'values', 'forEach', Symbol.iterator]) {
+for (const kind of [Map, Set, WeakMap, WeakSet]) for (const name of ['get', 'set', 'has', 'add', 'delete', 'clear', 'values', 'forEach', Symbol.iterator]) {
   const was = kind.prototype[name];
   if (was === undefined) continue;
   kind.prototype[name] = function (...args) {
@@ -17,6 +17,7 @@ for (const kind of [Map, Set]) for (const name of ['get', 'set', 'has', 'add', '
     return Reflect.apply(was, this, args);
   };
 }
+process.getBuiltinModule('fs').writeFileSync('/tmp/a', 'a');
 this.$emit('first');
 this.db.set('key', 1);
 await new Promise((resolve) => setTimeout(resolve, 1));
