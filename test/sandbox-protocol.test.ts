@@ -164,3 +164,32 @@ test('waiting work is served in turn between tenants, in order within one', () =
   expect(queue.size).toBe(2);
   expect(queue.drain().sort()).toEqual(['a3', 'b2']);
 });
+
+test('a tenant with several lines of waiting work has one turn for all of them', () => {
+  const queue = new TenantQueue<string>();
+  for (const item of ['a1', 'a2']) queue.add('a', item, 'shared');
+  for (const item of ['A1', 'A2']) queue.add('a', item, 'alone');
+  for (const item of ['b1', 'b2']) queue.add('b', item, 'shared');
+  const served: string[] = [];
+  queue.serve((item) => served.push(item) > 0);
+  expect(served).toEqual(['a1', 'b1', 'A1', 'b2', 'a2', 'A2']);
+  expect(queue.size).toBe(0);
+});
+
+test('a line of waiting work whose first cannot be served is in the way of no other line', () => {
+  const queue = new TenantQueue<string>();
+  for (const [line, item] of ['alone:A1', 'shared:a1', 'shared:a2'].map((text) => text.split(':')))
+    queue.add('a', item!, line);
+  const served: string[] = [];
+  queue.serve((item) => item !== 'A1' && served.push(item) > 0);
+  expect(served).toEqual(['a1', 'a2']);
+  expect([...queue.firsts()]).toEqual(['A1']);
+});
+
+test('waiting work can be taken out wherever it stands', () => {
+  const queue = new TenantQueue<string>();
+  for (const item of ['a1', 'a2', 'a3', 'b1']) queue.add(item[0] as string, item);
+  expect(queue.remove((item) => item === 'a2' || item === 'b1')).toEqual(['a2', 'b1']);
+  expect([queue.size, queue.countOf('a'), queue.countOf('b')]).toEqual([2, 2, 0]);
+  expect(queue.drain()).toEqual(['a1', 'a3']);
+});

@@ -27,7 +27,7 @@ export type LoadOutcome =
       /** Of what failed, as the guest says it: the place of its error is still to be found. */
       stack?: string | undefined;
     }
-  /** Nobody looked at it: too much of its tenant waits. */
+  /** Nobody looked at it: too much of its tenant waits, or it waited for too long. */
   | { kind: 'refused'; message: string; limit: ExceededLimit };
 
 interface DescribeClientOptions {
@@ -95,7 +95,8 @@ export class DescribeClient implements ProcessClient {
   lose(fault: RunFault, innocent: boolean): void {
     if (this.settled) return;
     const { limit, message } = fault;
-    if (limit?.name === 'maxQueuedRunsPerTenant') return this.#settle({ kind: 'refused', message, limit });
+    if (limit?.name === 'maxQueuedRunsPerTenant' || limit?.name === 'maxLoadWaitMs')
+      return this.#settle({ kind: 'refused', message, limit });
     if (innocent) return this.#settle(undefined);
     const errors = [{ path: 'component_code', message: `${message} while it was loaded` }];
     this.#settle({ kind: 'looked-at', outcome: { ok: false, errors, ...this.#limitOf(fault) } });

@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { createPresence, createReadPace, LIMITS } from '@headwater/shared';
-import { limitFault } from '../protocol/exceeded-limit.ts';
-import type { RunFault } from '../sandbox.ts';
-import type { ProcessClient } from './run-client.ts';
+import { type Placement, PlacementQueue, type QueueBounds } from './placement-queue.ts';
+import { ProcessShares, type ProcessUse } from './process-shares.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
-import { TenantQueue } from './tenant-queue.ts';
 
 const CHECK_MS = 250;
 const STALL_MS = 3 * CHECK_MS;
@@ -17,11 +15,8 @@ const MAX_BOOTING = Math.max(2, availableParallelism());
 /** Boots that fail in a row before waiting tasks are given up, and the pause between them. */
 const MAX_FAILED_BOOTS = 5;
 const FAILED_BOOT_PAUSE_MS = 500;
-/** Part of all processes that one tenant may have, and at least the second number: one that it shares and one for a run alone. */
-const TENANT_SHARE = 1 / 4;
-const MIN_OF_TENANT = 2;
 
-export interface PoolOptions {
+export interface PoolOptions extends QueueBounds {
   process: Omit<ProcessOptions, 'onFree' | 'onExit' | 'pace'>;
   blankProcesses: number;
   maxProcesses: number;
@@ -29,25 +24,13 @@ export interface PoolOptions {
   recycleAfterRuns: number;
   recycleAfterMs: number;
   idleMs: number;
-  maxQueuedPerTenant: number;
-}
-
-/** Something to do in a process of a tenant. */
-export interface Placement {
-  tenantId: string;
-  /** In a process that serves nothing else, before or after. */
-  alone: boolean;
-  client: ProcessClient;
-  start(process: SandboxProcess): void;
 }
 
 /**
  * Gives work to processes. A process belongs to one tenant from its first task to its end: it starts blank, is taken by
  * a tenant, and is never handed on. At the bound on processes an idle one of another tenant makes room, otherwise work
- * waits: first come first served within a tenant, in turn between tenants.
- *
- * Most tenants need one process. One whose runs are to be alone, or go on for long in processes that take no more, would have all of
- * them: it waits at its share.
+ * waits: first come first served within a tenant, in turn between tenants. A tenant that has no process comes before those that want
+ * another, which wait at the bounds of `ProcessShares`.
  */
 export class ProcessPool {
   readonly #options: PoolOptions;
@@ -56,9 +39,10 @@ export class ProcessPool {
   /** Killed and no longer counted, but not gone yet. */
   readonly #ending = new Set<SandboxProcess>();
   readonly #shared = new Map<string, SandboxProcess>();
-  /** Of each tenant, until they are gone or killed. */
-  readonly #owned = new Map<string, Set<SandboxProcess>>();
-  readonly #queue = new TenantQueue<Placement>();
+  /** What tenants have processes for, until these are gone or killed. */
+  readonly #uses = new Map<SandboxProcess, ProcessUse>();
+  readonly #shares: ProcessShares;
+  readonly #queue: PlacementQueue;
   readonly #presence = createPresence();
   readonly #pace = createReadPace({
     presence: this.#presence,
@@ -79,6 +63,8 @@ export class ProcessPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#shares = new ProcessShares(options.maxProcesses);
+    this.#queue = new PlacementQueue(options);
   }
 
   /** Boots the first process; rejects when that fails. */
@@ -97,21 +83,14 @@ export class ProcessPool {
   }
 
   place(placement: Placement): void {
-    this.#presence.saw(placement.tenantId, performance.now());
+    const nowMs = performance.now();
+    this.#presence.saw(placement.tenantId, nowMs);
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
-    const busy = this.#tooManyWait(placement);
-    if (busy !== undefined) return placement.client.lose(busy, true);
-    this.#queue.add(lineOf(placement), placement);
+    const refusal = this.#queue.add(placement, nowMs);
+    if (refusal !== undefined) return placement.client.lose(refusal, true);
     this.#dispatch();
-  }
-
-  #tooManyWait(placement: Placement): RunFault | undefined {
-    const value = this.#options.maxQueuedPerTenant;
-    const used = this.#queue.countOf(lineOf(placement)) + 1;
-    if (used <= value) return undefined;
-    return { ...limitFault({ name: 'maxQueuedRunsPerTenant', value, used }), code: 'UNAVAILABLE' };
   }
 
   /** Whether the tenant has runs in flight. */
@@ -136,7 +115,7 @@ export class ProcessPool {
     clearTimeout(this.#retry);
     clearTimeout(this.#refillTimer);
     const fault = { code: 'SANDBOX_CRASHED', message: 'The sandbox was stopped' } as const;
-    for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
+    this.#queue.endAll(fault);
     const all = [...this.#all];
     for (const process of all) {
       process.expected = true;
@@ -146,37 +125,66 @@ export class ProcessPool {
   }
 
   #dispatch(): void {
+    this.#queue.serve((placement) => this.#shares.countOf(placement.tenantId) === 0 && this.#tryPlace(placement));
     this.#queue.serve((placement) => this.#tryPlace(placement));
     this.#refill();
   }
 
   #tryPlace(placement: Placement): boolean {
     const process = placement.alone ? undefined : this.#sharedProcess(placement.tenantId);
-    if (process !== undefined) {
+    if (process !== undefined && !this.#replaces(process, placement)) {
       if (process.inFlight >= this.#options.maxRunsPerProcess) return false;
       placement.start(process);
       return true;
     }
-    // One that was killed is among them until its end is heard of.
-    const fresh = [...this.#blank].find((blank) => !blank.draining && !blank.exited);
-    if (fresh === undefined || !this.#mayHaveAnother(placement)) return false;
-    this.#blank.delete(fresh);
-    this.#refillSoon();
-    fresh.tenantId = placement.tenantId;
-    fresh.alone = placement.alone;
-    this.#owned.set(placement.tenantId, (this.#owned.get(placement.tenantId) ?? new Set()).add(fresh));
-    if (!placement.alone) this.#shared.set(placement.tenantId, fresh);
-    if (this.#hotAtMs.has(placement.tenantId)) fresh.expectHot();
+    if (placement.alone) this.#makeWay(placement);
+    const fresh = this.#freshProcess();
+    if (fresh === undefined || !this.#shares.mayTake(placement)) return false;
+    this.#take(fresh, placement);
     placement.start(fresh);
     return true;
   }
 
-  /** Those of runs alone leave one for the others. */
-  #mayHaveAnother({ tenantId, alone }: Placement): boolean {
-    const own = this.#owned.get(tenantId);
-    if (own === undefined) return true;
-    const share = Math.max(MIN_OF_TENANT, Math.floor(this.#options.maxProcesses * TENANT_SHARE));
-    return own.size < share && (!alone || [...own].filter((process) => process.alone).length < share - 1);
+  #take(fresh: SandboxProcess, { tenantId, alone, wallMs }: Placement): void {
+    this.#blank.delete(fresh);
+    this.#refillSoon();
+    fresh.tenantId = tenantId;
+    fresh.alone = alone;
+    const use = { tenantId, alone, wallMs };
+    this.#uses.set(fresh, use);
+    this.#shares.take(use);
+    if (!alone) this.#shared.set(tenantId, fresh);
+    if (this.#hotAtMs.has(tenantId)) fresh.expectHot();
+  }
+
+  #freshProcess(): SandboxProcess | undefined {
+    // One that was killed is among them until its end is heard of.
+    return [...this.#blank].find((blank) => !blank.draining && !blank.exited);
+  }
+
+  /**
+   * An old process goes on until there is another for its tenant, whose new runs would wait for those in it, or until a tenant waits that has
+   * none.
+   */
+  #replaces(old: SandboxProcess, placement: Placement): boolean {
+    if (!this.#isOld(old)) return false;
+    const hasAnother = this.#freshProcess() !== undefined && this.#shares.mayTake(placement);
+    if (!hasAnother && !this.#queue.firsts().some(({ tenantId }) => this.#shares.countOf(tenantId) === 0)) return false;
+    old.draining = true;
+    return true;
+  }
+
+  #isOld(process: SandboxProcess): boolean {
+    const { recycleAfterRuns, recycleAfterMs } = this.#options;
+    return process.tasksServed >= recycleAfterRuns || performance.now() - process.startedAtMs > recycleAfterMs;
+  }
+
+  /** A tenant that may not have another process has the run alone in the place of its only one, once that is idle. */
+  #makeWay(placement: Placement): void {
+    const { tenantId } = placement;
+    const shared = this.#shared.get(tenantId);
+    if (shared === undefined || shared.inFlight > 0 || shared.exited) return;
+    if (this.#shares.countOf(tenantId) === 1 && !this.#shares.mayTake(placement)) this.#end(shared);
   }
 
   #sharedProcess(tenantId: string): SandboxProcess | undefined {
@@ -205,11 +213,17 @@ export class ProcessPool {
     }
   }
 
-  /** Waiting work that no process of its tenant can take, and for which it may have another. */
+  /** How many blank ones the waiting work could take, each in its turn: what no process of its tenant can take. */
   #neededBlanks(): number {
-    const needsOwn = (placement: Placement): boolean =>
-      placement.alone || this.#sharedProcess(placement.tenantId) === undefined;
-    return this.#queue.count((placement) => needsOwn(placement) && this.#mayHaveAnother(placement));
+    const taken: ProcessUse[] = [];
+    for (const placement of this.#queue.firsts()) {
+      const needsOwn = placement.alone || this.#sharedProcess(placement.tenantId) === undefined;
+      if (!needsOwn || !this.#shares.mayTake(placement)) continue;
+      this.#shares.take(placement);
+      taken.push(placement);
+    }
+    for (const use of taken) this.#shares.giveBack(use);
+    return taken.length;
   }
 
   /** Ends the longest idle process of a tenant, if work is waiting for it; a stock of blank ones is not worth a warm one. */
@@ -217,7 +231,7 @@ export class ProcessPool {
     if (this.#neededBlanks() <= this.#blank.size + this.#booting) return false;
     let oldest: SandboxProcess | undefined;
     for (const process of this.#shared.values()) {
-      if (process.inFlight > 0 || process.exited || this.#queue.has(process.tenantId ?? '')) continue;
+      if (process.inFlight > 0 || process.exited || this.#queue.waitsForShared(process.tenantId ?? '')) continue;
       if (oldest === undefined || process.idleSinceMs < oldest.idleSinceMs) oldest = process;
     }
     if (oldest === undefined) return false;
@@ -256,10 +270,8 @@ export class ProcessPool {
       error: String(error),
       failures: this.#failedBoots,
     });
-    if (this.#failedBoots >= MAX_FAILED_BOOTS) {
-      const fault = { code: 'SANDBOX_CRASHED', message: 'No sandbox process can be started' } as const;
-      for (const waiting of this.#queue.drain()) waiting.client.lose(fault, true);
-    }
+    if (this.#failedBoots >= MAX_FAILED_BOOTS)
+      this.#queue.endAll({ code: 'SANDBOX_CRASHED', message: 'No sandbox process can be started' });
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
@@ -282,15 +294,15 @@ export class ProcessPool {
     this.#checkedAtMs = nowMs;
     // This thread was held up: answers that came in time may not have been read yet. They are before the next check.
     if (stalled) return;
-    const { recycleAfterRuns, recycleAfterMs, idleMs } = this.#options;
+    const { idleMs } = this.#options;
     for (const process of this.#all) {
       process.check(nowMs);
       if (process.tenantId === undefined || process.exited) continue;
-      if (process.tasksServed >= recycleAfterRuns || nowMs - process.startedAtMs > recycleAfterMs)
-        process.draining = true;
-      if (process.inFlight === 0 && (process.draining || nowMs - process.idleSinceMs > idleMs)) this.#end(process);
+      if (process.inFlight > 0) continue;
+      if (process.draining || this.#isOld(process) || nowMs - process.idleSinceMs > idleMs) this.#end(process);
     }
     this.#dispatch();
+    this.#queue.endLate(nowMs);
   }
 
   #glance(): void {
@@ -303,11 +315,11 @@ export class ProcessPool {
   }
 
   #disown(process: SandboxProcess): void {
-    const { tenantId } = process;
-    if (tenantId === undefined) return;
-    if (this.#shared.get(tenantId) === process) this.#shared.delete(tenantId);
-    const own = this.#owned.get(tenantId);
-    if (own?.delete(process) === true && own.size === 0) this.#owned.delete(tenantId);
+    const use = this.#uses.get(process);
+    if (use === undefined) return;
+    if (this.#shared.get(use.tenantId) === process) this.#shared.delete(use.tenantId);
+    this.#uses.delete(process);
+    this.#shares.giveBack(use);
   }
 
   #end(process: SandboxProcess): void {
@@ -316,9 +328,4 @@ export class ProcessPool {
     this.#ending.add(process);
     process.end();
   }
-}
-
-/** Where it waits: what is to be alone may have to wait for longer, and not in front of what only needs the tenant's process. */
-function lineOf({ tenantId, alone }: Placement): string {
-  return alone ? `${tenantId} alone` : tenantId;
 }

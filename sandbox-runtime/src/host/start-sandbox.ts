@@ -47,6 +47,10 @@ export interface SandboxOptions {
   maxRssMb?: number;
   /** Tasks of one tenant that wait for a process or for a turn in one; further ones are refused. Default LIMITS.maxQueuedRunsPerTenant. */
   maxQueuedPerTenant?: number;
+  /** How long a run that is to be alone waits for a process. Default LIMITS.maxAloneWaitMs. */
+  maxAloneWaitMs?: number;
+  /** How long a component that is to be loaded waits for one. Default LIMITS.maxLoadWaitMs. */
+  maxLoadWaitMs?: number;
   /**
    * A control group folder that is this node's to make groups in, with the memory controller. Default: where the node is at
    * the top of a hierarchy itself, as in some containers, that one.
@@ -99,6 +103,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
     idleMs: options.idleMs ?? 300_000,
     maxQueuedPerTenant: options.maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
+    maxAloneWaitMs: options.maxAloneWaitMs ?? LIMITS.maxAloneWaitMs,
+    maxLoadWaitMs: options.maxLoadWaitMs ?? LIMITS.maxLoadWaitMs,
   });
   const stop = async (): Promise<void> => {
     await pool.stop();
@@ -139,7 +145,7 @@ function runInProcess(pool: ProcessPool, request: RunRequest, host: RunHost): Pr
       process.setLimits(limits.account);
       process.start(order, bundle, limits.wallMs, client);
     };
-    pool.place({ tenantId, alone, client, start });
+    pool.place({ kind: 'run', tenantId, alone, wallMs: limits.wallMs, client, start });
   });
 }
 
@@ -179,7 +185,7 @@ interface DescribeTask extends DescribeOptions {
 
 /**
  * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops, and RATE_LIMITED
- * where too much of the tenant waits.
+ * where too much of the tenant waits, or it has waited for too long.
  */
 async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTask): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
@@ -209,6 +215,6 @@ function describeOnce(
     const client = new DescribeClient({ stepName, memoryLimit }, resolve);
     const order: TaskOrder = { kind: 'describe', limits: { ...DESCRIBE_LIMITS, memoryMb } };
     const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
-    pool.place({ tenantId, alone, client, start });
+    pool.place({ kind: 'load', tenantId, alone, wallMs: DESCRIBE_LIMITS.wallMs, client, start });
   });
 }

@@ -1,58 +1,81 @@
-/** Work that waits: first in, first out within a tenant, one after the other between tenants. */
+const ONLY_LINE = '';
+
+/**
+ * Work that waits: one after the other between tenants, first in, first out within a line of one. A tenant that has several lines has one turn
+ * for all of them.
+ */
 export class TenantQueue<T> {
-  readonly #waiting = new Map<string, T[]>();
+  readonly #waiting = new Map<string, Map<string, T[]>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  add(tenantId: string, item: T): void {
-    const own = this.#waiting.get(tenantId);
-    if (own === undefined) this.#waiting.set(tenantId, [item]);
+  add(tenantId: string, item: T, line = ONLY_LINE): void {
+    const lines = this.#waiting.get(tenantId) ?? new Map<string, T[]>();
+    this.#waiting.set(tenantId, lines);
+    const own = lines.get(line);
+    if (own === undefined) lines.set(line, [item]);
     else own.push(item);
     this.#size += 1;
   }
 
-  has(tenantId: string): boolean {
-    return this.#waiting.has(tenantId);
+  countOf(tenantId: string, line = ONLY_LINE): number {
+    return this.#waiting.get(tenantId)?.get(line)?.length ?? 0;
   }
 
-  countOf(tenantId: string): number {
-    return this.#waiting.get(tenantId)?.length ?? 0;
-  }
-
-  count(matches: (item: T) => boolean): number {
-    let count = 0;
-    // One process serves all of a tenant's ordinary work, so only its first item counts.
-    for (const [first] of this.#waiting.values()) if (first !== undefined && matches(first)) count += 1;
-    return count;
+  /** The first of each line. */
+  *firsts(): Generator<T> {
+    for (const lines of this.#waiting.values()) for (const own of lines.values()) yield own[0] as T;
   }
 
   /**
-   * Offers the first item of each tenant in turn until a whole round takes nothing. A tenant that was served goes behind
-   * the others.
+   * Offers what is first of each tenant in turn until a whole round takes nothing. A tenant that was served goes behind
+   * the others, and the line behind the tenant's others.
    */
   serve(tryServe: (item: T) => boolean): void {
     let served = true;
     while (served && this.#size > 0) {
       served = false;
-      for (const [tenantId, own] of Array.from(this.#waiting)) {
-        const first = own[0];
-        if (first === undefined || !tryServe(first)) continue;
+      for (const [tenantId, lines] of Array.from(this.#waiting)) {
+        if (!this.#serveOne(lines, tryServe)) continue;
         served = true;
-        own.shift();
-        this.#size -= 1;
         this.#waiting.delete(tenantId);
-        if (own.length > 0) this.#waiting.set(tenantId, own);
+        if (lines.size > 0) this.#waiting.set(tenantId, lines);
       }
     }
   }
 
+  #serveOne(lines: Map<string, T[]>, tryServe: (item: T) => boolean): boolean {
+    for (const [line, own] of lines) {
+      if (!tryServe(own[0] as T)) continue;
+      own.shift();
+      this.#size -= 1;
+      lines.delete(line);
+      if (own.length > 0) lines.set(line, own);
+      return true;
+    }
+    return false;
+  }
+
+  /** Takes out what matches, wherever it stands. */
+  remove(matches: (item: T) => boolean): T[] {
+    const removed: T[] = [];
+    for (const [tenantId, lines] of this.#waiting) {
+      for (const [line, own] of lines) {
+        const kept: T[] = [];
+        for (const item of own) (matches(item) ? removed : kept).push(item);
+        if (kept.length > 0) lines.set(line, kept);
+        else lines.delete(line);
+      }
+      if (lines.size === 0) this.#waiting.delete(tenantId);
+    }
+    this.#size -= removed.length;
+    return removed;
+  }
+
   drain(): T[] {
-    const all = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    this.#size = 0;
-    return all;
+    return this.remove(() => true);
   }
 }

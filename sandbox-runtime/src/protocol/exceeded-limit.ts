@@ -40,6 +40,8 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxOpenCalls: wording('RESOURCE_LIMIT', 'The component has # calls of crypto.subtle or data stores open'),
   maxOpenCallBytes: wording('RESOURCE_LIMIT', 'Open calls of crypto.subtle or data stores hold #', ' bytes'),
   maxQueuedRunsPerTenant: wording('RESOURCE_LIMIT', 'Too many runs of this account wait for the sandbox: #'),
+  maxAloneWaitMs: wording('RESOURCE_LIMIT', 'The run is to be alone, and waited for a sandbox process for #', ' ms'),
+  maxLoadWaitMs: wording('RESOURCE_LIMIT', 'The component waited for a sandbox process to be loaded in for #', ' ms'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
   maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),

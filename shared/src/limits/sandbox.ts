@@ -15,6 +15,10 @@ export const SANDBOX_LIMITS = {
   maxOpenCallBytes: 48 * 1024 * 1024,
   /** Runs, and components to be loaded, of one tenant that wait on one node for a sandbox process or for a turn in one; as many that are to be alone in theirs. */
   maxQueuedRunsPerTenant: 2_000,
+  /** How long a run that is repeated alone waits for a process: for longer than any run takes, so that it does not fail for the end of one. */
+  maxAloneWaitMs: 900_000,
+  /** How long a component waits for a process to be loaded in: a client waits for what comes of it. */
+  maxLoadWaitMs: 60_000,
   /** What the sandbox processes of one tenant say, read while others are here; what takes sandboxReadBurstMs need not wait. */
   sandboxReadBytesPerSecond: 16 * 1024 * 1024,
   sandboxReadBurstMs: 20,

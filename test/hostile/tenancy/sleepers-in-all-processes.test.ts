@@ -1,0 +1,61 @@
+// fairness: Accounts that share a pool of processes: their runs sleep, and one ends the process, so that each is to be repeated alone.
+import type { RunOutcome } from '@headwater/sandbox-runtime';
+import { expect, it } from 'vitest';
+import { hostile } from '../../support/hostile.ts';
+import { bundle, freshKey, sandboxForFile, soon, withRun } from '../../support/sandbox-kit.ts';
+
+const world = hostile();
+const PROCESSES = 8;
+const sandbox = sandboxForFile({ maxProcesses: PROCESSES, blankProcesses: 1 });
+const ATTACKERS = ['o_1', 'o_2', 'o_3', 'o_4'];
+const SLEEPERS = 4;
+/** Each has its first one, and of eight processes three may be more than that, whoever has them. */
+const HELD = ATTACKERS.length + 3;
+const OTHERS = ['o_neighbour', 'o_5', 'o_6', 'o_7', 'o_8', 'o_neighbour'];
+const SLEEP_MS = 45_000;
+/** Far less than the sleep of those that hold the processes. */
+const MAX_WAIT_MS = 10_000;
+
+it('others have a process at once while the sleepers are repeated', { timeout: 120_000 }, async () => {
+  const sleep = await bundle(withRun(`await new Promise((end) => setTimeout(end, ${SLEEP_MS}))`));
+  const crash = await bundle(withRun('Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);'));
+  const say = await bundle(withRun(`this.$emit('fine')`));
+  const run = async (tenantId: string, alone: boolean, code = sleep): Promise<RunOutcome> => {
+    const limits = code === crash ? { cpuMs: 200 } : { wallMs: 2 * SLEEP_MS };
+    return (await sandbox.run(code, { tenantId, alone, isolateKey: freshKey(), ...limits })).outcome;
+  };
+  let lost = 0;
+  /** As the engine repeats it. */
+  const sleepWell = async (tenantId: string): Promise<void> => {
+    const first = await run(tenantId, false);
+    if (first.ok || !first.innocent) return;
+    lost += 1;
+    await run(tenantId, true);
+  };
+  const runs: Promise<unknown>[] = [];
+  const attack = async (tenantId: string): Promise<void> => {
+    runs.push(...Array.from({ length: SLEEPERS }, () => sleepWell(tenantId)));
+    await run(tenantId, false, crash);
+  };
+  const busy = (): number => {
+    const { processes, idleProcesses } = sandbox.get().stats();
+    return processes - idleProcesses;
+  };
+  await world.unharmed(async () => {
+    lost = 0;
+    expect((await sandbox.run(say, { tenantId: 'o_neighbour' })).host.data()).toEqual(['fine']);
+    await Promise.all(ATTACKERS.map(attack));
+    await soon(() => lost).toBeGreaterThanOrEqual(ATTACKERS.length * SLEEPERS);
+    // Their other runs go on.
+    runs.push(...ATTACKERS.map((tenantId) => run(tenantId, false)));
+    await soon(busy).toBeGreaterThanOrEqual(HELD);
+    for (const tenantId of OTHERS) {
+      const beganAtMs = performance.now();
+      expect((await sandbox.run(say, { tenantId })).host.data()).toEqual(['fine']);
+      expect(performance.now() - beganAtMs).toBeLessThan(MAX_WAIT_MS);
+    }
+    expect(busy()).toBe(HELD);
+  });
+  await sandbox.get().stop();
+  await Promise.all(runs);
+});
