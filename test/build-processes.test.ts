@@ -2,7 +2,11 @@ import type { BuildOutcome } from '@headwater/sandbox-runtime';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { findBuildPrefix, missingBuildLayers } from '../sandbox-runtime/src/host/layers/build-prefix.ts';
+import {
+  type BuildPrefixes,
+  describeBuildLayers,
+  findBuildConfinement,
+} from '../sandbox-runtime/src/host/layers/build-prefix.ts';
 import { bundleAlone } from '../sandbox-runtime/src/build/build-component.ts';
 import { makeBundle } from '../sandbox-runtime/src/build/bundle-component.ts';
 import type { BuildLimits } from '../sandbox-runtime/src/build/packages/build-order.ts';
@@ -34,7 +38,7 @@ test.skipIf(!isLinux)(
     expect(limits).toMatch(/^Max cpu time +120 /m);
     expect(limits).toMatch(/^Max file size +0 /m);
     const hasOwnNetwork = readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
-    expect(hasOwnNetwork).toBe((await findBuildPrefix({ network: false })).includes('--net'));
+    expect(hasOwnNetwork).toBe((await findBuildConfinement({ network: false })).prefix.includes('--net'));
   },
 );
 
@@ -157,8 +161,18 @@ test('what a bundle is called is not the word of the process that made it', asyn
   expect(outcome).toEqual({ kind: 'bundled', bundle: makeBundle(bundle.code, bundle.sourceMap) });
 });
 
-test('what keeps a bundler from nothing is named', () => {
-  expect(missingBuildLayers([])).toEqual(['priority', 'network', 'processes', 'privileges']);
-  const prefix = ['nice', '-n', '5', 'unshare', '--net', '--', 'setpriv', '--pdeathsig', 'KILL', '--'];
-  expect(missingBuildLayers(prefix)).toEqual(['processes', 'privileges']);
+test('what keeps a bundler from nothing is named, with the reason', () => {
+  const none = { priority: [], network: [], processes: [], privileges: [] };
+  const missing = (found: typeof none | BuildPrefixes, isUnprivileged: boolean) =>
+    describeBuildLayers(found, isUnprivileged).flatMap(({ layer, active, note }) => (active ? [] : [[layer, note]]));
+  expect(missing(none, false)).toEqual([
+    ['network', 'unshare is missing or not permitted'],
+    ['processes', 'unshare is missing or not permitted'],
+    ['privileges', 'setpriv is missing'],
+    ['priority', 'nice is missing'],
+  ]);
+  const all = { priority: ['nice'], network: ['unshare'], processes: ['unshare'], privileges: ['setpriv'] };
+  expect(missing(all, true)).toEqual([]);
+  // What drops privileges works, and has dropped none.
+  expect(missing(all, false)).toEqual([['privileges', expect.stringContaining('CAP_SETPCAP')]]);
 });

@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { MAX_STDERR_CHARS, type StartOrder } from '../sandbox-runtime/src/host/starter/orders.ts';
-import { createStarter, type ProcessEnd, type ProcessStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
+import {
+  createStarter,
+  NAMELESS,
+  type ProcessEnd,
+  type ProcessStarter,
+} from '../sandbox-runtime/src/host/starter/starter.ts';
 import { findKoffi } from '../sandbox-runtime/src/syscall-filter/find-koffi.ts';
 import { type FilterArch, refusedSyscalls } from '../sandbox-runtime/src/syscall-filter/syscalls.ts';
 import { eventually } from './support/eventually.ts';
@@ -128,11 +135,12 @@ test.runIf(isLinux)('stop ends what is left, the starter and its folder included
   const left = start(starter, 'setInterval(() => {}, 1_000)');
   const pid = await left.pid;
   const parent = parentOf(pid);
-  const [, , address = ''] = readFileSync(`/proc/${parent}/cmdline`, 'utf8').split('\0').slice(-4);
+  const folder = dirname(await starter.keepFile('kept', Buffer.from('kept')));
+  expect(existsSync(folder)).toBe(true);
   await Promise.all([starter.stop(), starter.stop()]);
   await left.end;
   await eventually(() => !isAlive(pid) && !isAlive(parent));
-  expect(existsSync(address)).toBe(false);
+  expect(existsSync(folder)).toBe(false);
 });
 
 function parentOf(pid: number): number {
@@ -210,3 +218,27 @@ test('a process that writes errors without end is read no further than is kept',
   one.kill();
   expect((await one.end).stderr).toBe('x'.repeat(MAX_STDERR_CHARS));
 });
+
+test.runIf(isLinux)(
+  'whoever connects and does not say whose channel it is, is kept for seconds, and few of them',
+  async () => {
+    const starter = await make();
+    const first = start(starter, 'setInterval(() => {}, 1_000)');
+    await first.pid;
+    const address = join(dirname(await starter.keepFile('kept', Buffer.from('kept'))), 's');
+    const closed: number[] = [];
+    const startedAtMs = performance.now();
+    const all = Array.from({ length: NAMELESS.maxConnections + 5 }, () => connect(address).resume());
+    for (const socket of all) socket.on('error', () => undefined).once('close', () => closed.push(performance.now()));
+    await eventually(() => closed.length === 5);
+    // Others still get theirs.
+    const next = start(starter, `${CHANNEL}channel.end('still');`);
+    await next.end;
+    expect(next.heard()).toBe('still');
+    await eventually(() => closed.length === all.length, { timeoutMs: 2 * NAMELESS.maxMs });
+    expect((closed.at(-1) ?? 0) - startedAtMs).toBeGreaterThan(NAMELESS.maxMs * 0.9);
+    // Who has said whose it is has one for as long as it lives.
+    expect(isAlive(await first.pid)).toBe(true);
+    first.kill();
+  },
+);

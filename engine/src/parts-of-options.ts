@@ -36,7 +36,8 @@ export function builderOf(
     ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
     log: (level, message, fields) => log[level](fields, message),
   });
-  void builder.findLayers();
+  // What goes wrong is told by the first build, which tries again.
+  builder.findLayers().catch(() => undefined);
   return builder;
 }
 

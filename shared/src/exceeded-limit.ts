@@ -5,7 +5,7 @@ export type PlatformLimitName = keyof typeof LIMITS;
 
 /**
  * Limits that are met as those of accounts are, and that accounts cannot have their own of: those of the platform; `sandboxMemoryMb`, the
- * resident memory, in MB, of a sandbox process, which runs of one account share and HEADWATER_SANDBOX_MEMORY_MB sets; and settings of a
+ * memory, in MB, of a sandbox process, which runs of one account share and HEADWATER_SANDBOX_MEMORY_MB sets; and settings of a
  * workflow, by their names there.
  */
 export type OtherLimitName = PlatformLimitName | 'sandboxMemoryMb' | 'timeout_seconds' | 'queue_limit';

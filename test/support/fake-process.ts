@@ -1,5 +1,6 @@
 import type { ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
 import type { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+import { ALL_RIGHTS } from './process-rights.ts';
 
 type Parts = Pick<ConstructorParameters<typeof SandboxProcess>[0], 'launch' | 'processCode' | 'guest' | 'starter'>;
 
@@ -18,6 +19,7 @@ export function fakeProcess(start: ProcessStarter['start'], ranOutOfMemory = fal
       program: '',
       args: [],
       files: [],
+      rights: ALL_RIGHTS,
       started: () => Promise.resolve(),
       ranOutOfMemory: () => ranOutOfMemory,
       ended: () => undefined,

@@ -6,6 +6,7 @@ import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
 import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
+import { ALL_RIGHTS } from './process-rights.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
 /**
@@ -221,6 +222,7 @@ function startProcess(
       program: process.execPath,
       args: ['-'],
       files: [],
+      rights: ALL_RIGHTS,
       started: () => Promise.resolve(),
       ranOutOfMemory: () => false,
       ended: () => undefined,

@@ -179,7 +179,7 @@ export function createRecordingEngine() {
         ]),
       ),
       history: answer('events.history', page([])),
-      logLines: answer('events.logLines', []),
+      logLines: answer('events.logLines', { lines: [], readChars: 0 }),
       delete: answer('events.delete', undefined),
     },
     executions: {

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { findCluster } from '../database/data-owner.ts';
 import { inspectServer, type ServerState } from '../database/inspect-server.ts';
 import { joinDatabase } from '../database/join-database.ts';
 import { listMigrations } from '../database/migrate.ts';
@@ -19,8 +19,8 @@ const WARN_ROUND_TRIP_MS = 20;
 export async function checkDatabase(options: DoctorOptions): Promise<DoctorCheck[]> {
   const { databaseUrl, dataDir } = options;
   if (databaseUrl !== undefined) return checkAt(options, databaseUrl, `Postgres at ${describeUrl(databaseUrl)}`);
-  if (!existsSync(path.join(dataDir, 'postgres'))) return tryEmbedded(options);
   try {
+    if (!(await findCluster(dataDir))) return await tryEmbedded(options);
     const joined = await joinDatabase({ dataDir, log: options.log });
     try {
       return await checkAt(options, joined.url, `the embedded Postgres in ${path.resolve(dataDir)}`);

@@ -1,17 +1,18 @@
 import { type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
-import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
+import { checkLayer, type DoctorCheck, type DoctorOptions, fail, messageOf, ok } from './report.ts';
 
 /** What each layer is there for; docs/security.md has the attacks. */
 const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
   network: 'Code that breaks out of its isolate could open connections of its own, past the rules of egress.',
-  user: "Code that breaks out of its isolate could signal this node's processes and those of other tenants.",
+  user: "Code that breaks out of its isolate would be this node's user. Where its system calls are not filtered either, it could signal this node's processes, read their environment and all files of that user, the encryption key among them, and without the network layer connect to the database.",
   privileges: 'Code that breaks out of its isolate would have the privileges of this node.',
   syscalls: 'Code that breaks out of its isolate could make any call of the kernel, and look for a hole in it.',
   parent: 'A sandbox process may outlive a node that was killed, until it notices.',
-  files: 'Code that breaks out of its isolate could write files and open many, where its user may.',
+  files:
+    'Code that breaks out of its isolate could write files and open many, where its user may and its system calls are not filtered.',
   threads: 'Code that breaks out of its isolate could start any number of threads.',
   memory: 'What grows faster than four looks a second see is ended by the kernel, which may choose another process.',
-  watch: 'A process that grows is not ended by this node, but by the system.',
+  watch: 'Where memory runs out the system may end this node or its database before a sandbox process.',
   priority: 'A component that computes for long slows this node and its neighbours down.',
 };
 
@@ -20,15 +21,14 @@ export async function checkSandbox({ sandbox: options = {} }: DoctorOptions): Pr
   try {
     const sandbox = await startSandbox({ ...options, blankProcesses: 1 });
     try {
-      return [ok('sandbox', 'processes start'), ...sandbox.layers().map(checkLayer)];
+      return [
+        ok('sandbox', 'processes start'),
+        ...sandbox.layers().map((layer) => checkLayer('sandbox', layer, COSTS[layer.layer])),
+      ];
     } finally {
       await sandbox.stop();
     }
   } catch (error) {
     return [fail('sandbox', messageOf(error), 'No component can be run on this machine.')];
   }
-}
-
-function checkLayer({ layer, active, note }: SandboxLayer): DoctorCheck {
-  return active ? ok(`sandbox ${layer}`, note) : warn(`sandbox ${layer}`, note, COSTS[layer]);
 }

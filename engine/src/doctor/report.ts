@@ -42,6 +42,15 @@ export const fail = (name: string, detail: string, costs: string): DoctorCheck =
   costs,
 });
 
+/** One of the things that the operating system does around processes of that kind. */
+export function checkLayer(
+  kind: 'sandbox' | 'builder',
+  { layer, active, note }: { layer: string; active: boolean; note: string },
+  costs: string,
+): DoctorCheck {
+  return active ? ok(`${kind} ${layer}`, note) : warn(`${kind} ${layer}`, note, costs);
+}
+
 export function messageOf(error: unknown): string {
   const { message, errors } = error as Error & { errors?: Error[] };
   // Postgres on a name with several addresses: the reasons are in the parts.

@@ -1,3 +1,4 @@
+import { checkBuilder } from './check-builder.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkKey } from './check-key.ts';
 import { checkDisk, checkEgress, checkMachine, checkVersions } from './check-machine.ts';
@@ -15,6 +16,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     await checkDatabase(options),
     checkEgress(options),
     await checkSandbox(options),
+    await checkBuilder(options),
   ];
   const checks = parts.flat();
   return { ok: checks.every(({ status }) => status !== 'fail'), checks };

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { ProcessStarter } from '../host/starter/starter.ts';
-import { type BuildSurroundings, findBuildPrefix, missingBuildLayers } from '../host/layers/build-prefix.ts';
+import { type BuildLayer, type BuildSurroundings, findBuildConfinement } from '../host/layers/build-prefix.ts';
+import { listMissing } from '../host/layers/describe-layers.ts';
 import { findKoffi } from '../syscall-filter/find-koffi.ts';
 import { buildCommand } from './build-command.ts';
 import { CACHE_FOLDERS } from './packages/package-cache.ts';
@@ -26,13 +27,12 @@ export interface BuildProcesses {
   trees: TaskPool;
   fetching: TaskPool;
   /** Finds what of the operating system confines a bundler here; the log says what is missing. The first task does it otherwise. */
-  findLayers(): Promise<void>;
+  findLayers(): Promise<readonly BuildLayer[]>;
   stop(): void;
 }
 
 const PLAIN_TASKS_PER_PROCESS = 100;
 const MAX_CPU_S = 120;
-const doNothing = () => undefined;
 const MAX_FETCHED_FILE_MB = 256;
 
 /** Starts nothing before there is a task. */
@@ -41,9 +41,9 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   const { maxMemoryMb, maxBundleMemoryMb } = options.limits;
   const writable = CACHE_FOLDERS.map((name) => join(cacheDir, name));
   let scripts: Promise<BuildScripts> | undefined;
-  let withNetwork: ReturnType<typeof findBuildPrefix> | undefined;
+  let withNetwork: ReturnType<typeof findBuildConfinement> | undefined;
   const esbuildPaths = findEsbuildPaths();
-  const bundlerPrefix = keepBundlerPrefix(esbuildPaths, writable, options.log);
+  const bundlerConfinement = keepBundlerConfinement(esbuildPaths, writable, options.log);
   const bundler = async (readable: string[], maxMb: number) => {
     scripts ??= bundleScripts();
     const { bundle } = await scripts;
@@ -52,7 +52,7 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
       writable: [],
       mayStartPrograms: true,
       addon: findKoffi(),
-      prefix: await bundlerPrefix(),
+      prefix: (await bundlerConfinement()).prefix,
       maxMemoryMb: maxMb,
       maxCpuS: MAX_CPU_S,
       maxFileMb: 0,
@@ -61,14 +61,14 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
   };
   const fetcher = async () => {
     scripts ??= bundleScripts();
-    withNetwork ??= findBuildPrefix({ network: true, readable: [process.execPath], writable });
+    withNetwork ??= findBuildConfinement({ network: true, readable: [process.execPath], writable });
     const { fetch } = await scripts;
     const cache = [join(cacheDir, '*')];
     const command = buildCommand({
       readable: cache,
       writable: cache,
       mayStartPrograms: false,
-      prefix: await withNetwork,
+      prefix: (await withNetwork).prefix,
       maxMemoryMb,
       maxCpuS: MAX_CPU_S,
       maxFileMb: MAX_FETCHED_FILE_MB,
@@ -87,8 +87,7 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
     plain,
     trees,
     fetching,
-    // What goes wrong is told by the first task, which tries again.
-    findLayers: () => bundlerPrefix().then(doNothing, doNothing),
+    findLayers: async () => (await bundlerConfinement()).layers,
     stop() {
       for (const pool of [plain, trees, fetching]) pool.stop();
     },
@@ -96,11 +95,11 @@ export function createBuildProcesses(options: BuildProcessesOptions): BuildProce
 }
 
 /** Looks for it at the first call, and again after one that failed. */
-function keepBundlerPrefix(esbuildPaths: string[], writable: string[], log: BuildProcessesOptions['log']) {
+function keepBundlerConfinement(esbuildPaths: string[], writable: string[], log: BuildProcessesOptions['log']) {
   const readable = [process.execPath, ...esbuildPaths.map((path) => dirname(path))];
-  let found: ReturnType<typeof findBuildPrefix> | undefined;
+  let found: ReturnType<typeof findBuildConfinement> | undefined;
   return () => {
-    found ??= findBundlerPrefix({ network: false, readable, writable }, log).catch((error: unknown) => {
+    found ??= findBundlerConfinement({ network: false, readable, writable }, log).catch((error: unknown) => {
       found = undefined;
       throw error;
     });
@@ -109,10 +108,10 @@ function keepBundlerPrefix(esbuildPaths: string[], writable: string[], log: Buil
 }
 
 /** Says once what of it does not work here. */
-async function findBundlerPrefix(surroundings: BuildSurroundings, log: BuildProcessesOptions['log']) {
-  const prefix = await findBuildPrefix(surroundings);
-  const missing = missingBuildLayers(prefix).join(', ');
+async function findBundlerConfinement(surroundings: BuildSurroundings, log: BuildProcessesOptions['log']) {
+  const found = await findBuildConfinement(surroundings);
+  const missing = listMissing(found.layers);
   const message = `Build processes run without some layers of the operating system: ${missing}. What each would stop: docs/security.md`;
   if (missing !== '') log('warn', message, {});
-  return prefix;
+  return found;
 }

@@ -7,6 +7,7 @@ import { createStarter, type ProcessStarter } from '../host/starter/starter.ts';
 import { type BuildTurns, createBuildTurns } from './build-turns.ts';
 import { type BuildOutcome, type Built, failedBuild } from './build-outcome.ts';
 import type { ComponentFiles } from './component-files.ts';
+import type { BuildLayer } from '../host/layers/build-prefix.ts';
 import { createTrims } from './trim-cache.ts';
 import { findRegistry, type RegistrySettings } from './find-registry.ts';
 import type { MissingFile } from './list-missing-files.ts';
@@ -46,8 +47,8 @@ interface BuildRequest {
 export interface Builder {
   /**
    * Never rejects for what the code contains or for packages that are missing or broken: that is the outcome, with the
-   * author's file and line. Throws RATE_LIMITED where too many builds of the tenant wait, UNAVAILABLE when the node stops or
-   * no registry is known.
+   * author's file and line. Throws RATE_LIMITED where too many builds of the tenant wait, UNAVAILABLE when the node stops, no
+   * registry is known, or packages cannot be had at the moment, which alone says when it is worth another try.
    */
   build(request: BuildRequest): Promise<BuildOutcome>;
   /**
@@ -57,11 +58,11 @@ export interface Builder {
   buildFor<T>(request: BuildRequest, use: (outcome: BuildOutcome) => Promise<T>): Promise<T>;
   /**
    * The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read.
-   * Throws RATE_LIMITED and UNAVAILABLE as `build`.
+   * Throws RATE_LIMITED, and UNAVAILABLE when the node stops.
    */
   listMissingFiles(tenantId: string, component: ComponentFiles): Promise<MissingFile[]>;
-  /** Says in the log what the operating system does not deny build processes here, as the first build would. Never rejects. */
-  findLayers(): Promise<void>;
+  /** What the operating system does around processes that bundle. The log says what of it is missing here, as it would at the first build. */
+  findLayers(): Promise<readonly BuildLayer[]>;
   /** Ends builds under way. Idempotent. */
   stop(): Promise<void>;
 }

@@ -1,22 +1,22 @@
 import { bundlePlain, type PlainOutcome } from './bundle-component.ts';
 import type { BundleTask, PlainAnswer, TreeAnswer, TreeOutcome } from './bundle-task.ts';
-import { refuseListing } from '../syscall-filter/install-filter.ts';
+import { refuseToBundler } from '../syscall-filter/install-filter.ts';
 import { bundlePackages } from './packages/bundle-packages.ts';
 import { listMissingFiles } from './list-missing-files.ts';
 import type { PackageTree } from './packages/resolve-tree.ts';
 import { serveTasks, type TaskAnswer } from './serve-tasks.ts';
 
-/** The bundler looks for what an import by a pattern may mean in the folders of this machine. */
-function refuseFolders(koffiPath: string | undefined): void {
+/** The bundler looks for what an import by a pattern may mean in the folders of this machine, and whoever breaks out of it for what listens there. */
+function refuseSurroundings(koffiPath: string | undefined): void {
   if (koffiPath === undefined) return;
   try {
-    refuseListing(koffiPath);
+    refuseToBundler(koffiPath);
   } catch {
     // Where the kernel takes no filter, it still answers the same whatever is there: see bundler-failures.ts.
   }
 }
 
-refuseFolders(process.argv[2]);
+refuseSurroundings(process.argv[2]);
 /**
  * The main file of a bundler process. It reads nothing but the cache of packages, reaches nothing, and runs nothing of what it
  * bundles.

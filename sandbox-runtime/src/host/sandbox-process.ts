@@ -163,7 +163,7 @@ export class SandboxProcess {
     if (this.exited || this.isHot) return;
     for (const task of this.#tasks.values()) {
       if (task.over) continue;
-      if (nowMs - task.startedAtMs > LONG_TASK_MS) void this.#look(nowMs);
+      if (nowMs - task.startedAtMs > LONG_TASK_MS) this.#look(nowMs);
       // The oldest comes first.
       return;
     }
@@ -181,7 +181,7 @@ export class SandboxProcess {
     if (this.#channel !== undefined && this.#heartbeat.isDue(nowMs, this.#inFlight > 0)) this.#beat(nowMs);
     // Memory can grow by more than a gigabyte in a second.
     const isIdleLookDue = this.tasksServed > 0 && nowMs - this.#lookedAtMs >= IDLE_LOOK_MS;
-    if (this.#inFlight > 0 || this.isHot || isIdleLookDue) void this.#look(nowMs);
+    if (this.#inFlight > 0 || this.isHot || isIdleLookDue) this.#look(nowMs);
     if (this.#heartbeat.isLost(nowMs, this.isHot)) {
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
     }
@@ -218,7 +218,7 @@ export class SandboxProcess {
 
   async #started(pid: number, pipe: Duplex): Promise<void> {
     this.#pid = pid;
-    this.#usage = new UsageWatch(pid, this.#options.maxRssMb, this.#options.starter);
+    this.#usage = new UsageWatch(pid, this.#options.maxRssMb, this.#options.starter, this.#launch.rights);
     const channel = this.#openChannel(pipe);
     await this.#launch.started(pid);
     this.#channel = channel;
@@ -349,15 +349,17 @@ export class SandboxProcess {
   #beat(nowMs: number): void {
     this.#heartbeat.asked(nowMs);
     this.#send({ kind: 'ping' });
-    void this.#look(nowMs);
+    this.#look(nowMs);
   }
 
-  async #look(nowMs: number): Promise<void> {
+  #look(nowMs: number): void {
+    // A heartbeat may have been due just now.
+    if (nowMs === this.#lookedAtMs) return;
     this.#lookedAtMs = nowMs;
-    const verdict = await this.#usage?.look(nowMs, this);
+    const verdict = this.#usage?.look(nowMs, this);
     if (verdict === undefined || verdict.kind === 'fine' || this.exited) return;
     if (verdict.kind === 'end-full')
-      this.kill(outOfMemory(this.#options.maxRssMb, Math.ceil(verdict.rssMb)), () => this.#isShared());
+      this.kill(outOfMemory(this.#options.maxRssMb, Math.ceil(verdict.memoryMb)), () => this.#isShared());
     if (verdict.kind === 'end-idle') {
       this.#options.log('warn', 'A sandbox process computed without a run and was killed', { pid: this.pid });
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);

@@ -1,4 +1,5 @@
 import { CpuPriority } from './layers/cpu-priority.ts';
+import type { ProcessRights } from './layers/process-rights.ts';
 import type { ProcessStarter } from './starter/starter.ts';
 import { readUsage } from './read-usage.ts';
 
@@ -12,7 +13,7 @@ const MAX_IDLE_CPU_MS = 2_000;
  * What a look at a process asks for: nothing, another one for the runs to come, or its end, for more memory than it may have
  * or for computing without a task.
  */
-export type UsageVerdict = { kind: 'fine' | 'replace' | 'end-idle' } | { kind: 'end-full'; rssMb: number };
+export type UsageVerdict = { kind: 'fine' | 'replace' | 'end-idle' } | { kind: 'end-full'; memoryMb: number };
 
 /** What a process has been given to do so far. */
 export interface TaskCount {
@@ -23,15 +24,14 @@ export interface TaskCount {
 /** Looks at what a process takes of the machine: its memory is bounded, and computing for long lowers its priority. */
 export class UsageWatch {
   readonly #pid: number;
-  readonly #maxRssMb: number;
+  readonly #maxMemoryMb: number;
   readonly #priority: CpuPriority;
-  #looking = false;
   #idle: { tasksServed: number; cpuMs: number } | undefined;
 
-  constructor(pid: number, maxRssMb: number, starter: Pick<ProcessStarter, 'command'>) {
+  constructor(pid: number, maxMemoryMb: number, starter: Pick<ProcessStarter, 'command'>, rights: ProcessRights) {
     this.#pid = pid;
-    this.#maxRssMb = maxRssMb;
-    this.#priority = new CpuPriority(pid, starter);
+    this.#maxMemoryMb = maxMemoryMb;
+    this.#priority = new CpuPriority(pid, starter, rights);
   }
 
   booted(): void {
@@ -52,17 +52,13 @@ export class UsageWatch {
     this.#priority.runEnded(cpuMs);
   }
 
-  /** Never rejects. A look while another one is under way finds nothing. */
-  async look(nowMs: number, tasks: Readonly<TaskCount>): Promise<UsageVerdict> {
-    if (this.#looking) return { kind: 'fine' };
-    this.#looking = true;
-    const usage = await readUsage(this.#pid);
-    this.#looking = false;
+  look(nowMs: number, tasks: Readonly<TaskCount>): UsageVerdict {
+    const usage = readUsage(this.#pid);
     if (usage === undefined) return { kind: 'fine' };
-    if (usage.rssMb > this.#maxRssMb) return { kind: 'end-full', rssMb: usage.rssMb };
+    if (usage.memoryMb > this.#maxMemoryMb) return { kind: 'end-full', memoryMb: usage.memoryMb };
     if (this.#idleCpuMs(tasks, usage.cpuMs) > MAX_IDLE_CPU_MS) return { kind: 'end-idle' };
     const keepsPriority = this.#priority.look(nowMs, usage.cpuMs);
-    return { kind: keepsPriority && usage.rssMb <= this.#maxRssMb * FULL ? 'fine' : 'replace' };
+    return { kind: keepsPriority && usage.memoryMb <= this.#maxMemoryMb * FULL ? 'fine' : 'replace' };
   }
 
   /** Since the first look that found it without a task. */

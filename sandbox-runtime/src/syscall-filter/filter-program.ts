@@ -10,7 +10,7 @@ interface Instruction {
 
 const LOAD = 0x20;
 const JUMP_IF_EQUAL = 0x15;
-const JUMP_IF_BITS = 0x45;
+const JUMP_IF_BIT = 0x45;
 const RETURN = 0x06;
 
 /** Where the kernel has what it is asked (`struct seccomp_data`). */
@@ -26,6 +26,9 @@ const ALLOW = 0x7f_ff_00_00;
 /** "No such call": what libraries know how to do without on an older kernel, as with `clone3`. */
 const ENOSYS = 38;
 const REFUSE = 0x00_05_00_00 | ENOSYS;
+
+/** Answers 0 without having done anything. */
+const DO_NOTHING = 0x00_05_00_00;
 
 export const INSTRUCTION_BYTES = 8;
 
@@ -48,13 +51,18 @@ export function refuseOnly(arch: FilterArch, refused: readonly number[]): Buffer
 
 function allow({ number, rule }: AllowedSyscall): Instruction[] {
   if (rule === undefined) return ifCall(number, [end(ALLOW)]);
-  return ifCall(number, [...load(argumentAt(rule)), ...check(rule), end(REFUSE)]);
+  const otherwise = end(rule.otherwise === 'nothing' ? DO_NOTHING : REFUSE);
+  return ifCall(number, [...load(argumentAt(rule)), ...check(rule), otherwise]);
 }
 
+/** Comes to what is behind it where the argument is not as it has to be. */
 function check(rule: ArgumentRule): Instruction[] {
-  const tests = 'oneOf' in rule ? rule.oneOf : [rule.withBits];
-  const code = 'oneOf' in rule ? JUMP_IF_EQUAL : JUMP_IF_BITS;
-  return tests.flatMap((value) => [{ code, ifTrue: 0, ifFalse: 1, value }, end(ALLOW)]);
+  if ('oneOf' in rule) return rule.oneOf.flatMap((value) => allowIf(JUMP_IF_EQUAL, true, value));
+  return 'withBit' in rule ? allowIf(JUMP_IF_BIT, true, rule.withBit) : allowIf(JUMP_IF_BIT, false, rule.withoutBit);
+}
+
+function allowIf(code: number, isTrue: boolean, value: number): Instruction[] {
+  return [{ code, ifTrue: isTrue ? 0 : 1, ifFalse: isTrue ? 1 : 0, value }, end(ALLOW)];
 }
 
 /** Its lower half: both processors are little-endian. */

@@ -1,6 +1,7 @@
 import type * as koffi from 'koffi';
 import { allowOnly, INSTRUCTION_BYTES, refuseOnly } from './filter-program.ts';
-import { allowedSyscalls, filterArch, listingSyscalls, refusedSyscalls, SECCOMP } from './syscalls.ts';
+import { findBundlerSyscalls } from './find-bundler-syscalls.ts';
+import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscalls.ts';
 
 /** What is used of koffi's native part, which is loaded without the rest: a sandbox process may read no file. */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
@@ -30,9 +31,11 @@ export function refuseToChildren(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, refusedSyscalls(arch)));
 }
 
-/** Neither this process nor what it starts can see what is in a folder; files are still opened by their names. */
-export function refuseListing(koffiPath: string): void {
-  install(koffiPath, (arch) => refuseOnly(arch, listingSyscalls(arch)));
+/**
+ * Neither this process nor what it starts can see what is in a folder, or reach whoever listens on this machine. Files are still opened by their names.
+ */
+export function refuseToBundler(koffiPath: string): void {
+  install(koffiPath, (arch) => refuseOnly(arch, findBundlerSyscalls(arch)));
 }
 
 function install(koffiPath: string, make: (arch: 'x64' | 'arm64') => Buffer): Syscall {

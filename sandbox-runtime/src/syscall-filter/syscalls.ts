@@ -4,20 +4,28 @@ export type FilterArch = 'x64' | 'arm64';
 /** Numbers as in the kernel's tables; undefined where the processor's table does not have the call. */
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** What an argument has to be: one of these values, or a number with all of these bits. Its lower 32 bits are looked at. */
-export type ArgumentRule = { argument: number } & ({ oneOf: readonly number[] } | { withBits: number });
+/**
+ * What an argument has to be: one of these values, or a number with or without that bit. Its lower 32 bits are looked at, which is all
+ * that the kernel looks at in the arguments bounded here. With anything else the call is one that the kernel does not have, or it does nothing
+ * and answers 0.
+ */
+export type ArgumentRule = { argument: number; otherwise?: 'nothing' } & (
+  | { oneOf: readonly number[] }
+  | { withBit: number }
+  | { withoutBit: number }
+);
 
 export interface AllowedSyscall {
   number: number;
-  /** Absent: whatever its arguments are. */
-  rule?: ArgumentRule;
+  /** Undefined: whatever its arguments are. */
+  rule: ArgumentRule | undefined;
 }
 
 /**
  * What a process needs once it has started: memory, threads, clocks, and to wait for and use the files that it has open. Nothing here
- * opens a file or a socket, starts a program or a process, or looks at another. Those used most come first.
+ * opens a file or a socket, starts a program or a process, or, within `rulesOf`, looks at another. Those used most come first.
  */
-const ALLOWED: Record<string, Numbers> = {
+const ALLOWED = {
   futex: [202, 98],
   read: [0, 63],
   write: [1, 64],
@@ -64,18 +72,54 @@ const ALLOWED: Record<string, Numbers> = {
   restart_syscall: [219, 128],
   exit: [60, 93],
   exit_group: [231, 94],
-};
+  clone: [56, 220],
+  prctl: [157, 167],
+  fcntl: [72, 25],
+  kill: [62, 129],
+  tgkill: [234, 131],
+} as const satisfies Record<string, Numbers>;
 
-const CLONE: Numbers = [56, 220];
 const CLONE_THREAD = 0x1_00_00;
-const PRCTL: Numbers = [157, 167];
 /** Names of threads and of memory. */
 const PRCTL_NAMES = [15, 16, 0x53_56_4d_41];
-const FCNTL: Numbers = [72, 25];
 /** Flags of descriptors, and of what they lead to. */
 const FCNTL_FLAGS = [1, 2, 3, 4];
-const KILL: Numbers = [62, 129];
-const TGKILL: Numbers = [234, 131];
+/** Those that everybody has, up to the time since the start, and international atomic time. Others are made of the id of a process or thread. */
+const CLOCKS = [0, 1, 2, 3, 4, 5, 6, 7, 11];
+/** Memory that stays when nothing of it is mapped at the moment, and is counted for nobody then. */
+const MAP_SHARED = 1;
+/** To wait and to wake. Those that lend priority take the id of a thread, and tell whether there is such a one. */
+const FUTEX_COMMANDS = [0, 1, 9, 10, 5, 4, 3];
+const FUTEX_PRIVATE = 128;
+const FUTEX_CLOCK_REALTIME = 256;
+const FUTEX_OPERATIONS = [FUTEX_PRIVATE, FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME, 0, FUTEX_CLOCK_REALTIME].flatMap(
+  (flags) => FUTEX_COMMANDS.map((command) => command | flags),
+);
+
+/** Of the process of that id. */
+function rulesOf(pid: number): Partial<Record<keyof typeof ALLOWED, ArgumentRule>> {
+  const own: ArgumentRule = { argument: 0, oneOf: [pid] };
+  // No filter can tell the ids of its threads from others'. glibc, asked for a thread's stack, knows how to do without its cores.
+  const itself: ArgumentRule = { argument: 0, oneOf: [0, pid] };
+  // The mutexes of V8 ask for the priority of threads that wait, again and again until they are told. It is 0, as is what glibc has for it already.
+  const usual: ArgumentRule = { ...itself, otherwise: 'nothing' };
+  const clock: ArgumentRule = { argument: 0, oneOf: CLOCKS };
+  return {
+    futex: { argument: 1, oneOf: FUTEX_OPERATIONS },
+    mmap: { argument: 3, withoutBit: MAP_SHARED },
+    clock_gettime: clock,
+    clock_getres: clock,
+    clock_nanosleep: clock,
+    sched_getaffinity: itself,
+    sched_getparam: usual,
+    sched_getscheduler: usual,
+    clone: { argument: 0, withBit: CLONE_THREAD },
+    prctl: { argument: 0, oneOf: PRCTL_NAMES },
+    fcntl: { argument: 1, oneOf: FCNTL_FLAGS },
+    kill: own,
+    tgkill: own,
+  };
+}
 
 export const SECCOMP: Record<FilterArch, number> = { x64: 317, arm64: 277 };
 export const SOCKET: Record<FilterArch, number> = { x64: 41, arm64: 198 };
@@ -140,17 +184,11 @@ export function listingSyscalls(arch: FilterArch): number[] {
 
 /** What is left to the process of that id. */
 export function allowedSyscalls(arch: FilterArch, pid: number): AllowedSyscall[] {
-  const own: ArgumentRule = { argument: 0, oneOf: [pid] };
-  const bounded: [Numbers, ArgumentRule][] = [
-    [CLONE, { argument: 0, withBits: CLONE_THREAD }],
-    [PRCTL, { argument: 0, oneOf: PRCTL_NAMES }],
-    [FCNTL, { argument: 1, oneOf: FCNTL_FLAGS }],
-    [KILL, own],
-    [TGKILL, own],
-  ];
-  const calls = Object.values(ALLOWED).map((numbers) => ({ number: numberOf(numbers, arch) }));
-  const all = [...calls, ...bounded.map(([numbers, rule]) => ({ number: numberOf(numbers, arch), rule }))];
-  return all.filter((call): call is AllowedSyscall => call.number !== undefined);
+  const rules: Partial<Record<string, ArgumentRule>> = rulesOf(pid);
+  return Object.entries(ALLOWED).flatMap(([name, numbers]) => {
+    const number = numberOf(numbers, arch);
+    return number === undefined ? [] : [{ number, rule: rules[name] }];
+  });
 }
 
 function numberOf([x64, arm64]: Numbers, arch: FilterArch): number | undefined {

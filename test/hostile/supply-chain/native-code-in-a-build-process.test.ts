@@ -1,7 +1,7 @@
 // os: Native code in a build process that reads and writes the node's memory, signals it, and leaves a process behind.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { findBuildPrefix } from '../../../sandbox-runtime/src/host/layers/build-prefix.ts';
+import { findBuildConfinement } from '../../../sandbox-runtime/src/host/layers/build-prefix.ts';
 import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
@@ -9,7 +9,7 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 
 /** Not to be looked into, and not there. */
-const REFUSALS = ['EACCES', 'EPERM', 'ESRCH'];
+const REFUSALS = ['EACCES', 'EPERM', 'ESRCH', 'ENOENT'];
 
 const isLinux = process.platform === 'linux';
 const LEFT_BEHIND = `left-behind-${process.pid}`;
@@ -42,7 +42,7 @@ const isLeft = () =>
 it.skipIf(!isLinux).each([false, true])(
   'reaches no process outside, with a network or without (%s)',
   async (network) => {
-    const prefix = await findBuildPrefix({ network });
+    const { prefix } = await findBuildConfinement({ network });
     const starter = await createStarter();
     try {
       const said = await world.unharmed(async () => {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { findNetworkPrefix } from '../network-namespace.ts';
-import { findWay, type Prefix, works } from './command-prefix.ts';
+import { findWay, hasNoCapabilities, type Prefix, works } from './command-prefix.ts';
 import { BUILD_NICE, behindOthers } from './cpu-priority.ts';
 
 export interface BuildSurroundings {
@@ -16,13 +16,15 @@ export interface BuildSurroundings {
 const UNTIL_PARENT_ENDS = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
- * What begins in it sees and signals no process outside of it, and ends with it, whatever group or session it has gone to. The user namespace is for
- * a node that is not root's.
+ * What begins in it signals no process outside of it, and ends with it, whatever group or session it has gone to. Where a /proc of its own can be
+ * mounted it does not see the others either. The user namespace is for a node that is not root's.
  */
 const OWN_PROCESSES: readonly Prefix[] = [
-  [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', '--'],
-  [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', '--map-root-user', '--'],
-];
+  ['--mount-proc'],
+  [],
+  ['--mount-proc', '--map-root-user'],
+  ['--map-root-user'],
+].map((options) => [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', ...options, '--']);
 
 /**
  * Root without capabilities is still the user who owns the cache, but reaches into no process that has some: with them, code that has broken out of the
@@ -33,26 +35,74 @@ const WITHOUT_PRIVILEGES: readonly Prefix[] = [
   ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
 ];
 
+/** Of what keeps a build process from what it needs not, one: `note` says what it does or, where it is not active, why. docs/security.md has the costs. */
+export interface BuildLayer {
+  layer: 'priority' | 'network' | 'processes' | 'privileges';
+  active: boolean;
+  note: string;
+}
+
+export interface BuildConfinement {
+  prefix: Prefix;
+  layers: readonly BuildLayer[];
+}
+
+/** What the prefix is made of; what is empty does not work on this system. */
+export interface BuildPrefixes {
+  priority: Prefix;
+  network: Prefix;
+  processes: Prefix;
+  privileges: Prefix;
+}
+
 /**
  * What a build process is put behind: less priority than the node, half of its processors, processes of its own, no privileges and no way to
  * new ones, an end together with the node, and no network where it needs none. It stays its parent's user, whose cache it reads.
  * Whatever does not work on this system is left out.
  */
-export async function findBuildPrefix({ network, ...needs }: BuildSurroundings): Promise<Prefix> {
+export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
   const priority = await findWay([], behindOthers(BUILD_NICE));
-  const connected = [...priority, ...(network ? [] : await findNetworkPrefix())];
-  const outer = [...connected, ...(await findWay(connected, OWN_PROCESSES))];
+  const ownNetwork = network ? [] : await findNetworkPrefix();
+  const connected = [...priority, ...ownNetwork];
+  const processes = await findWay(connected, OWN_PROCESSES);
+  const outer = [...connected, ...processes];
   await Promise.all((needs.writable ?? []).map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
-  for (const way of WITHOUT_PRIVILEGES) if (await mayUse([...outer, ...way], needs)) return [...outer, ...way];
-  return outer;
+  const privileges = await findUsable(outer, needs);
+  const prefix = [...outer, ...privileges];
+  const isUnprivileged = privileges.length > 0 && (await hasNoCapabilities(prefix));
+  return {
+    prefix,
+    layers: describeBuildLayers({ priority, network: ownNetwork, processes, privileges }, isUnprivileged),
+  };
 }
 
-/** What keeps a bundler from what it needs not, by the names of docs/security.md, and how each is told in its prefix. */
-const MARKS = { priority: 'nice', network: '--net', processes: '--pid', privileges: '--no-new-privs' };
+export function describeBuildLayers(found: BuildPrefixes, isUnprivileged: boolean): BuildLayer[] {
+  const { priority, network, processes, privileges } = found;
+  const layer = (name: BuildLayer['layer'], active: boolean, does: string, missing: string): BuildLayer => ({
+    layer: name,
+    active,
+    note: active ? does : missing,
+  });
+  const half = priority.includes('taskset') ? ', and on half of the processors' : '';
+  const seen = processes.includes('--mount-proc') ? 'sees and' : "sees others' names, but";
+  const whyPrivileged = 'root keeps its capabilities: it has no CAP_SETPCAP, or needs them for files of another user';
+  const whyNoNamespace = 'unshare is missing or not permitted';
+  return [
+    layer('network', network.length > 0, 'no network', whyNoNamespace),
+    layer('processes', processes.length > 0, `${seen} signals no process but its own`, whyNoNamespace),
+    layer(
+      'privileges',
+      isUnprivileged,
+      'no privileges, and none to be gained',
+      privileges.length === 0 ? 'setpriv is missing' : whyPrivileged,
+    ),
+    layer('priority', priority.length > 0, `behind this node and its database${half}`, 'nice is missing'),
+  ];
+}
 
-/** Those that do not work on this system. */
-export function missingBuildLayers(prefix: Prefix): string[] {
-  return Object.entries(MARKS).flatMap(([layer, mark]) => (prefix.includes(mark) ? [] : [layer]));
+async function findUsable(outer: Prefix, needs: Omit<BuildSurroundings, 'network'>): Promise<Prefix> {
+  for (const way of WITHOUT_PRIVILEGES) if (await mayUse([...outer, ...way], needs)) return way;
+  return [];
 }
 
 /** Root may use what is others' by a capability alone, such as a data folder that belongs to another user. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** A program and its first arguments, before which a command is put to be confined by it. Empty: there is no way here. */
 export type Prefix = readonly string[];
 
-const PROBE_MS = 5_000;
+export const PROBE_MS = 5_000;
 
 /**
  * The first of the ways that works behind `outer` on this system, found by doing it. The programs are those of util-linux
@@ -35,27 +35,10 @@ export async function works(command: Prefix, descriptors: readonly number[] = []
   }
 }
 
-/** Whether a process behind the prefix can be killed from here. Where it cannot, it ends by itself. */
-export async function canKill(prefix: Prefix): Promise<boolean> {
-  const [program, ...args] = [...prefix, 'cat'];
-  const probe = spawn(program, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
-  const end = (): void => void probe.stdin.end();
-  const timer = setTimeout(end, PROBE_MS);
-  probe.on('error', end);
-  // Of one that has ended already.
-  probe.stdin.on('error', () => undefined).write('.');
-  // It answers once it has become what the prefix makes of it.
-  probe.stdout.once('data', () => {
-    probe.kill('SIGKILL');
-    end();
-  });
-  try {
-    const [, signal] = (await once(probe, 'close')) as [number | null, NodeJS.Signals | null];
-    return signal === 'SIGKILL';
-  } catch {
-    // The system has refused, or a program is not installed.
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
+/**
+ * Whether what is started behind the prefix has no capability. What drops them ends well also where it was not allowed to: root without CAP_SETPCAP
+ * keeps what it has.
+ */
+export function hasNoCapabilities(prefix: Prefix): Promise<boolean> {
+  return works([...prefix, 'grep', '-Eq', '^CapPrm:[[:space:]]*0+$', '/proc/self/status']);
 }

@@ -3,14 +3,15 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SandboxLayer } from '../../sandbox.ts';
 import { findNetworkPrefix } from '../network-namespace.ts';
-import { findWay } from './command-prefix.ts';
+import { findWay, hasNoCapabilities } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
-import { behindOthers, USUAL_NICE } from './cpu-priority.ts';
+import { behindOthers, onAllCores, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
 import { findFilter } from './find-filter.ts';
 import { findUsers } from './find-users.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
-import { MAX_THREADS, type NodeCommand, nodeCommand } from './node-command.ts';
+import { MAX_THREADS, type NodeCommand, nodeCommand, prefixOf } from './node-command.ts';
+import { findRights, NO_RIGHTS, type ProcessRights } from './process-rights.ts';
 
 /** Pipes and what Node waits with; components open nothing. */
 const MAX_OPEN_FILES = 128;
@@ -20,6 +21,7 @@ const TAKE_FIRST = 1_000;
 const MEMORY_HEADROOM_MB = 256;
 /** How one sandbox process is started, and what is to be done beside it. */
 export interface Launch extends NodeCommand {
+  rights: ProcessRights;
   /** To be called at once with its id; before it resolves, the process is not to be given anything of a tenant. */
   started(pid: number): Promise<void>;
   /** The kernel ended it because its memory was used up. */
@@ -59,7 +61,6 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
       ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
     ],
   );
-  const groups = findControlGroups(options.controlGroup);
   const found: Findings = {
     priority,
     network,
@@ -67,12 +68,26 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
     privileges,
     users: undefined,
     whyNoUsers: '',
-    groups,
+    groups: findControlGroups(options.controlGroup),
+    rights: NO_RIGHTS,
+    isUnprivileged: false,
     koffiPath: undefined,
   };
-  const users = await findUsers(found, addonPath);
-  const withUsers = typeof users === 'string' ? { ...found, whyNoUsers: users } : { ...found, users };
-  return { ...withUsers, koffiPath: await findFilter(withUsers, await options.starter) };
+  const controlled = await findControl(found, addonPath);
+  return { ...controlled, koffiPath: await findFilter(controlled, await options.starter) };
+}
+
+/** Whose processes are, and what this node may do to them. */
+async function findControl(found: Findings, addonPath: string): Promise<Findings> {
+  const own = await findUsers(found, addonPath);
+  const withUsers = typeof own === 'string' ? { ...found, whyNoUsers: own } : { ...found, users: own.users };
+  const rights = typeof own === 'string' ? await findRights(prefixOf(found, undefined)) : own.rights;
+  // What could not be given back would be gone for good.
+  const priority = rights.cores ? found.priority : onAllCores(found.priority);
+  const user = withUsers.users?.take();
+  const isUnprivileged = found.privileges.length > 0 && (await hasNoCapabilities(prefixOf(withUsers, user)));
+  if (user !== undefined) withUsers.users?.giveBack(user);
+  return { ...withUsers, rights, priority, isUnprivileged };
 }
 
 function launch(found: Findings, options: ConfinementOptions, addonPath: string): Launch {
@@ -82,6 +97,7 @@ function launch(found: Findings, options: ConfinementOptions, addonPath: string)
   let groups: ProcessGroups | undefined;
   return {
     ...nodeCommand(found, user, addons),
+    rights: found.rights,
     async started(pid) {
       takeFirst(pid);
       confined = confineGroup(found.groups, options, pid);
@@ -99,7 +115,7 @@ function takeFirst(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(TAKE_FIRST));
   } catch {
-    // No /proc, or the process is gone already; the layer is reported by whether this works for the node itself.
+    // No /proc, or the process is gone already; whether it is permitted was tried at the start.
   }
 }
 

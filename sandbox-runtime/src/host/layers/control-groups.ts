@@ -42,7 +42,7 @@ export interface GroupRoots {
   groups: string;
 }
 
-const SYSTEM_ROOTS: GroupRoots = { proc: '/proc', groups: '/sys/fs/cgroup' };
+export const SYSTEM_ROOTS: GroupRoots = { proc: '/proc', groups: '/sys/fs/cgroup' };
 const NAME = /^headwater-\d+-\d+$/;
 
 /**

@@ -14,7 +14,13 @@ export function findHotCores(all = ownCores()): Cores | undefined {
 
 /** Undone by giving `ownCores`. Does nothing without util-linux; the niceness has to do then. */
 export function setCores(starter: Pick<ProcessStarter, 'command'>, pid: number, cores: Cores): void {
-  starter.command('taskset', ['-a', '-p', '-c', cores.join(','), String(pid)]);
+  const [program, ...args] = coresCommand(pid, cores);
+  starter.command(program, args);
+}
+
+/** What sets them, for all of its threads. */
+export function coresCommand(pid: number, cores: Cores): [program: string, ...args: string[]] {
+  return ['taskset', '-a', '-p', '-c', cores.join(','), String(pid)];
 }
 
 export function ownCores(): Cores {

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ProcessStarter } from '../starter/starter.ts';
 import type { Prefix } from './command-prefix.ts';
 import { findHotCores, ownCores, setCores } from './cpu-cores.ts';
+import type { ProcessRights } from './process-rights.ts';
 import { setSessionNice } from './session-nice.ts';
 
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
@@ -30,6 +31,8 @@ const WARM_COMPUTING_MS = 150;
 const HOT_COMPUTING_MS = 1_000;
 /** It has calmed down when none of its threads was seen computing for so long. */
 const CALM_MS = 2_000;
+/** Each is a file that is read on the node's own thread, up to 20 times a second. Components have so many only where dozens compute at once. */
+const MAX_THREADS_READ = 64;
 /**
  * What a run that ended explains of its process's time: its own, as much again for passing messages and collecting garbage,
  * and no more than this. A process that does thousands of short runs is busy, not hot.
@@ -44,15 +47,23 @@ export function behindOthers(nice: number): Prefix[] {
   return cores === undefined ? [priority] : [['taskset', '-c', cores.join(','), ...priority], priority];
 }
 
+/** The same way, on all processors. */
+export function onAllCores(way: Prefix): Prefix {
+  return way[0] === 'taskset' ? way.slice(way.indexOf('nice')) : way;
+}
+
 /**
  * Lowers the priority of a process while it computes for long, and keeps it to half of the processors, so that it takes
- * nothing from those that do not.
+ * nothing from those that do not. Does what of this the node may.
  */
 export class CpuPriority {
   readonly #pid: number;
   readonly #starter: Pick<ProcessStarter, 'command'>;
-  readonly #hotCores = findHotCores();
-  readonly #isReversible = mayRaise();
+  readonly #rights: ProcessRights;
+  readonly #hotCores: readonly number[] | undefined;
+  readonly #mayLower: boolean;
+  /** Whether what was made less urgent can be made more so again. */
+  readonly #isReversible: boolean;
   #sessionNice = { value: BOOT_NICE, isSet: true };
   #explainedMs = 0;
   #beyondMs = 0;
@@ -61,9 +72,13 @@ export class CpuPriority {
   #level: 'usual' | 'warm' | 'hot' = 'usual';
   #busyAtMs = 0;
 
-  constructor(pid: number, starter: Pick<ProcessStarter, 'command'>) {
+  constructor(pid: number, starter: Pick<ProcessStarter, 'command'>, rights: ProcessRights) {
     this.#pid = pid;
     this.#starter = starter;
+    this.#rights = rights;
+    this.#hotCores = rights.cores ? findHotCores() : undefined;
+    this.#mayLower = rights.session || rights.lower || this.#hotCores !== undefined;
+    this.#isReversible = rights.session || rights.raise || !rights.lower;
   }
 
   /** It has started, behind others, and does nothing yet. */
@@ -75,7 +90,7 @@ export class CpuPriority {
 
   /** Before it has computed for long itself: its tenant's others have. Nothing is done that could not be undone. */
   expectHot(nowMs: number): void {
-    if (this.#isReversible && this.#level === 'usual') this.#lower('warm', nowMs);
+    if (this.#mayLower && this.#isReversible && this.#level === 'usual') this.#lower('warm', nowMs);
   }
 
   #lower(level: 'warm' | 'hot', nowMs: number): void {
@@ -84,7 +99,7 @@ export class CpuPriority {
     this.#level = level;
     const nice = level === 'hot' ? HOT_NICE : WARM_NICE;
     this.#setSession(nice);
-    changeNice(this.#pid, nice, HOT_THREAD_NICE);
+    this.#setThreads(nice, HOT_THREAD_NICE);
   }
 
   get isHot(): boolean {
@@ -102,6 +117,7 @@ export class CpuPriority {
   look(nowMs: number, cpuMs: number): boolean {
     const before = this.#before ?? { atMs: nowMs, cpuMs };
     this.#before = { atMs: nowMs, cpuMs };
+    if (!this.#mayLower) return true;
     if (!this.#sessionNice.isSet) this.#setSession(this.#sessionNice.value);
     this.#count(nowMs, cpuMs - before.cpuMs, nowMs - before.atMs);
     if (this.#computingSinceMs !== undefined) this.#busyAtMs = nowMs;
@@ -115,7 +131,7 @@ export class CpuPriority {
     this.#level = 'usual';
     if (this.#hotCores !== undefined) setCores(this.#starter, this.#pid, ownCores());
     this.#setSession(USUAL_NICE);
-    return changeNice(this.#pid, USUAL_NICE, USUAL_NICE);
+    return this.#setThreads(USUAL_NICE, USUAL_NICE);
   }
 
   #count(nowMs: number, usedMs: number, elapsedMs: number): void {
@@ -124,7 +140,7 @@ export class CpuPriority {
     // What is used while it is hot is used behind all others.
     this.#beyondMs = this.#level === 'hot' ? 0 : Math.max(0, this.#beyondMs + beyondMs - elapsedMs * FREE_CORES);
     const mayCompute = beyondMs >= usedMs / 2 && (usedMs > 0 || this.#computingSinceMs !== undefined);
-    const computes = mayCompute && hasThreadThatComputes(this.#pid);
+    const computes = mayCompute && hasThreadThatComputes(this.#pid, usedMs);
     this.#computingSinceMs = computes ? (this.#computingSinceMs ?? nowMs) : undefined;
   }
 
@@ -134,47 +150,35 @@ export class CpuPriority {
 
   // The kernel lets whoever is not root change sessions ten times a second: what did not work is tried at the next look.
   #setSession(nice: number): void {
-    this.#sessionNice = { value: nice, isSet: setSessionNice(this.#pid, nice) || !hasSessionShares() };
+    this.#sessionNice = { value: nice, isSet: !this.#rights.session || setSessionNice(this.#pid, nice) };
+  }
+
+  /**
+   * Where the kernel shares out time between sessions (autogroup), the niceness of a thread counts within its session only, and
+   * that of a session elsewhere not at all: both are set. False where a thread's could not be.
+   */
+  #setThreads(nice: number, threadNice: number): boolean {
+    const { session, lower, raise } = this.#rights;
+    // Where the session has its share, a thread that could not be made as urgent as before is left alone.
+    if (!raise && (session || !lower)) return true;
+    try {
+      for (const id of threadsOf(this.#pid).map(Number)) setPriority(id, id === this.#pid ? nice : threadNice);
+      return true;
+    } catch (error) {
+      // A thread, or the process, that ended meanwhile needs nothing.
+      return !isRefusal(error);
+    }
   }
 }
 
 /**
- * Where the kernel shares out time between sessions (autogroup), the niceness of a thread counts within its session only, and
- * that of a session elsewhere not at all: both are set. False where a thread's could not be.
+ * Runs, or waits for a processor: `R` in https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html. Of a process with more threads than are
+ * looked at it is enough that it used some time.
  */
-function changeNice(pid: number, nice: number, threadNice: number): boolean {
-  // Only root may make a thread less nice again; anybody may do that to a session.
-  if (!isRoot() && hasSessionShares()) return true;
+function hasThreadThatComputes(pid: number, usedMs: number): boolean {
   try {
-    for (const thread of threadsOf(pid)) setPriority(Number(thread), Number(thread) === pid ? nice : threadNice);
-    return true;
-  } catch (error) {
-    // A thread, or the process, that ended meanwhile needs nothing.
-    return !isRefusal(error);
-  }
-}
-
-/** Whether what was made less urgent can be made more so again. */
-function mayRaise(): boolean {
-  return isRoot() || hasSessionShares();
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-function hasSessionShares(): boolean {
-  try {
-    return readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8').trim() === '1';
-  } catch {
-    // A kernel that was built without them.
-    return false;
-  }
-}
-
-/** Runs, or waits for a processor: `R` in https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function hasThreadThatComputes(pid: number): boolean {
-  try {
+    // The kernel counts a link for each thread: none of them has to be listed for it.
+    if (statSync(`/proc/${pid}/task`).nlink > MAX_THREADS_READ) return usedMs > 0;
     return threadsOf(pid).some((thread) =>
       /\) R [^)]*$/.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')),
     );

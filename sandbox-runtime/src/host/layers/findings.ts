@@ -1,6 +1,7 @@
 import type { Prefix } from './command-prefix.ts';
 import type { ControlGroups } from './control-groups.ts';
 import type { ProcessStarter } from '../starter/starter.ts';
+import type { ProcessRights } from './process-rights.ts';
 import type { UserIds } from './user-ids.ts';
 
 export interface ConfinementOptions {
@@ -25,4 +26,8 @@ export interface Findings {
   /** Where what installs the filter of system calls is; undefined where it cannot be installed. */
   koffiPath: string | undefined;
   groups: ControlGroups;
+  /** What this node may do to the processes. */
+  rights: ProcessRights;
+  /** They have no capabilities. */
+  isUnprivileged: boolean;
 }

@@ -61,6 +61,11 @@ const MAX_PATH_BYTES = 100;
 const HEAP_MB = 64;
 /** For what is in the pipe of a process that has ended; somebody who got hold of its other end may keep it open. */
 const LAST_WORDS_MS = 1_000;
+/**
+ * The starter says whose channel a connection is at once. Others of this user may find where it connects to, such as code that has broken out of a
+ * process that fetches packages: each connection of theirs would be kept for as long as they like.
+ */
+export const NAMELESS = { maxMs: 5_000, maxConnections: 64 };
 
 /** Rejects where no channel can be opened, or the process does not start. */
 export async function createStarter(): Promise<ProcessStarter> {
@@ -100,6 +105,8 @@ class Starter {
   readonly #server: Server;
   readonly #all = new Map<string, Pending>();
   readonly #connections = new Set<Socket>();
+  /** Those that have not said yet whose they are, oldest first. */
+  readonly #nameless = new Set<Socket>();
   #scripts = new Map<string, number>();
   #child: ChildProcess | undefined;
 
@@ -198,19 +205,39 @@ class Starter {
 
   #connected(socket: Socket): void {
     this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
+    const named = this.#waitForName(socket);
+    socket.once('close', () => {
+      named();
+      this.#connections.delete(socket);
+    });
     // The end of a process tells more than the end of its pipe.
     socket.on('error', () => undefined);
     const read = (): void => {
       const token = socket.read(TOKEN_CHARS) as Buffer | null;
       if (token === null) return;
       socket.off('readable', read);
+      named();
       const one = this.#all.get(token.toString('latin1'));
       if (one === undefined || one.channel !== undefined) return void socket.destroy();
       one.channel = socket;
       begin(one);
     };
     socket.on('readable', read);
+  }
+
+  /** Until what it answers is called. Beyond the bound the oldest gives way: the starter's own is never old. */
+  #waitForName(socket: Socket): () => void {
+    this.#nameless.add(socket);
+    const [oldest] = this.#nameless;
+    if (oldest !== undefined && this.#nameless.size > NAMELESS.maxConnections) {
+      this.#nameless.delete(oldest);
+      oldest.destroy();
+    }
+    const timer = setTimeout(() => socket.destroy(), NAMELESS.maxMs).unref();
+    return () => {
+      clearTimeout(timer);
+      this.#nameless.delete(socket);
+    };
   }
 
   /** It takes no process with it that could not be replaced. */

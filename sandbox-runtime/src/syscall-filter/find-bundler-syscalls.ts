@@ -1,0 +1,18 @@
+import { type FilterArch, listingSyscalls } from './syscalls.ts';
+
+/**
+ * To make a socket, and to lead one to somebody else. The network namespace of a bundler holds only for those with a port: those with a path lead to
+ * whoever listens there for the node's user, such as a database, or what starts containers as root.
+ */
+const SOCKETS: Record<string, Record<FilterArch, number>> = {
+  socket: { x64: 41, arm64: 198 },
+  connect: { x64: 42, arm64: 203 },
+  sendto: { x64: 44, arm64: 206 },
+  sendmsg: { x64: 46, arm64: 211 },
+  sendmmsg: { x64: 307, arm64: 269 },
+};
+
+/** What neither the bundler nor Node around it needs, once Node has started. */
+export function findBundlerSyscalls(arch: FilterArch): number[] {
+  return [...listingSyscalls(arch), ...Object.values(SOCKETS).map((numbers) => numbers[arch])];
+}
