@@ -56,6 +56,7 @@ describe('hw server doctor', () => {
       'egress',
       'sandbox',
       'sandbox network',
+      'builder privileges',
     ]) {
       expect([name, check(name)?.detail]).toEqual([name, expect.stringMatching(/./)]);
     }

@@ -106,6 +106,7 @@ test.each([
   [999, '999 ms'],
   [1_250, '1.3 s'],
   [200_000, '3 min 20 s'],
+  [239_600, '4 min 0 s'],
   [7_260_000, '2 h 1 min'],
   [3 * 86_400_000 + 3_600_000, '3 d 1 h'],
 ])('%d ms are shown as %s', (ms, text) => expect(durationText(ms)).toBe(text));

@@ -5,6 +5,9 @@ import { createProcessLog } from './process-log.ts';
 
 /* `hw server doctor`: one JSON document to stdout, code 1 where something fails. */
 
+// Only a process that ends by itself takes along the Postgres that it has started.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
 const outcome = readConfig(process.env, []);
 const report: DoctorReport = outcome.ok
   ? await examine(outcome.config)

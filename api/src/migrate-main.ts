@@ -5,6 +5,9 @@ import { createProcessLog } from './process-log.ts';
 
 /* `hw server migrate`: one JSON document to stdout; what is wrong goes to stderr, with code 1. */
 
+// Only a process that ends by itself takes along the Postgres that it has started.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
 const outcome = readConfig(process.env, []);
 if (outcome.ok) await run(outcome.config);
 else fail(`The configuration is not valid:\n${outcome.problems.map((problem) => `  - ${problem}`).join('\n')}`);

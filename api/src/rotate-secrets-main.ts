@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type RotatedSecrets, rotateSecrets } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 import { type Config, readConfig } from './config.ts';
@@ -8,8 +7,6 @@ import { createProcessLog } from './process-log.ts';
  * `npm run secrets:rotate`: brings every secret in the database under the present encryption key, which it makes itself
  * where the key is in the data folder. docs/operations.md says how to use it.
  */
-
-const KEY_BYTES = 32;
 
 const outcome = readConfig(process.env, []);
 if (outcome.ok) await run(outcome.config);
@@ -54,8 +51,9 @@ function report(rotated: RotatedSecrets): void {
     say(`Nothing needs ${old.join(', ')} any more: remove HEADWATER_ENCRYPTION_KEYS_OLD when the nodes start next.`);
     say('Keep the old key with the backups of the database from before.');
   } else {
-    say('There was nothing to do. To replace the key, start the nodes with');
-    say(`  HEADWATER_ENCRYPTION_KEY=${randomBytes(KEY_BYTES).toString('hex')}   (or another new one)`);
+    // No key of ours: what is printed here may be in the logs of others before it is in use.
+    say('There was nothing to do. To replace the key, make one (openssl rand -hex 32), start the nodes with');
+    say('  HEADWATER_ENCRYPTION_KEY=<the new key>');
     say('  HEADWATER_ENCRYPTION_KEYS_OLD=<the present key>');
     say('and run this again with the same two.');
   }

@@ -4,7 +4,7 @@
  * and where that one is too old, the Node that comes with the packages takes over.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -17,12 +17,18 @@ if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) {
   await import('../src/main.ts');
 } else runWithBundledNode();
 
-/** A start takes a quarter of the time with it. In a folder of the user's own: who can write there decides what runs. */
+/**
+ * A start takes a quarter of the time with it. In a folder of the user's own: who can write there decides what runs. One of another
+ * user, as root meets it with the home of somebody else, is left alone.
+ */
 function keepCompiledCode() {
   const cache = process.env['XDG_CACHE_HOME'];
   const folder = path.join(cache?.startsWith('/') ? cache : path.join(homedir(), '.cache'), 'headwater', 'compiled');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = statSync(folder);
+    // Windows has neither such owners nor such modes.
+    if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) return;
     nodeModule.enableCompileCache(folder);
   } catch {
     // Without a home it is slower, and works.

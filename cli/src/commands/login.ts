@@ -6,7 +6,7 @@ export const login: CommandSpec = {
   path: 'login',
   summary: 'Log in to a server with an API key',
   details:
-    'The key is asked for at a terminal, else read from the first line of standard input; --api-key and HEADWATER_API_KEY go before both. It is checked and then kept with the URL under the name of the profile, in a file that only you may read.',
+    'The key is asked for at a terminal, else read from the first line of standard input; --api-key and HEADWATER_API_KEY go before both, the latter for HEADWATER_URL alone where that is set. A profile that -p names and that is there keeps its server, unless --url names another. The key is checked and then kept with the URL under the name of the profile, in a file that only you may read.',
   examples: [
     { does: 'A server on this machine', command: 'hw login' },
     { does: 'Another one, as a profile of its own', command: 'hw login --url https://hw.example.com -p work' },

@@ -13,6 +13,9 @@ const DATA_DIR: OptionSpec = {
   completes: 'files',
 };
 
+const AS_NODE =
+  'Beside an embedded database: as the user of the node and, of a container, in that one. Root is refused where it would take the data from that user.';
+
 const LISTEN: readonly OptionSpec[] = [
   { name: 'port', value: 'port', summary: 'Port of the REST API and the endpoints: PORT.' },
   { name: 'host', value: 'address', summary: 'Address to listen on: HOST.' },
@@ -65,7 +68,7 @@ function endWith(code: number): void {
 const migrate: CommandSpec = {
   path: 'server migrate',
   summary: 'Bring the database to the version of this server, and end',
-  details: 'A node does the same when it starts. This is for running it once before several nodes start.',
+  details: `A node does the same when it starts. This is for running it once before several nodes start. ${AS_NODE}`,
   options: [DATA_DIR],
   examples: [{ does: 'A server of your own', command: 'DATABASE_URL=postgres://… hw server migrate' }],
   json: '{ from, to, applied: [names] }',
@@ -95,8 +98,7 @@ interface Check {
 const doctor: CommandSpec = {
   path: 'server doctor',
   summary: 'Check this machine: database, sandbox layers, egress, clock, disk, port, versions',
-  details:
-    'Changes nothing that a start would not. Each check is ok, a warning (it works, with less) or a failure (it does not); what is missing says what that costs. Ends with 1 where something fails.',
+  details: `Changes nothing that a start would not. Each check is ok, a warning (it works, with less) or a failure (it does not); what is missing says what that costs. Ends with 1 where something fails. ${AS_NODE}`,
   options: [DATA_DIR],
   examples: [
     { does: 'With the configuration of the node', command: 'hw server doctor' },

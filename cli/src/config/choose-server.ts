@@ -43,8 +43,8 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   return { url, profile };
 }
 
-/** Without the key where an option names another server than the one it is for. */
-function keyedEnvironment(env: CliEnvironment, url: string | undefined): Pick<CliEnvironment, 'url' | 'apiKey'> {
+/** Without the key for another server than the one it is for. */
+export function keyedEnvironment(env: CliEnvironment, url: string | undefined): Pick<CliEnvironment, 'url' | 'apiKey'> {
   if (url === undefined || env.url === undefined || readUrl(url) === readUrl(env.url)) return env;
   return { url: env.url };
 }

@@ -3,7 +3,15 @@ import { CliError, usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { quoteWord } from '../terminal/quote-word.ts';
-import { checkKey, chooseProfile, DEFAULT_PROFILE, DEFAULT_URL, isUnprotected, readUrl } from './choose-server.ts';
+import {
+  checkKey,
+  chooseProfile,
+  DEFAULT_PROFILE,
+  DEFAULT_URL,
+  isUnprotected,
+  keyedEnvironment,
+  readUrl,
+} from './choose-server.ts';
 
 /** `hw login`: nothing is kept before the server has accepted the key. */
 export async function createLogin(context: CommandContext): Promise<Answer> {
@@ -11,7 +19,7 @@ export async function createLogin(context: CommandContext): Promise<Answer> {
   const profile = chooseProfile(input.text('profile'), environment);
   const url = await chooseUrl(context, profile);
   if (isUnprotected(url)) output.warn(`${url} is not encrypted: the key can be read on the way`);
-  const apiKey = await readKey(context);
+  const apiKey = await readKey(context, url);
   const user = await output.progress(`Asking ${url}`, () => context.connect({ url, apiKey }).get<User>('/users/me'));
   await profiles.put(profile, { url, apiKey });
   const use = profile === DEFAULT_PROFILE ? '' : `\nUse it with: -p ${quoteWord(profile)}`;
@@ -22,12 +30,19 @@ export async function createLogin(context: CommandContext): Promise<Answer> {
   };
 }
 
-/** Of a profile that is there, its own: logging in again is for another key. */
-async function chooseUrl({ input, environment, ask, profiles }: CommandContext, profile: string): Promise<string> {
-  const given = input.text('url') ?? environment.url;
+/**
+ * Of a profile that is there, its own: logging in again is for another key. One that an option names goes before the environment,
+ * as for every command: it would become a login to the server of the environment.
+ */
+async function chooseUrl(context: CommandContext, profile: string): Promise<string> {
+  const { input, environment, ask, profiles } = context;
+  const given = input.text('url');
   if (given !== undefined) return readUrl(given);
-  const fallback = (await profiles.get(profile))?.url ?? DEFAULT_URL;
-  if (!ask.possible || hasKey({ input, environment })) return fallback;
+  const goesFirst = input.text('profile') !== undefined || environment.url === undefined;
+  const saved = goesFirst ? (await profiles.get(profile))?.url : undefined;
+  if (saved === undefined && environment.url !== undefined) return readUrl(environment.url);
+  const fallback = saved ?? DEFAULT_URL;
+  if (!ask.possible || givenKey(context, fallback) !== undefined) return fallback;
   return readUrl(await ask.text('Where is the server?', { placeholder: fallback, fallback, check: urlProblem }));
 }
 
@@ -42,17 +57,22 @@ function urlProblem(typed: string): string | undefined {
   }
 }
 
-async function readKey({ input, environment, ask, readStdin }: CommandContext): Promise<string> {
-  const given = input.text('api-key') ?? environment.apiKey;
+async function readKey(context: CommandContext, url: string): Promise<string> {
+  const { environment, ask, readStdin } = context;
+  const given = givenKey(context, url);
   const key = (given ?? (ask.possible ? await ask.secret('API key') : firstLine(await readStdin()))).trim();
   if (key === '') {
-    throw usageError('No key was given', 'Set HEADWATER_API_KEY, or write the key to standard input');
+    const isOfAnother = given === undefined && environment.apiKey !== undefined;
+    const hint = isOfAnother
+      ? `HEADWATER_API_KEY is for HEADWATER_URL: write the key of ${url} to standard input`
+      : 'Set HEADWATER_API_KEY, or write the key to standard input';
+    throw usageError('No key was given', hint);
   }
   return checkKey(key);
 }
 
-function hasKey({ input, environment }: Pick<CommandContext, 'input' | 'environment'>): boolean {
-  return (input.text('api-key') ?? environment.apiKey) !== undefined;
+function givenKey({ input, environment }: CommandContext, url: string): string | undefined {
+  return input.text('api-key') ?? keyedEnvironment(environment, url).apiKey;
 }
 
 function firstLine(text: string): string {

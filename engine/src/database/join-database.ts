@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HeadwaterError } from '@headwater/shared';
 import { CLUSTER_USER } from './data-cluster.ts';
+import { findCluster, keepFromRoot } from './data-owner.ts';
 import { isPostmasterAlive, readPostmaster } from './postmaster-file.ts';
 import {
   DATABASE_NAME,
@@ -13,18 +13,22 @@ import {
 
 /**
  * The database of an installation that exists, beside the node that may be using it: an embedded server that runs is
- * joined and left running, one that does not is started and stopped again. Throws UNAVAILABLE where there is none.
+ * joined and left running, one that does not is started and stopped again. Throws UNAVAILABLE where there is none, and CONFLICT
+ * where it is another user's; root joins one that runs, whoever's it is.
  */
 export async function joinDatabase(options: PrepareDatabaseOptions): Promise<PreparedDatabase> {
   if (options.databaseUrl !== undefined) return prepareDatabase(options);
   const dataDir = path.resolve(options.dataDir);
   const clusterDir = path.join(dataDir, 'postgres');
-  if (!existsSync(clusterDir)) {
+  if (!(await findCluster(dataDir))) {
     const message = `There is no database in ${dataDir}. Set HEADWATER_DATA_DIR or DATABASE_URL as for the nodes.`;
     throw new HeadwaterError('UNAVAILABLE', message);
   }
   const running = await readPostmaster(clusterDir);
-  if (running?.ready !== true || !(await isPostmasterAlive(running.pid, clusterDir))) return prepareDatabase(options);
+  if (running?.ready !== true || !(await isPostmasterAlive(running.pid, clusterDir))) {
+    await keepFromRoot(dataDir);
+    return prepareDatabase(options);
+  }
   const password = (await readFile(path.join(dataDir, 'postgres-password'), 'utf8')).trim();
   const url = `postgres://${CLUSTER_USER}:${password}@127.0.0.1:${running.port}/${DATABASE_NAME}`;
   return { url, embedded: true, stop: () => Promise.resolve() };

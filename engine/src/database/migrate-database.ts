@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
+import { findCluster, keepFromRoot } from './data-owner.ts';
 import { joinDatabase } from './join-database.ts';
 import { listMigrations, migrate } from './migrate.ts';
-import { prepareDatabase, type PrepareDatabaseOptions } from './prepare-database.ts';
+import { prepareDatabase, type PrepareDatabaseOptions, type PreparedDatabase } from './prepare-database.ts';
 
 export interface MigratedDatabase {
   /** Numbers of the last migration before and now; 0: there was none. */
@@ -13,8 +12,7 @@ export interface MigratedDatabase {
 
 /** What the start of a node does to the database, alone. An embedded server that runs is joined, also with its node. */
 export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<MigratedDatabase> {
-  const isThere = options.databaseUrl !== undefined || existsSync(path.join(options.dataDir, 'postgres'));
-  const prepared = isThere ? await joinDatabase(options) : await prepareDatabase(options);
+  const prepared = await joinOrMake(options);
   try {
     const applied = await migrate({ url: prepared.url, log: options.log });
     const all = await listMigrations();
@@ -23,6 +21,12 @@ export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<
   } finally {
     await prepared.stop();
   }
+}
+
+async function joinOrMake(options: PrepareDatabaseOptions): Promise<PreparedDatabase> {
+  if (options.databaseUrl !== undefined || (await findCluster(options.dataDir))) return joinDatabase(options);
+  await keepFromRoot(options.dataDir);
+  return prepareDatabase(options);
 }
 
 function numberOf(name: string | undefined): number {

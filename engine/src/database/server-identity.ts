@@ -92,6 +92,12 @@ async function readUsers(): Promise<Map<string, { uid: number; gid: number }>> {
   return users;
 }
 
+/** Undefined where the user comes from elsewhere than /etc/passwd. */
+export async function nameOfUser(uid: number): Promise<string | undefined> {
+  for (const [name, user] of await readUsers()) if (user.uid === uid) return name;
+  return undefined;
+}
+
 /** Undefined when it works, else what went wrong. One short process: enter the folder, load the server's libraries. */
 async function probe(id: ServerIdentity, dataDir: string, binaries: PostgresBinaries): Promise<string | undefined> {
   const closed =
