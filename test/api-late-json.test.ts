@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lateList, lateRecord, RawJson, recordParts, recordToJson } from '../api/src/raw-json.ts';
+import { charsIn, lateList, lateRecord, RawJson, recordParts, recordToJson } from '../api/src/raw-json.ts';
 import { presentWorkflow } from '../api/src/resources/workflow.ts';
 import { presentWorkflowTest } from '../api/src/resources/workflow-test.ts';
 import type { TestedStep, WorkflowRecord } from '../engine/src/index.ts';
@@ -26,6 +26,20 @@ test('what is made late is the JSON that it would be at once', () => {
     expect(recordToJson(late)).toBe(recordToJson({ ...late, raw: new RawJson('0') }).replace(/,"raw":0\}$/, '}'));
   });
   fc.assert(property, { numRuns: 200 });
+});
+
+test('its size is known without making it', () => {
+  const property = fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (record) => {
+    const chars = charsIn(record);
+    const json = JSON.stringify(record);
+    // Each character may be written as six, and a number with two dozen.
+    expect(8 * chars).toBeGreaterThanOrEqual(json.length);
+    expect(chars).toBeLessThanOrEqual(5 * json.length);
+    const late = charsIn({ list: lateList([lateRecord(record)]), raw: new RawJson(json, json) });
+    expect(late).toBe(charsIn({ list: [record] }) + 'raw'.length + 4 + 2 * json.length);
+  });
+  fc.assert(property);
+  expect(charsIn([new RawJson('x'.repeat(1_000)), 'y'.repeat(1_000)])).toBeGreaterThan(2_000);
 });
 
 test('nothing of it is made before it is asked for, and one part at a time', () => {

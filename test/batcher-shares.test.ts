@@ -4,6 +4,7 @@ import { LIMITS } from '../shared/src/index.ts';
 import { createBatcher } from '../engine/src/store/batcher.ts';
 import { createHeavyTurns } from '../engine/src/store/heavy-turns.ts';
 import { createShares, type ShareKind, type Shares } from '../engine/src/store/shares.ts';
+import { eventually } from './support/eventually.ts';
 
 interface Item {
   of: string;
@@ -65,7 +66,7 @@ test('one item of a tenant is committed with the next batch, whatever another te
   ).toEqual(Array.from({ length: 40 }, (_, number) => `a${number}`));
 });
 
-test('while there are others, what one has much of goes beside their shares, a bounded part at a time', () => {
+test('what one has much of goes beside the shares of others, a bounded part at a time while there are some', () => {
   let nowMs = 0;
   const shares = createShares<Item>({ ...rules, maxTenantWeight: 4, nowMs: () => nowMs });
   for (const item of [...items('a', 9), ...items('n', 2)]) shares.push(item);
@@ -79,7 +80,11 @@ test('while there are others, what one has much of goes beside their shares, a b
   expect(named(take(shares, 9, 'heavy'))).toBe('a4 a5 a6 a7');
   nowMs += LIMITS.othersPresentMs + 1;
   for (const item of items('a', 9)) shares.push(item);
-  expect(named(take(shares, 20))).toBe('a8 a0 a1 a2 a3 a4 a5 a6 a7 a8');
+  expect(shares.givesWay()).toBe(false);
+  expect(named(take(shares, 20, 'heavy'))).toBe('a8 a0 a1 a2 a3 a4 a5 a6 a7 a8');
+  shares.push({ of: 'a', number: 9, weight: 3 });
+  shares.push({ of: 'n', number: 2, weight: 1 });
+  expect([shares.count('heavy'), shares.givesWay()]).toEqual([1, true]);
 });
 
 test('nobody waits for the commit of a tenant that brings much', async () => {
@@ -104,6 +109,48 @@ test('nobody waits for the commit of a tenant that brings much', async () => {
   await Promise.all(flood);
   await batcher.drain();
   expect(batcher.size()).toBe(0);
+});
+
+test('nobody waits for a commit that began while its tenant was alone, and was not bounded', async () => {
+  const slow = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const batcher = createBatcher<Item, undefined>({
+    maxBatch: 20,
+    minIntervalMs: 0,
+    share: { ...rules, maxTenantWeight: 4 },
+    async commit(batch) {
+      order.push(named(batch));
+      if (batch[0]?.of === 'a') await slow.promise;
+      return batch.map(() => undefined);
+    },
+  });
+  const flood = items('a', 9).map((item) => batcher.add(item));
+  await eventually(() => order.length === 1);
+  try {
+    const served = batcher.add({ of: 'n', number: 0, weight: 1 }).then(() => 'served');
+    expect(await Promise.race([served, sleep(500, 'kept waiting')])).toBe('served');
+    expect(order).toEqual(['a0 a1 a2 a3 a4 a5 a6 a7 a8', 'n0']);
+  } finally {
+    slow.resolve();
+    await Promise.all(flood);
+    await batcher.drain();
+  }
+});
+
+test('who is alone is bound to no pace', async () => {
+  const batcher = createBatcher<Item, undefined>({
+    maxBatch: 4,
+    minIntervalMs: 0,
+    // A second's worth.
+    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallCommitChars + LIMITS.commitCharsPerSecond },
+    async commit(batch) {
+      return batch.map(() => undefined);
+    },
+  });
+  const begunMs = performance.now();
+  // Each too heavy to go with another.
+  await Promise.all(items('a', 4, 6).map((item) => batcher.add(item)));
+  expect(performance.now() - begunMs).toBeLessThan(2_000);
 });
 
 test('of a tenant that brings much text the next batch waits, those of other heavy tenants do not', async () => {

@@ -134,6 +134,14 @@ test('a record with a ttl is gone when its time is over, and one set anew withou
   expect((await hw.api('GET', `/data_stores/${id}/records`)).data).toHaveLength(1);
 });
 
+test('a record that is over as soon as it is set is answered as it was set, and is not there', async () => {
+  const id = await makeStore();
+  const { status, data } = await put(id, 'short', 'é', { ttl: 1e-7 });
+  expect([status, data]).toMatchObject([200, { key: 'short', value: 'é' }]);
+  expect(Math.abs(data.expires_at * 1_000 - Date.now())).toBeLessThan(10_000);
+  expect((await get(id, 'short')).status).toBe(404);
+});
+
 test('everything wrong with a record is told, with the parameter', async () => {
   const id = await makeStore();
   for (const [parameters, path] of [

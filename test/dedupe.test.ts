@@ -1,4 +1,4 @@
-import type { DedupeStrategy, EmittedEvent } from '@headwater/shared';
+import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
 import { slowness } from './support/longest-turn.ts';
 import { fc } from './support/properties.ts';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +60,82 @@ describe('unique', () => {
 
   it('takes 1 and "1" for the same id', () => {
     expect(emitted('unique', [[eventOf(1)], [eventOf('1')]])).toEqual([1]);
+  });
+});
+
+describe('what unique remembers', () => {
+  const anyId = fc.oneof(
+    fc.string({ maxLength: LIMITS.maxEventIdChars }),
+    fc.string({ unit: 'binary', maxLength: LIMITS.maxEventIdChars }),
+    fc.stringMatching(/^[\w-]{40,46}$/),
+    fc.constantFrom(...['"', '\\', '\u0001', '漢', '\ud800', 'x'].map((char) => char.repeat(LIMITS.maxEventIdChars))),
+  );
+  // As ids were remembered before they were shortened.
+  const wholeId = (id: string) => id.replaceAll('\0', '\uFFFD').toWellFormed();
+  const uniqueBy = (ids: readonly string[]) => [...new Map(ids.map((id) => [wholeId(id), id])).values()];
+  const hundred = fc.array(anyId, { maxLength: 100 }).map(uniqueBy);
+
+  it('is at most 6 KB, whatever the ids are, and is known again', () => {
+    fc.assert(
+      fc.property(hundred, (ids) => {
+        const { accepted, state } = decideDedupe(
+          'unique',
+          undefined,
+          ids.map((id) => eventOf(id)),
+        );
+        expect(accepted).toHaveLength(ids.length);
+        expect(Buffer.byteLength(JSON.stringify(state ?? null))).toBeLessThan(6_000);
+        const again = decideDedupe(
+          'unique',
+          state,
+          ids.map((id) => eventOf(id)),
+        );
+        expect(again.accepted).toEqual([]);
+        expect(again.state).toBe(state);
+      }),
+    );
+  });
+
+  it('holds for ids that were remembered whole, in their order, and is then as short', () => {
+    fc.assert(
+      fc.property(hundred, hundred, fc.nat(100), (before, fresh, taken) => {
+        const known = { strategy: 'unique', ids: before.map(wholeId) } as const;
+        const given = [...fresh, ...before.slice(0, taken)];
+        const model = [...known.ids];
+        const expected = given.filter((id) => {
+          if (model.includes(wholeId(id))) return false;
+          model.push(wholeId(id));
+          if (model.length > LIMITS.uniqueCacheSize) model.shift();
+          return true;
+        });
+        const { accepted, state } = decideDedupe(
+          'unique',
+          { ...known, ids: [...known.ids] },
+          given.map((id) => eventOf(id)),
+        );
+        expect(accepted.map(({ id }) => id)).toEqual(expected);
+        expect(Buffer.byteLength(JSON.stringify(state ?? null))).toBeLessThan(6_000);
+        expect(
+          decideDedupe(
+            'unique',
+            state,
+            model.map((id) => eventOf(id)),
+          ).accepted,
+        ).toEqual([]);
+      }),
+    );
+  });
+
+  it('is the same object where nothing is new, so that it is not stored again; so it is with the others', () => {
+    const states: DedupeState[] = [
+      { strategy: 'unique', ids: ['1', '2'] },
+      { strategy: 'greatest', id: '2' },
+      { strategy: 'last', id: '2' },
+    ];
+    for (const state of states) {
+      expect(decideDedupe(state.strategy, state, [eventOf(1), eventOf(2)])).toEqual({ accepted: [], state });
+      expect(decideDedupe(state.strategy, state, [eventOf(1), eventOf(2)]).state).toBe(state);
+    }
   });
 });
 

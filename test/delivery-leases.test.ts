@@ -6,6 +6,7 @@ import { recordAttempts } from '../engine/src/store/record-attempts.ts';
 import { releaseDeliveries } from '../engine/src/store/release-deliveries.ts';
 import { requeueStalledDeliveries } from '../engine/src/store/requeue-stalled-deliveries.ts';
 import { LIMITS } from '../shared/src/index.ts';
+import { blockedBy } from './support/blocked-backends.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -231,6 +232,27 @@ test('with its events deleted, what is due of them is cancelled, held by a node 
   const states = new Map((await world.rows(webhook.id)).map((row) => [row.id, [row.status, row.leased_by]]));
   for (const one of [first, held]) expect(states.get(one!.id)).toEqual(['cancelled', null]);
   for (const one of [later, other]) expect(states.get(one!.id)).toEqual(['pending', null]);
+});
+
+test('deleting events waits for no attempt that is being recorded, and neither ends the other', async () => {
+  const { sql } = world.database.db;
+  const webhook = await world.webhook(who, { url: receiver.url });
+  const [first, second] = await world.emit(webhook, who, 2, 'node_a');
+  const position = ({ indexedAtMs: ms, seq }: typeof first & object) => ({ ms, seq });
+  const range = { start: position(first!), end: position(second!) };
+  let deleting: Promise<void> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    // Attempts that ended in another order than that of their rows.
+    await tx`update deliveries set status = 'delivered', leased_by = null where id = ${second!.id}`;
+    deleting = deleteEvents(sql, who.accountId, first!.emitterId, range);
+    let isDone = false;
+    void Promise.allSettled([deleting]).then(() => (isDone = true));
+    await eventually(async () => isDone || (await blockedBy(tx)).length > 0);
+    await tx`update deliveries set status = 'delivered', leased_by = null where id = ${first!.id} and leased_by = 'node_a'`;
+  });
+  await deleting;
+  const states = new Map((await world.rows(webhook.id)).map((row) => [row.id, row.status]));
+  expect([states.get(first!.id), states.get(second!.id)]).toEqual(['cancelled', 'delivered']);
 });
 
 test('while the database does not answer, outcomes wait and are recorded once it does', async () => {

@@ -42,7 +42,7 @@ test('one connected account too many', async () => {
 });
 
 test('values for data stores that wait', async () => {
-  const call = createDataStoreCalls(database.db.sql);
+  const call = createDataStoreCalls(database.db.sql, () => true);
   const value = LIMITS.maxDataStoreBytesPerTenant;
   const valueJson = `"${'x'.repeat(32 * 1024 * 1024)}"`;
   const limits = { ...accountLimits(), maxDataStoreValueBytes: value };

@@ -12,7 +12,7 @@ function held() {
 const aWhile = () => new Promise((resolve) => void setTimeout(resolve, 20));
 
 test('two requests of an account are under way, the third begins when one ends, and others wait for nobody', async () => {
-  const turns = createQueryTurns({ hasOthers: () => true });
+  const turns = createQueryTurns({ hasOthers: () => false });
   const { ends, query } = held();
   const asked = Array.from({ length: 4 }, () => turns.run('o_1', query));
   await aWhile();
@@ -30,7 +30,7 @@ test('two requests of an account are under way, the third begins when one ends, 
 });
 
 test('of many accounts as many are under way as leave connections for events, and each has its turn', async () => {
-  const turns = createQueryTurns({ hasOthers: () => true });
+  const turns = createQueryTurns({ hasOthers: () => false });
   const { ends, query } = held();
   const asked = Array.from({ length: 20 }, (_, nth) => turns.run(`o_${nth % 4}`, query));
   const other = turns.run('o_9', async () => 'other');
@@ -69,4 +69,35 @@ test('beside others a large answer keeps its turn for as long as it takes at the
   };
   expect(await msOf(true)).toBeGreaterThan(240);
   expect(await msOf(false)).toBeLessThan(240);
+});
+
+test('what was read and is not answered counts like what is, also where the request fails', async () => {
+  const chars = LIMITS.smallAnswerChars + LIMITS.answerCharsPerSecond / 10;
+  const turns = createQueryTurns({ hasOthers: () => true });
+  const startedAtMs = performance.now();
+  const asked = Array.from({ length: 4 * LIMITS.maxQueriesPerTenant }, (_, nth) =>
+    turns.run('o_1', async (count) => {
+      count(chars);
+      if (nth % 2 === 0) throw new Error('failed');
+      return 'little';
+    }),
+  );
+  await Promise.allSettled(asked);
+  expect(performance.now() - startedAtMs).toBeGreaterThan(290);
+});
+
+test('beside others what took long is followed by a rest as long, and what was short by none', async () => {
+  const msOf = async (tookMs: number, times: number, hasOthers = true) => {
+    const turns = createQueryTurns({ hasOthers: () => hasOthers });
+    const startedAtMs = performance.now();
+    const query = async () => {
+      if (tookMs > 0) await new Promise((resolve) => void setTimeout(resolve, tookMs));
+      return '';
+    };
+    await Promise.all(Array.from({ length: times * LIMITS.maxQueriesPerTenant }, () => turns.run('o_1', query)));
+    return performance.now() - startedAtMs;
+  };
+  expect(await msOf(60, 4)).toBeGreaterThan(7 * 60 - 10);
+  expect(await msOf(60, 4, false)).toBeLessThan(7 * 60 - 10);
+  expect(await msOf(0, 500)).toBeLessThan(500);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSourceRuntimes } from '../engine/src/run/source-runtime.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { accountDatabase } from './support/account-database.ts';
-import { insertSource } from './support/source-rows.ts';
+import { insertAccount, insertSource } from './support/source-rows.ts';
 
 const world = accountDatabase();
 
@@ -12,8 +12,8 @@ const opener = { open: () => JSON.stringify('s'.repeat(SECRET_CHARS)), endpointU
 const runtimes = () => createSourceRuntimes(world.sql, opener);
 
 /** A source with one prop. */
-async function sourceWith(value: unknown): Promise<string> {
-  const { accountId, sql } = world;
+async function sourceWith(value: unknown, accountId = world.accountId): Promise<string> {
+  const { sql } = world;
   const id = await insertSource(sql, accountId);
   await sql`
     update sources set configured_props = ${JSON.stringify({ text: value })}::text::jsonb,
@@ -21,6 +21,8 @@ async function sourceWith(value: unknown): Promise<string> {
     where id = ${id}`;
   return id;
 }
+
+const sourceOfAnother = async (value: unknown) => sourceWith(value, await insertAccount(world.sql));
 
 const textOf = (chars: number) => 'x'.repeat(chars);
 
@@ -46,13 +48,21 @@ test('a secret weighs what all the forms do that it is looked for in', async () 
   expect(await cache.get(ids[0])).not.toBe(first);
 });
 
-test('one that weighs more than all may together is kept while it alone is used', async () => {
+test('one that weighs more than all may together is read each time, and takes no room of others', async () => {
   const cache = runtimes();
-  const [small, large] = [await sourceWith('short'), await sourceWith(textOf(LIMITS.maxCachedSourceBytes))];
-  const first = await cache.get(large);
-  expect(await cache.get(large)).toBe(first);
-  expect(first?.props['text']).toEqual({ kind: 'value', value: textOf(LIMITS.maxCachedSourceBytes) });
+  const text = textOf(LIMITS.maxCachedSourceBytes / 3);
+  const [large, small] = [await sourceWith(text), await sourceOfAnother('short')];
   const other = await cache.get(small);
-  expect(await cache.get(small)).toBe(other);
+  const first = await cache.get(large);
+  expect(first?.props['text']).toEqual({ kind: 'value', value: text });
   expect(await cache.get(large)).not.toBe(first);
+  expect(await cache.get(small)).toBe(other);
+});
+
+test('ten sources with large secrets push out nothing of another account', async () => {
+  const cache = runtimes();
+  const seldom = await sourceOfAnother('short');
+  const first = await cache.get(seldom);
+  for (let i = 0; i < 10; i++) await cache.get(await sourceWith({ $sealed: `${i}` }));
+  expect(await cache.get(seldom)).toBe(first);
 });

@@ -78,6 +78,22 @@ test.each([
   expect(await states()).toEqual({ cancelled: 11, 'cancelled leased': 9 });
 });
 
+test('so many stops of an account are under way, and the next is refused before it has stopped anything', async () => {
+  const most = LIMITS.maxDeletionsPerTenant;
+  const under = Promise.allSettled(
+    Array.from({ length: most }, () => webhooks.update(who, 'wh_none', { active: false })),
+  );
+  await expect(stop()).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+    limit: { name: 'maxDeletionsPerTenant', value: most, used: most + 1 },
+  });
+  expect((await webhooks.get(who, webhook.id)).active).toBe(true);
+  // What stops nothing is none of them.
+  expect((await webhooks.update(who, webhook.id, { active: true })).active).toBe(true);
+  await under;
+  await stop();
+});
+
 test('what comes for a webhook that was started again meanwhile stays', async () => {
   const [held] = await world.emit(webhook, who, 1, 'node_a');
   let stopped: Promise<unknown> | undefined;

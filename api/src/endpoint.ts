@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import type { Engine, Page, Principal } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
+import type { CountChars } from './query-turns.ts';
 
 /** What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked parameters. */
 interface EndpointRequest<S extends z.ZodObject> {
@@ -11,6 +12,8 @@ interface EndpointRequest<S extends z.ZodObject> {
   input: z.output<S>;
   /** What an EventSource sends when it connects again. */
   lastEventId?: string | undefined;
+  /** To be told of what was read and is not in the answer, where that may be much. */
+  count: CountChars;
 }
 
 type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
@@ -36,9 +39,10 @@ interface Description {
   pathId?: string;
   /**
    * It asks the database and little else, and may ask much of it, so requests of an account take turns. False for what waits
-   * for a tenant's code, for a server outside, or to be stored together with others. Default: true.
+   * for a tenant's code, for a server outside, or to be stored together with others, and for what has turns of its own as it takes long.
+   * Default: true.
    */
-  takesTurn?: boolean;
+  takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
 }
 
 /**

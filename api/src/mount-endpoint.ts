@@ -11,8 +11,8 @@ import { authenticateKey, requireAdmin, requireKey } from './middleware/authenti
 import { isStorableText } from './parameters/json-value.ts';
 import { readBodyText } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
-import type { QueryTurns } from './query-turns.ts';
-import { recordParts } from './raw-json.ts';
+import type { CountChars, QueryTurns } from './query-turns.ts';
+import { charsIn, recordParts } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
@@ -42,10 +42,12 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const raw = readParameters(c.req.raw, body, kinds, endpoint.takesAnyName);
     const input = checkParameters(endpoint.parameters, raw);
     const lastEventId = c.req.header('last-event-id');
-    const handle = () => endpoint.handle({ engine, who, id, input, lastEventId });
-    if (endpoint.success.messages === true) return sendMessages(c, await handle(), options);
-    const makeText = async () => textOf(await handle(), selectionOf(input));
-    const text = await (takesTurn(endpoint) ? options.queries.run(who.accountId, makeText) : makeText());
+    const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, count });
+    if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
+    const makeText = async (count: CountChars) => textOf(await handle(count), selectionOf(input), count);
+    const text = await (takesTurn(endpoint, input)
+      ? options.queries.run(who.accountId, makeText)
+      : makeText(uncounted));
     if (text === null) return c.body(null, endpoint.success.status);
     // Answers hold secrets and other people's data: no cache on the way may keep them.
     const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
@@ -77,9 +79,11 @@ async function readBody(
   return text;
 }
 
+const uncounted: CountChars = () => undefined;
+
 /** The operator waits for nobody. A stream has turns of its own. */
-function takesTurn({ access, takesTurn: says = true }: Endpoint): boolean {
-  return says && access === 'key';
+function takesTurn({ access, takesTurn: says = true }: Endpoint, input: Record<string, unknown>): boolean {
+  return access === 'key' && (typeof says === 'boolean' ? says : says(input));
 }
 
 /** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
@@ -123,14 +127,14 @@ function namesIn(list: unknown): Set<string> {
 }
 
 /** Null where nothing is answered. */
-async function textOf(reply: Reply, selection: Selection): Promise<string | LargeAnswer | null> {
+async function textOf(reply: Reply, selection: Selection, count: CountChars): Promise<string | LargeAnswer | null> {
   switch (reply.kind) {
     case 'none':
       return null;
     case 'item':
-      return joinParts(itemParts(reply.data, selection));
+      return joinParts(itemParts(reply.data, selection, count));
     case 'list':
-      return joinParts(listParts(reply.page, selection));
+      return joinParts(listParts(reply.page, selection, count));
     case 'messages':
       throw new Error('A stream is no text');
   }
@@ -152,23 +156,25 @@ function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions
   return c.body(body, 200, headers);
 }
 
-function* itemParts(item: object, selection: Selection): Generator<string> {
+function* itemParts(item: object, selection: Selection, count: CountChars): Generator<string> {
   yield '{"data":';
-  yield* selectedParts(item, selection);
+  yield* selectedParts(item, selection, count);
   yield '}';
 }
 
-function* listParts(page: Page<object>, selection: Selection): Generator<string> {
+function* listParts(page: Page<object>, selection: Selection, count: CountChars): Generator<string> {
   yield `{"page_info":${JSON.stringify(pageInfo(page))},"data":[`;
   for (const [index, item] of page.items.entries()) {
     if (index > 0) yield ',';
-    yield* selectedParts(item, selection);
+    yield* selectedParts(item, selection, count);
   }
   yield ']}';
 }
 
-function selectedParts(record: object, { kept, dropped }: Selection): Iterable<string> {
+function selectedParts(record: object, { kept, dropped }: Selection, count: CountChars): Iterable<string> {
   if (kept.size === 0 && dropped.size === 0) return recordParts(record);
-  const fields = Object.entries(record).filter(([name]) => (kept.size === 0 || kept.has(name)) && !dropped.has(name));
-  return recordParts(Object.fromEntries(fields));
+  const isShown = (name: string) => (kept.size === 0 || kept.has(name)) && !dropped.has(name);
+  const fields = Object.entries(record);
+  for (const [name, value] of fields) if (!isShown(name)) count(charsIn(value));
+  return recordParts(Object.fromEntries(fields.filter(([name]) => isShown(name))));
 }

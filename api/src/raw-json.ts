@@ -17,21 +17,23 @@ export class RawJson {
 /** The same of what is no text yet: each part is made when it is asked for, so that others have the thread between them. */
 class LateJson extends RawJson {
   override readonly parts: Iterable<string>;
+  readonly content: object;
 
-  constructor(make: () => Iterator<string>) {
+  constructor(content: object, make: () => Iterator<string>) {
     super();
+    this.content = content;
     this.parts = { [Symbol.iterator]: make };
   }
 }
 
 /** A record below the top of an answer, where only text can hold JSON text. Each field is made when it is asked for. */
 export function lateRecord<T extends object>(record: T): T {
-  return new LateJson(() => joinShort(fieldParts(record))) as unknown as T;
+  return new LateJson(record, () => joinShort(fieldParts(record))) as unknown as T;
 }
 
 /** A list, of whose items each is made when it is asked for. */
 export function lateList<T>(items: readonly T[]): T[] {
-  return new LateJson(() => joinShort(itemParts(items))) as unknown as T[];
+  return new LateJson(items, () => joinShort(itemParts(items))) as unknown as T[];
 }
 
 /** JSON of one record, whose fields may be RawJson, in parts. */
@@ -42,6 +44,29 @@ export function* recordParts(record: object): Generator<string> {
 
 export function recordToJson(record: object): string {
   return [...recordParts(record)].join('');
+}
+
+/** A number, or what is around a text or a name. */
+const FEW_CHARS = 4;
+
+/** About as many characters as the JSON of a value has, without making it. */
+export function charsIn(value: unknown): number {
+  const left = [value];
+  let chars = 0;
+  while (left.length > 0) {
+    const last = left.pop();
+    const next = last instanceof LateJson ? last.content : last;
+    chars += FEW_CHARS;
+    if (typeof next === 'string') chars += next.length;
+    else if (next instanceof RawJson) for (const part of next.parts) chars += part.length;
+    else if (Array.isArray(next)) for (const item of next) left.push(item);
+    else if (typeof next === 'object' && next !== null)
+      for (const [name, field] of Object.entries(next)) {
+        chars += name.length;
+        left.push(field);
+      }
+  }
+  return chars;
 }
 
 function* fieldParts(record: object): Generator<string> {

@@ -67,6 +67,6 @@ export interface DataStores {
   putRecord(who: Principal, id: string, record: RecordInput): Promise<StoredRecord>;
   /** NOT_FOUND where there was none. */
   deleteRecord(who: Principal, id: string, key: string): Promise<void>;
-  /** Deletes all records. */
+  /** Deletes all records, those of a large store by and by. Throws RATE_LIMITED with the limit `maxDeletionsPerTenant`, as `delete` does. */
   clear(who: Principal, id: string): Promise<void>;
 }

@@ -32,6 +32,12 @@ export interface LogLineRecord extends LogLine {
   code?: string;
 }
 
+export interface NewestLines {
+  lines: LogLineRecord[];
+  /** Of all lines that were read for it: those of a run are read together. */
+  readChars: number;
+}
+
 export interface EventHistoryRequest extends PageRequest {
   expand: boolean;
   /** One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`). */
@@ -54,7 +60,7 @@ export interface Events {
   /** Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
   /** What the newest runs logged, newest first. */
-  logLines(who: Principal, emitterId: string, limit: number): Promise<LogLineRecord[]>;
+  logLines(who: Principal, emitterId: string, limit: number): Promise<NewestLines>;
   /** Both ends are included; an absent one is open. */
   delete(who: Principal, emitterId: string, range: { startId?: string; endId?: string }): Promise<void>;
 }

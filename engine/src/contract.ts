@@ -208,7 +208,7 @@ export interface Webhooks {
    * holds from the next attempt on, retries included. An empty name or description is removed.
    */
   update(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord>;
-  /** Deletes its subscriptions as well and cancels what is pending. */
+  /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`, as a stop does. */
   delete(who: Principal, id: string): Promise<void>;
   /** Newest first. */
   deliveries(who: Principal, id: string, page: PageRequest): Promise<Page<DeliveryRecord>>;

@@ -1,3 +1,5 @@
+import { FairCache } from './fair-cache.ts';
+
 export interface RecentReads<T> {
   /** Undefined where there is none; that is not remembered. */
   get(id: string): Promise<T | undefined>;
@@ -7,63 +9,49 @@ export interface RecentReads<T> {
 
 export interface RecentReadsOptions<T> {
   read: (id: string) => Promise<T | undefined>;
+  /** Whose room it takes. */
+  accountOf: (value: T) => string;
   maxCount: number;
-  /** What all together may weigh; a single one may be heavier. Default: any weight. */
+  /** What all together may weigh; a heavier one is read each time. Default: any weight. */
   maxWeight?: number;
   weightOf?: (value: T) => number;
 }
 
-interface Entry<T> {
-  loading: Promise<T | undefined>;
-  /** 0 until it is there. */
-  weight: number;
-}
-
-/** Keeps the most recently used values, as many as the bounds allow; concurrent first uses share one read. */
+/**
+ * Keeps the most recently used values, as many as the bounds allow; nobody's push out those of others while they take more than half
+ * (FairCache). Concurrent first uses share one read.
+ */
 export function createRecentReads<T>(options: RecentReadsOptions<T>): RecentReads<T> {
-  const { read, maxCount, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = options;
-  const cache = new Map<string, Entry<T>>();
-  let weight = 0;
+  const { read, accountOf, maxCount, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = options;
+  const cache = new FairCache<string, T>({ maxCount, maxWeight });
+  const reads = new Map<string, Promise<T | undefined>>();
 
-  function drop(id: string): void {
-    weight -= cache.get(id)?.weight ?? 0;
-    cache.delete(id);
-  }
-
-  function trim(): void {
-    for (const id of cache.keys()) {
-      if (cache.size <= maxCount && (weight <= maxWeight || cache.size === 1)) return;
-      drop(id);
-    }
-  }
-
-  function load(id: string): Entry<T> {
-    const entry: Entry<T> = { loading: read(id), weight: 0 };
-    const isKept = () => cache.get(id) === entry;
-    // A failed or empty read is not remembered; the caller sees the error.
-    const fail = () => isKept() && drop(id);
-    entry.loading.then((value) => {
-      if (value === undefined) return fail();
-      if (!isKept()) return;
-      entry.weight = weightOf(value);
-      weight += entry.weight;
-      trim();
-    }, fail);
-    return entry;
+  function begin(id: string): Promise<T | undefined> {
+    const reading = read(id);
+    reads.set(id, reading);
+    const end = (value?: T) => {
+      // Forgotten meanwhile: it may be older than what it was forgotten for.
+      if (reads.get(id) !== reading) return;
+      reads.delete(id);
+      if (value !== undefined) cache.set(accountOf(value), id, value, weightOf(value));
+    };
+    // A failed read is not remembered; the caller sees the error.
+    reading.then(end, () => end());
+    return reading;
   }
 
   return {
     get(id) {
-      const entry = cache.get(id) ?? load(id);
-      cache.delete(id);
-      cache.set(id, entry);
-      trim();
-      return entry.loading;
+      const kept = cache.get(id);
+      return kept === undefined ? (reads.get(id) ?? begin(id)) : Promise.resolve(kept);
     },
-    forget: drop,
+    forget(id) {
+      reads.delete(id);
+      cache.delete(id);
+    },
     forgetAll() {
+      reads.clear();
       cache.clear();
-      weight = 0;
     },
   };
 }

@@ -5,3 +5,11 @@ const MAX_REST_MS = 100;
 export function restAfterMs(tookMs: number): number {
   return Math.min(tookMs, MAX_REST_MS);
 }
+
+/** Nobody notices it. */
+const SHORT_MS = 10;
+
+/** The same, where what is short follows without a rest. */
+export function restIfLongMs(tookMs: number): number {
+  return tookMs > SHORT_MS ? restAfterMs(tookMs) : 0;
+}

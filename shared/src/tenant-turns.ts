@@ -4,6 +4,8 @@ export interface TenantTurns {
   take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
   /** Whether another is there whose turn comes next. */
   isWaitedFor(tenantId: string): boolean;
+  /** Whether whoever asks next waits. */
+  isFull(tenantId: string): boolean;
 }
 
 interface Tenant {
@@ -23,6 +25,7 @@ export function createTenantTurns(maxUnderWay: number): TenantTurns {
 
   return {
     isWaitedFor: (tenantId) => (tenants.get(tenantId)?.waiting.size ?? 0) > 0,
+    isFull: (tenantId) => (tenants.get(tenantId)?.underWay ?? 0) >= maxUnderWay,
     take(tenantId, signal) {
       if (signal.aborted) return Promise.resolve(undefined);
       const tenant = tenants.get(tenantId) ?? { underWay: 0, waiting: new Set() };

@@ -95,10 +95,13 @@ const recentLogs = ({ path, noun, pathId, checkId }: EmitterRoute, named: string
     pathId,
     parameters: z.object({ ...pageParameters, limit: limitParameter }),
     schema: eventSummarySchema,
-    handle: async ({ engine, who, id, input }) => {
+    handle: async ({ engine, who, id, input, count }) => {
       checkId(id);
-      const lines = await engine.events.logLines(who, id, LIMITS.recentEvents);
+      const { lines, readChars } = await engine.events.logLines(who, id, LIMITS.recentEvents);
+      count(readChars);
       const page = pageWithin(lines, (line) => line.id, pageOf(input));
+      // These are counted where they are answered, or left out.
+      count(-page.items.reduce((chars, { message }) => chars + message.length, 0));
       return mapPage(page, (line) => presentLogLine(id, line));
     },
   });

@@ -60,6 +60,8 @@ const updateWebhook = itemEndpoint({
   method: 'put',
   path: '/v1/webhooks/{id}',
   name: 'updateWebhook',
+  // Stopped, it may have very much to cancel.
+  takesTurn: ({ active }) => active !== false,
   tag,
   summary: 'Change a webhook, or stop and start it',
   description: 'What is not given stays as it is.',
@@ -80,6 +82,7 @@ const deleteWebhook = emptyEndpoint({
   method: 'delete',
   path: '/v1/webhooks/{id}',
   name: 'deleteWebhook',
+  takesTurn: false,
   tag,
   summary: 'Delete a webhook and its subscriptions',
   pathId,

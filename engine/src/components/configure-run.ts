@@ -14,6 +14,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
+import type { ReadDbInTurn } from '../run/db-turns.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
 import { outcomeWithoutSecrets } from '../run/redact-run.ts';
 import { resolveApps } from '../run/resolve-apps.ts';
@@ -32,6 +33,7 @@ export interface ConfigureRunParts {
   resolveAuth: AuthCache['resolve'];
   /** A value of a source's `$.service.db` as JSON text. */
   readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  readDbInTurn: ReadDbInTurn;
 }
 
 export interface ConfigureRun {
@@ -135,7 +137,8 @@ function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant
       logs.push(line.message);
       if (logs.length > MAX_SHOWN_LOGS) logs.shift();
     },
-    dbGet: (key) => (sourceId === undefined ? Promise.resolve(undefined) : parts.readDbValue(sourceId, key)),
+    dbGet: async (key) =>
+      sourceId === undefined ? undefined : parts.readDbInTurn(tenant.id, () => parts.readDbValue(sourceId, key)),
     fetch: (request, signal) => parts.fetch(tenant, request, signal),
     dataStore: (call, signal) => parts.callDataStore(tenant, call, signal),
   };

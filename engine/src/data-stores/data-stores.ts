@@ -1,8 +1,10 @@
 import { newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
+import { createBoundedTurns } from '../bounded-turns.ts';
 import type { Principal } from '../contract.ts';
 import type { DataStoreRecord, DataStores } from '../contract-data-stores.ts';
 import { createDataStore } from '../store/create-data-store.ts';
+import { restIfLongMs } from '../rest-after.ts';
 import type { Database } from '../store/database.ts';
 import { deleteDataStore } from '../store/delete-data-store.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
@@ -19,6 +21,7 @@ interface DataStoresOptions {
 /** Data stores as the API sees them. */
 export function createDataStores(options: DataStoresOptions): DataStores {
   const { db, limits } = options;
+  const deletions = createBoundedTurns('maxDeletionsPerTenant', 'deletions of data stores and their records');
 
   async function find(who: Principal, id: string): Promise<DataStoreRow> {
     const [row] = id.includes('\0') ? [] : await readDataStores(db, who.accountId, [id]);
@@ -48,9 +51,10 @@ export function createDataStores(options: DataStoresOptions): DataStores {
       return recordOf(row);
     },
     async delete(who, id) {
-      if (id.includes('\0') || !(await deleteDataStore(db.sql, who.accountId, id))) throw notFound('data store', id);
+      const remove = async () => !id.includes('\0') && (await deleteDataStore(db.sql, who.accountId, id));
+      if (!(await deletions.run(who.accountId, remove, restIfLongMs))) throw notFound('data store', id);
     },
-    ...createRecords({ ...options, find }),
+    ...createRecords({ ...options, find, deletions }),
   };
 }
 

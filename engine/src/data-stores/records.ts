@@ -1,7 +1,9 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { BoundedTurns } from '../bounded-turns.ts';
 import type { Page, Principal } from '../contract.ts';
 import type { DataStores, StoredRecord } from '../contract-data-stores.ts';
+import { restIfLongMs } from '../rest-after.ts';
 import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
 import {
   countDataStoreRecords,
@@ -21,11 +23,12 @@ interface RecordsOptions {
   limits: Pick<LimitsCache, 'get'>;
   /** Throws NOT_FOUND. */
   find: (who: Principal, id: string) => Promise<DataStoreRow>;
+  deletions: BoundedTurns;
 }
 
 type Records = Pick<DataStores, 'records' | 'getRecord' | 'putRecord' | 'deleteRecord' | 'clear'>;
 
-export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Records {
+export function createRecords({ db: { sql }, limits, find, deletions }: RecordsOptions): Records {
   async function get(who: Principal, id: string, key: string): Promise<StoredRecord> {
     await find(who, id);
     check(findKeyProblem(key));
@@ -59,7 +62,7 @@ export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Re
       const outcome = await setDataStoreRecord(sql, who.accountId, id, record, account);
       if (outcome.kind === 'absent') throw notFound('data store', id);
       if (outcome.kind === 'full') throw overLimit(outcome.limit);
-      return get(who, id, key);
+      return recordOf({ key, value: json, ...outcome.times });
     },
     async deleteRecord(who, id, key) {
       await find(who, id);
@@ -68,8 +71,8 @@ export function createRecords({ db: { sql }, limits, find }: RecordsOptions): Re
       if (outcome !== 'deleted') throw notFound('record', key);
     },
     async clear(who, id) {
-      await find(who, id);
-      await clearDataStore(sql, who.accountId, id);
+      const clear = async () => !id.includes('\0') && (await clearDataStore(sql, who.accountId, id));
+      if (!(await deletions.run(who.accountId, clear, restIfLongMs))) throw notFound('data store', id);
     },
   };
 }

@@ -3,7 +3,7 @@ import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } fro
 import type { Sql } from '../store/database.ts';
 import { askUntilBack } from '../store/lost-connection.ts';
 import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
-import { listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
+import { hasDataStoreRecord, listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
 import { findDataStores } from '../store/read-data-stores.ts';
 import { setDataStoreRecord } from '../store/set-data-store-record.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
@@ -23,21 +23,25 @@ export type CallDataStore = (tenant: StoreTenant, call: DataStoreCall, signal: A
 
 /**
  * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves connections of the database
- * to others. A write is there as soon as it is answered: it is no part of its run's commit (docs/adr/015-data-stores.md).
+ * to others; what is large, at a pace. A write is there as soon as it is answered: it is no part of its run's commit
+ * (docs/adr/015-data-stores.md).
  * Never rejects for what the component did.
  */
-export function createDataStoreCalls(sql: Sql): CallDataStore {
+export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) => boolean): CallDataStore {
   const turns = createTenantTurns(LIMITS.maxDataStoreCallsPerTenant);
   const waitingBytes = new Map<string, number>();
 
   async function inTurn(tenant: StoreTenant, call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer> {
     const end = await turns.take(tenant.id, signal);
     if (end === undefined) return refuse('The run is over');
+    let chars = call.valueJson?.length ?? 0;
     try {
       // A call that was done and not answered leaves the same when it is done again.
-      return await askUntilBack(() => perform(sql, tenant, call));
+      const answered = await askUntilBack(() => perform(sql, tenant, call));
+      if (answered.ok && hasOthers(tenant.id)) chars = Math.max(chars, answered.json?.length ?? 0);
+      return answered;
     } finally {
-      endAtPace(end, call.valueJson?.length ?? 0, PACE);
+      endAtPace(end, chars, PACE);
     }
   }
 
@@ -76,12 +80,14 @@ function findProblem(
 async function perform(sql: Sql, tenant: StoreTenant, call: DataStoreCall): Promise<DataStoreAnswer> {
   const { storeId, key = '' } = call;
   switch (call.op) {
-    case 'get':
-    case 'has': {
+    case 'get': {
       const row = await readDataStoreRecord(sql, tenant.id, storeId, key);
       if (row === undefined) return absent(storeId);
-      if (call.op === 'has') return answer(row !== null);
       return row === null ? { ok: true } : { ok: true, json: row.value };
+    }
+    case 'has': {
+      const has = await hasDataStoreRecord(sql, tenant.id, storeId, key);
+      return has === undefined ? absent(storeId) : answer(has);
     }
     case 'set':
       return set(sql, tenant, call);

@@ -1,6 +1,15 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
-import type { Principal, WebhookRecord, Webhooks } from '../contract.ts';
+import { createBoundedTurns } from '../bounded-turns.ts';
+import type {
+  DeliveryRecord,
+  Page,
+  PageRequest,
+  Principal,
+  WebhookRecord,
+  Webhooks,
+  WebhookUpdate,
+} from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
@@ -25,9 +34,18 @@ export interface WebhooksOptions {
 /** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { db, sealer, room, giveBack = () => Promise.resolve() } = options;
+  const end = createEnd({ ...options, giveBack });
 
   async function find(who: Principal, id: string): Promise<WebhookRecord> {
     const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
+    if (row === undefined) throw notFound('webhook', id);
+    return recordOf(sealer, row);
+  }
+
+  async function apply(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord> {
+    await find(who, id);
+    validateWebhook(change);
+    const row = await updateWebhook(db, who.accountId, id, change);
     if (row === undefined) throw notFound('webhook', id);
     return recordOf(sealer, row);
   }
@@ -56,28 +74,20 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       return { ...page, items: rows.map((row) => recordOf(sealer, row)) };
     },
     async update(who, id, change) {
-      await find(who, id);
-      validateWebhook(change);
-      const row = await updateWebhook(db, who.accountId, id, change);
-      if (row === undefined) throw notFound('webhook', id);
-      if (change.active === false) await endDeliveries({ db, giveBack }, who, id, 'The webhook was stopped');
-      else if (leadsElsewhere(change)) await giveBack(id);
-      return recordOf(sealer, row);
+      if (change.active === false) return end(who, id, 'The webhook was stopped', () => apply(who, id, change));
+      const webhook = await apply(who, id, change);
+      if (leadsElsewhere(change)) await giveBack(id);
+      return webhook;
     },
     async delete(who, id) {
-      await find(who, id);
-      await deleteWebhook(db, who.accountId, id);
-      await endDeliveries({ db, giveBack }, who, id, 'The webhook was deleted');
+      await end(who, id, 'The webhook was deleted', async () => {
+        await find(who, id);
+        await deleteWebhook(db, who.accountId, id);
+      });
     },
     async deliveries(who, id, request) {
       await find(who, id);
-      const where = db.sql`and webhook_id = ${id}`;
-      const what = { table: 'deliveries', accountId: who.accountId, where } as const;
-      // Each attempt has what the receiver has answered.
-      const bytes = db.sql`octet_length(attempts::text)`;
-      const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents, bytes } as const;
-      const { ids, ...page } = await readPage(db.sql, query, request);
-      return { ...page, items: inPageOrder(ids, await readDeliveries(db, who.accountId, id, ids)) };
+      return listDeliveries(db, who, id, request);
     },
     async redeliver(who, id, deliveryId) {
       return redeliverEnded(db, who.accountId, await find(who, id), deliveryId);
@@ -85,16 +95,38 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-/** Of a webhook that leads nowhere any more, for all to see. At once nothing more begins on this node, however much is to be cancelled. */
-async function endDeliveries(
-  { db, giveBack }: Required<Pick<WebhooksOptions, 'db' | 'giveBack'>>,
-  who: Principal,
-  id: string,
-  reason: string,
-): Promise<void> {
-  const givenBack = giveBack(id);
-  await cancelDeliveries(db.sql, who.accountId, id, reason);
-  await givenBack;
+/**
+ * Makes a change after which a webhook leads nowhere, for all to see, and cancels what is pending. At once nothing more begins on this node,
+ * however much that is: it is done piece by piece, for one webhook of the account at a time.
+ */
+function createEnd({ db, room, giveBack }: Required<Pick<WebhooksOptions, 'db' | 'room' | 'giveBack'>>) {
+  const most = LIMITS.maxDeletionsPerTenant;
+  const turns = createBoundedTurns('maxDeletionsPerTenant', 'stops and deletions of webhooks', most);
+  return <T>({ accountId }: Principal, id: string, reason: string, change: () => Promise<T>): Promise<T> => {
+    const inTurn = <R>(work: () => Promise<R>) => room.make(accountId, work);
+    return turns.run(accountId, async () => {
+      const changed = await inTurn(change);
+      const givenBack = giveBack(id);
+      await cancelDeliveries(db.sql, { accountId, webhookId: id, reason }, inTurn);
+      await givenBack;
+      return changed;
+    });
+  };
+}
+
+async function listDeliveries(
+  db: Database,
+  { accountId }: Principal,
+  webhookId: string,
+  request: PageRequest,
+): Promise<Page<DeliveryRecord>> {
+  const where = db.sql`and webhook_id = ${webhookId}`;
+  // Each attempt has what the receiver has answered.
+  const bytes = db.sql`octet_length(attempts::text)`;
+  const what = { table: 'deliveries', accountId, where, bytes } as const;
+  const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents } as const;
+  const { ids, ...page } = await readPage(db.sql, query, request);
+  return { ...page, items: inPageOrder(ids, await readDeliveries(db, accountId, webhookId, ids)) };
 }
 
 function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {

@@ -64,6 +64,7 @@ export interface RunRow {
 
 export interface EmitterState {
   last: EventPosition;
+  /** Of whoever emits. */
   dedupe: DedupeState | undefined;
   /** Of `$.service.db`; byKey holds the keys that these commits write. */
   db: DbSize;
@@ -74,6 +75,8 @@ export interface CommitPlan extends Led {
   missed: MissedRow[];
   /** States that changed, by emitter. */
   states: Map<string, EmitterState>;
+  /** Dedupe states that changed, by emitter; undefined: nothing is remembered any more. */
+  dedupes: Map<string, DedupeState | undefined>;
   /** What is left of the runs, which were decided in this order. */
   runs: Map<RunCommit, PlannedRun>;
   /** By account, what its stores have grown by, or less than nothing. */
@@ -115,6 +118,7 @@ export function planCommit(
     fanOuts: [],
     missed: [],
     states: new Map(),
+    dedupes: new Map(),
     runs: new Map(),
     dbGrowth: new Map(),
   };
@@ -134,6 +138,7 @@ export function planCommit(
     plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt });
     if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
       plan.states.set(run.sourceId, { last, dedupe, db: size });
+    if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
     missed.deduped(missedRunOf(run), emitted.dedupedIds);
     for (const event of emitted.rows) plan.events.push(event);
     addListeners(plan, emittingOf(run), emitted.rows, hears, emitted.isFull, missed);

@@ -1,15 +1,29 @@
+import { hash } from 'node:crypto';
 import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
 import { storableText } from './storable-text.ts';
 
 /** What a source remembers between runs to tell new events from known ones. Stored as JSON in `emitter_state.dedupe`. */
-export type DedupeState =
-  | { strategy: 'unique'; ids: string[] }
-  | { strategy: 'greatest'; id: string }
-  | { strategy: 'last'; id: string; ts?: number };
+export type DedupeState = UniqueState | GreatestState | LastState;
+
+interface UniqueState {
+  strategy: 'unique';
+  ids: string[];
+}
+
+interface GreatestState {
+  strategy: 'greatest';
+  id: string;
+}
+
+interface LastState {
+  strategy: 'last';
+  id: string;
+  ts?: number;
+}
 
 export interface DedupeDecision {
   accepted: EmittedEvent[];
-  /** Undefined where nothing has been emitted yet. */
+  /** Undefined where nothing has been emitted yet; the object that was given where nothing has changed. */
   state: DedupeState | undefined;
 }
 
@@ -34,42 +48,42 @@ export function decideDedupe(
     case undefined:
       return { accepted: [...events], state: undefined };
     case 'unique':
-      return decideUnique(state?.strategy === 'unique' ? state.ids : [], events);
+      return decideUnique(state?.strategy === 'unique' ? state : undefined, events);
     case 'greatest':
-      return decideGreatest(state?.strategy === 'greatest' ? state.id : undefined, events);
+      return decideGreatest(state?.strategy === 'greatest' ? state : undefined, events);
     case 'last':
       return decideLast(state?.strategy === 'last' ? state : undefined, events);
   }
 }
 
-function decideUnique(known: readonly string[], events: readonly EmittedEvent[]): DedupeDecision {
+function decideUnique(known: UniqueState | undefined, events: readonly EmittedEvent[]): DedupeDecision {
   // A Set keeps insertion order: its first member is the oldest.
-  const ids = new Set(known);
+  const ids = new Set(known?.ids.map(shortId));
   const accepted = events.filter((event) => {
-    const id = idOf(event);
+    const id = shortId(idOf(event));
     if (ids.has(id)) return false;
     ids.add(id);
     if (ids.size > LIMITS.uniqueCacheSize) ids.delete(ids.values().next().value as string);
     return true;
   });
-  return { accepted, state: ids.size === 0 ? undefined : { strategy: 'unique', ids: [...ids] } };
+  // What was stored before ids were shortened is stored once more.
+  const isAsBefore = accepted.length === 0 && (known?.ids.every((id) => ids.has(id)) ?? true);
+  return { accepted, state: isAsBefore ? known : { strategy: 'unique', ids: [...ids] } };
 }
 
-function decideGreatest(known: string | undefined, events: readonly EmittedEvent[]): DedupeDecision {
-  let greatest = known;
+function decideGreatest(known: GreatestState | undefined, events: readonly EmittedEvent[]): DedupeDecision {
+  let greatest = known?.id;
   const accepted = events.filter((event) => {
     const id = idOf(event);
     if (greatest !== undefined && compareNumbers(id, greatest) <= 0) return false;
     greatest = id;
     return true;
   });
-  return { accepted, state: greatest === undefined ? undefined : { strategy: 'greatest', id: greatest } };
+  if (greatest === undefined || greatest === known?.id) return { accepted, state: known };
+  return { accepted, state: { strategy: 'greatest', id: greatest } };
 }
 
-function decideLast(
-  known: { strategy: 'last'; id: string; ts?: number } | undefined,
-  events: readonly EmittedEvent[],
-): DedupeDecision {
+function decideLast(known: LastState | undefined, events: readonly EmittedEvent[]): DedupeDecision {
   const match = known === undefined ? -1 : events.findLastIndex((event) => idOf(event) === known.id);
   const accepted = events.slice(match + 1);
   const newest = accepted.at(-1);
@@ -85,6 +99,17 @@ function decideLast(
 /** What is remembered goes into JSON in Postgres, which takes neither NUL nor half of a surrogate pair. */
 function idOf({ id }: EmittedEvent): string {
   return storableText(String(id)).toWellFormed();
+}
+
+/** As long as a digest: shortened again, that stays what it is. JSON leaves these characters as they are. */
+const SHORT = /^[ !#-[\]-~]{0,43}$/;
+
+/**
+ * What `unique` remembers of an id: one that is not short is known by its digest. A hundred are 5 KB then, where they could be 300: each
+ * commit that emits reads them, in one transaction with those of others.
+ */
+function shortId(id: string): string {
+  return SHORT.test(id) ? id : hash('sha256', id, 'base64url');
 }
 
 /** Ids are often longer than a double is exact (snowflakes, Slack's `1700000000.123456`). */

@@ -1,7 +1,7 @@
-import type { LogLineRecord } from '../contract.ts';
+import type { NewestLines } from '../contract-events.ts';
 import type { Sql } from '../store/database.ts';
 import { readLoggedRuns } from '../store/read-logs.ts';
-import { linesOf, type LogPlace } from './log-lines.ts';
+import { linesOf, type LoggedRun, type LogPlace } from './log-lines.ts';
 
 /** Quiet executions have no lines; after so many of them in a row older lines are not looked for. */
 const MAX_READS = 50;
@@ -12,14 +12,22 @@ export async function readNewestLines(
   accountId: string,
   emitterId: string,
   limit: number,
-): Promise<LogLineRecord[]> {
-  const lines: LogLineRecord[] = [];
+): Promise<NewestLines> {
+  const lines: NewestLines['lines'] = [];
+  let readChars = 0;
   let before: LogPlace | undefined;
   for (let reads = 0; reads < MAX_READS && lines.length < limit; reads++) {
     const { runs, through, isFull } = await readLoggedRuns(sql, accountId, emitterId, { before });
-    for (const run of runs) lines.push(...linesOf(run).toReversed());
+    for (const run of runs) {
+      readChars += charsOf(run);
+      for (const line of linesOf(run).toReversed()) lines.push(line);
+    }
     before = through;
     if (!isFull || before === undefined) break;
   }
-  return lines.slice(0, limit);
+  return { lines: lines.slice(0, limit), readChars };
+}
+
+function charsOf({ logs, error }: LoggedRun): number {
+  return logs.reduce((chars, { text }) => chars + text.length, error?.stack?.length ?? 0);
 }

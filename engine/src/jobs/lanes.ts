@@ -55,7 +55,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
       );
     },
     tasks: {
-      [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id(), payload as RunSourcePayload),
+      [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id, payload as RunSourcePayload),
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
       [TASKS.send]: (payload) => options.sends.runLane(payload as SendPayload),
       [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),

@@ -27,22 +27,22 @@ interface RunSourceOptions {
 /** Hands waiting invocations of one source to this node; what is left goes to the back of the queue. */
 export async function runSourceLane(
   options: RunSourceOptions,
-  nodeId: string,
+  nodeId: () => string,
   payload: RunSourcePayload,
 ): Promise<void> {
-  const { sql, turns, postponed, laneTurns } = options;
+  const { sql, turns, laneTurns } = options;
   const { sourceId } = payload;
   const emitter = await readSourceAccount(sql, sourceId);
   if (emitter === undefined) return dropOrphans(sql, sourceId);
   const { accountId, inTurn } = emitter;
-  if (inTurn) return turns.runLane({ accountId, workflowId: sourceId }, () => postponed.nextTryMs(accountId));
+  if (inTurn) return turns.runLane({ accountId, workflowId: sourceId });
   return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));
 }
 
-/** Answers how many characters their events have. */
+/** Answers how many characters their events have. `nodeId` is asked now: this may be long after the job. */
 async function claim(
   { sql, dispatcher, postponed }: RunSourceOptions,
-  nodeId: string,
+  nodeId: () => string,
   { accountId, sourceId }: { accountId: string; sourceId: string },
 ): Promise<number> {
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
@@ -50,7 +50,7 @@ async function claim(
     await addRunLanes(sql, [sourceId], postponed.nextTryMs(accountId));
     return 0;
   }
-  const { held, more } = await inTime(sql, claimInvocations(sql, sourceId, nodeId, limit));
+  const { held, more } = await inTime(sql, claimInvocations(sql, sourceId, nodeId(), limit));
   dispatcher.take(held);
   // It may have been deleted while its lane waited for its turn.
   if (held.length === 0) await dropOrphans(sql, sourceId);

@@ -12,6 +12,7 @@ import {
   type Expiry,
 } from '../store/delete-expired.ts';
 import { deleteEmptiedEmitters } from '../store/delete-emptied-emitters.ts';
+import { deleteLeftValues } from '../store/delete-stored-values.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from '../store/delete-unused-versions.ts';
 import {
   type KeptDays,
@@ -86,9 +87,10 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
       const missed = await deleteExpiredMissed(sql, missedExpiries(kept, nowMs()), TURN_ROWS);
       const ids = kept.map(({ id }) => id);
+      const values = await deleteLeftValues(sql, ids, TURN_ROWS);
       // With any of them gone the turn has looked at fewer than it may.
       const isShorter = (await deleteEmptiedEmitters(sql, ids)) > 0;
-      return isShorter || [events, runs, sends, executions, missed].some(isFull);
+      return isShorter || [events, runs, sends, executions, missed, values].some(isFull);
     });
     const leftOfWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),

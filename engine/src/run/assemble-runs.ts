@@ -27,6 +27,7 @@ import type { AccountBacklogs } from './account-backlogs.ts';
 import type { AccountSums } from './account-sums.ts';
 import { createBundles } from './bundles.ts';
 import { createDbOverlay } from './db-overlay.ts';
+import { createDbTurns } from './db-turns.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { type HeldInvocation, isWorkflow } from './invocation.ts';
 import { createInvocationRunner } from './invocation-runner.ts';
@@ -102,8 +103,7 @@ export function assembleRuns(parts: RunParts): Runs {
     sandbox: parts.sandbox,
     overlay: createDbOverlay(),
     fetch: parts.guestFetch.fetch,
-    readDbValue: (sourceId, key) => askUntilBack(() => readDbValue(sql, sourceId, key)),
-    callDataStore: createDataStoreCalls(sql),
+    ...assembleStores(parts),
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
     holdBundle: createBundles({
@@ -129,6 +129,20 @@ export function assembleRuns(parts: RunParts): Runs {
   });
   const drain = () => committer.drain().then(() => executions.drain());
   return { runtimes, context, committer: { drain }, executions, dispatcher, turns };
+}
+
+function assembleStores({
+  sql,
+  presence,
+}: RunParts): Pick<RunContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
+  // A run that goes on for long brings nothing meanwhile, and its own account is not seen.
+  const hasOthers = (accountId: string, now = performance.now()) =>
+    presence.hasSeveral(now) || presence.hasLightOther(accountId, now);
+  return {
+    readDbValue: (sourceId, key) => askUntilBack(() => readDbValue(sql, sourceId, key)),
+    readDbInTurn: createDbTurns(hasOthers),
+    callDataStore: createDataStoreCalls(sql, hasOthers),
+  };
 }
 
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */

@@ -1,6 +1,6 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS } from '@headwater/shared';
-import { createRecentReads } from '../recent-reads.ts';
+import { FairCache } from '../fair-cache.ts';
 
 /** For a run. */
 export interface HeldBundle {
@@ -23,7 +23,7 @@ export interface BundlesOptions {
 }
 
 const MAX_KEPT = 2_000;
-/** Two bytes each where they are not Latin. One account's may push out those of others; they never take the node's memory. */
+/** Two bytes each where they are not Latin. One account's never take the node's memory, nor the room of others. */
 const MAX_KEPT_CHARS = 256 * 1024 * 1024;
 const MAX_KNOWN_SIZES = 10_000;
 
@@ -35,15 +35,19 @@ const MAX_KNOWN_SIZES = 10_000;
 export function createBundles({ read, maxHeldChars }: BundlesOptions): HoldBundle {
   const accounts = new Map<string, AccountBundles>();
   const sizes = createSizes();
-  const kept = createRecentReads<ComponentBundle>({
-    read,
-    maxCount: MAX_KEPT,
-    maxWeight: MAX_KEPT_CHARS,
-    weightOf: charsOf,
-  });
+  const kept = new FairCache<string, ComponentBundle>({ maxCount: MAX_KEPT, maxWeight: MAX_KEPT_CHARS });
+
+  async function readOf(accountId: string, componentId: string): Promise<ComponentBundle | undefined> {
+    const known = kept.get(componentId);
+    if (known !== undefined) return known;
+    const bundle = await read(componentId);
+    if (bundle !== undefined) kept.set(accountId, componentId, bundle, charsOf(bundle));
+    return bundle;
+  }
 
   return async (accountId, componentId) => {
-    const account = accounts.get(accountId) ?? new AccountBundles(kept.get, sizes.of, maxHeldChars);
+    const readOne = (id: string) => readOf(accountId, id);
+    const account = accounts.get(accountId) ?? new AccountBundles(readOne, sizes.of, maxHeldChars);
     accounts.set(accountId, account);
     const held = await account.whenFree(componentId);
     const letGo = (): void => {

@@ -10,7 +10,7 @@ import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import { type BatcherOptions, createBatcher } from '../store/batcher.ts';
-import { comesAgain, wasRolledBack } from '../store/comes-again.ts';
+import { comesAgain, wasHeldUp, wasRolledBack } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
@@ -56,6 +56,11 @@ const MAX_TENANT_WEIGHT = 100;
 /** Of one tenant, waiting: some batches, so that none is started with less than it could hold. */
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
+/**
+ * Another node's commit may hold the state of a source for a second, and rest between its pieces. What waits for it longer than commits of
+ * two nodes do that bring little is committed beside the others.
+ */
+const MAX_LOCK_MS = 100;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
@@ -73,6 +78,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
     isItemsFault: comesAgain,
+    isHeldUp: wasHeldUp,
     share: {
       tenantOf: (run) => run.accountId,
       weightOf,
@@ -81,7 +87,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       charsOf: (run) => charsOf(run),
       heavyTurns: options.heavyTurns,
     },
-    commit: (runs) =>
+    commit: (runs, kind) =>
       inTime(
         options.sql,
         commitRuns(options.sql, runs, {
@@ -92,6 +98,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
           dbSizes: options.dbSizes,
           history: options.history,
           restAfter,
+          maxLockMs: kind === 'light' ? MAX_LOCK_MS : undefined,
           nowMs: options.nowMs,
         }),
       ),

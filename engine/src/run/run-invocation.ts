@@ -18,6 +18,7 @@ import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { HoldBundle } from './bundles.ts';
 import type { DbOverlay } from './db-overlay.ts';
+import type { ReadDbInTurn } from './db-turns.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from './invocation.ts';
 import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
@@ -33,6 +34,8 @@ export interface RunContext {
   overlay: DbOverlay;
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  /** What is in memory as well: it is brought to the run all the same. */
+  readDbInTurn: ReadDbInTurn;
   callDataStore: CallDataStore;
   /** What of a source is decided right before each run. */
   prepare: PrepareRun;
@@ -151,6 +154,7 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     ...outputs,
     host: {
       ...host,
+      dbGet: (key) => context.readDbInTurn(accountId, () => host.dbGet(key)),
       dbSet(key, valueJson) {
         context.overlay.set(sourceId, storableText(key), valueJson, runId);
         host.dbSet(key, valueJson);

@@ -39,13 +39,14 @@ const BYTES_OF_JSON = 4;
 /** A run looks for a secret in some twenty forms, most of them longer than itself: what is kept of those is bounded by itself. */
 const BYTES_OF_SECRET = 100;
 
-/** Keeps the most recently used ones. One tenant's may be large, and push out those of others; they never take the node's memory. */
+/** Keeps the most recently used ones. One tenant's may be large: they never take the node's memory, nor the room of others. */
 export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntimes {
   return createRecentReads<SourceRuntime>({
     read: async (sourceId) => {
       const row = await readSourceRuntime(sql, sourceId);
       return row && runtimeOf(row, opener);
     },
+    accountOf: ({ accountId }) => accountId,
     maxCount: MAX_KEPT,
     maxWeight: LIMITS.maxCachedSourceBytes,
     weightOf,

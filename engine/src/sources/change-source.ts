@@ -6,6 +6,7 @@ import { type Growth, leaseLost, putSourceChange, type SourceChange } from '../s
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
 import type { HttpProp } from '../store/create-source.ts';
 import { deleteSource as deleteSourceRows, deleteWaitingInvocations } from '../store/delete-source.ts';
+import { deleteStoredValues } from '../store/delete-stored-values.ts';
 import { readSource, type SourceRow } from '../store/read-sources.ts';
 import { checkConfigurationRoom, jsonBytes } from '../store/require-configuration-room.ts';
 import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.ts';
@@ -60,6 +61,16 @@ export async function deleteSource(context: LifecycleContext, who: Principal, id
   const lease = await beginChange(context, who, id);
   await whileHeld(context, lease, () => deleteHeld(context, lease));
   context.forget(id);
+  await deleteStored(context, lease);
+}
+
+/** The source is gone, whatever becomes of this. */
+async function deleteStored({ db, log }: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
+  try {
+    await deleteStoredValues(db.sql, accountId, sourceId);
+  } catch (err) {
+    log.warn({ source: sourceId, err }, 'what a deleted source had stored is left to retention');
+  }
 }
 
 async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promise<void> {

@@ -25,21 +25,26 @@ export interface BatcherOptions<T, R> {
    */
   minIntervalMs: number | ((lastBatch: number) => number);
   /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
-  commit: (items: readonly T[]) => Promise<readonly R[]>;
+  commit: (items: readonly T[], kind: ShareKind) => Promise<readonly R[]>;
   /**
    * True where an item alone could be at fault (bad data, not a lost connection): the batch is then committed one by one,
    * so that one tenant's bad row cannot fail its neighbours'. Default: never.
    */
   isItemsFault?: (error: unknown) => boolean;
   /**
+   * True where a light commit would have waited too long for what somebody else has locked, and has written nothing. The items of each
+   * tenant are then committed apart, and those that are held up go with what is heavy, where `commit` has to wait. Default: never.
+   */
+  isHeldUp?: (error: unknown) => boolean;
+  /**
    * Whose items are whose, and how much work each is: a batch goes round the tenants and ends before it is heavier than
    * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
    * come, first served.
    */
   share?: SharesOptions<T> & {
-    /** How much text an item brings, which is committed at a pace where its tenant is heavy. Default: nothing. */
+    /** How much text an item brings, which is committed at a pace where its tenant gives way. Default: nothing. */
     charsOf?: (item: T) => number;
-    /** In which batches of tenants that bring much are committed. Default: turns of its own. */
+    /** In which batches of tenants that give way are committed. Default: turns of its own. */
     heavyTurns?: Turns;
   };
 }
@@ -64,11 +69,12 @@ function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, 
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
   const heavyTurns = options.share?.heavyTurns ?? createHeavyTurns();
+  const inHeavyTurn: Turns = (work) => (queue.givesWay() ? heavyTurns(work) : work());
   let idle: (() => void)[] = [];
   const paused = new Set<() => void>();
   const rows = [
-    createRow(options, { queue, kind: 'light', inTurn: (work) => work(), endShare: (end) => end(), onCommitted }),
-    createRow(options, { queue, kind: 'heavy', inTurn: heavyTurns, endShare: atPace, onCommitted }),
+    createRow(options, { queue, kind: 'light', inTurn: (work) => work(), atPace, onCommitted }),
+    createRow(options, { queue, kind: 'heavy', inTurn: inHeavyTurn, atPace, onCommitted }),
   ];
   const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
 
@@ -126,7 +132,8 @@ interface RowOptions<T, R> {
   queue: Shares<Waiting<T, R>>;
   kind: ShareKind;
   inTurn: Turns;
-  endShare: (end: () => void, items: readonly Waiting<T, R>[]) => void;
+  /** Ends the share of those who give way. */
+  atPace: (end: () => void, items: readonly Waiting<T, R>[]) => void;
   onCommitted: () => void;
 }
 
@@ -168,30 +175,65 @@ function createRow<T, R>(options: BatcherOptions<T, R>, row: RowOptions<T, R>): 
   }
 
   async function commitNext(): Promise<void> {
-    const { items, end } = queue.take(kind, options.maxBatch);
+    const { items, givesWay, end } = queue.take(kind, options.maxBatch);
     if (items.length === 0) return;
     lastStartMs = performance.now();
     committing = items.length;
     lastBatch = items.length;
-    await commitBatch(options, items);
+    const heldUp = await commitBatch(options, kind, items);
     committing = 0;
-    row.endShare(end, items);
+    queue.putBack(heldUp);
+    if (givesWay) row.atPace(end, items);
+    else end();
   }
 
   return { schedule, committing: () => committing };
 }
 
-async function commitBatch<T, R>(options: BatcherOptions<T, R>, batch: readonly Waiting<T, R>[]): Promise<void> {
+/** Answers those that are held up. */
+async function commitBatch<T, R>(
+  options: BatcherOptions<T, R>,
+  kind: ShareKind,
+  batch: readonly Waiting<T, R>[],
+): Promise<readonly Waiting<T, R>[]> {
   try {
-    const results = await options.commit(batch.map((waiting) => waiting.item));
+    const items = batch.map((waiting) => waiting.item);
+    const results = await options.commit(items, kind);
     batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
   } catch (error) {
+    if (kind === 'light' && options.isHeldUp?.(error)) {
+      const ofTenants = [...Map.groupBy(batch, tenantIn(options)).values()];
+      return ofTenants.length === 1 ? batch : commitApart(options, kind, ofTenants);
+    }
     if (batch.length > 1 && options.isItemsFault?.(error)) {
-      for (const waiting of batch) await commitBatch(options, [waiting]);
-      return;
+      return commitApart(
+        options,
+        kind,
+        batch.map((waiting) => [waiting]),
+      );
     }
     for (const waiting of batch) waiting.reject(error);
   }
+  return [];
+}
+
+/** Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is kept. */
+async function commitApart<T, R>(
+  options: BatcherOptions<T, R>,
+  kind: ShareKind,
+  parts: readonly (readonly Waiting<T, R>[])[],
+): Promise<readonly Waiting<T, R>[]> {
+  const tenantOf = tenantIn(options);
+  const heldUp: Waiting<T, R>[] = [];
+  for (const part of parts) {
+    const isBehind = heldUp.some((before) => tenantOf(before) === tenantOf(part[0] as Waiting<T, R>));
+    heldUp.push(...(isBehind ? part : await commitBatch(options, kind, part)));
+  }
+  return heldUp;
+}
+
+function tenantIn<T, R>({ share }: BatcherOptions<T, R>): (waiting: Waiting<T, R>) => string {
+  return ({ item }) => share?.tenantOf(item) ?? '';
 }
 
 /** SQLSTATE classes that blame the data of a statement: data exceptions, constraint violations, too large values. */

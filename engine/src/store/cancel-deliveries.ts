@@ -15,20 +15,29 @@ interface Cancelling {
   note: string;
   /** What came later is of a webhook that was started again, or is cancelled when it is claimed. */
   until: string;
+  inTurn: InTurn;
 }
+
+/** Does one short transaction or read when the account's turn has come. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Cancels what of a webhook's deliveries is pending, once it is stopped or deleted for all to see, in short transactions: in one,
  * hundreds of thousands would keep the outcomes of everybody's attempts waiting. The lease of an attempt in flight stays, so that its
  * outcome can still be recorded. Where this ends early, what is left is cancelled when it is claimed.
  */
-export async function cancelDeliveries(sql: Sql, accountId: string, webhookId: string, reason: string): Promise<void> {
+export async function cancelDeliveries(
+  sql: Sql,
+  { accountId, webhookId, reason }: { accountId: string; webhookId: string; reason: string },
+  inTurn: InTurn,
+): Promise<void> {
   const [row] = await sql<{ until: string }[]>`select now()::text as until`;
-  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until: row?.until ?? 'now' };
+  const until = row?.until ?? 'now';
+  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until, inTurn };
   for (;;) {
     await cancelAll(sql, cancelling, 'waiting');
     await cancelAll(sql, cancelling, 'leased');
-    if (!(await isSomeLeft(sql, cancelling))) return;
+    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return;
     await sleep(PAUSE_MS);
   }
 }
@@ -36,7 +45,7 @@ export async function cancelDeliveries(sql: Sql, accountId: string, webhookId: s
 async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'leased'): Promise<void> {
   for (let mayBeMore = true; mayBeMore; ) {
     const begunMs = performance.now();
-    mayBeMore = (await cancelSome(sql, cancelling, which)) === CANCEL_BATCH;
+    mayBeMore = (await cancelling.inTurn(() => cancelSome(sql, cancelling, which))) === CANCEL_BATCH;
     if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
   }
 }

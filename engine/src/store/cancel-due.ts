@@ -38,11 +38,17 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
       if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
     }
   }
-  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is pending.
+  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is pending. What somebody has locked is
+  // passed over: attempts are recorded in the order in which they end, and each could wait for the other.
   await sql`
-    update deliveries set status = 'cancelled', leased_by = null
-    where status = 'pending' and leased_by is not null and ${within(sql, span)}
-      and webhook_id = any(array(select id from webhooks where account_id = ${accountId}))`;
+    with found as (
+      select webhook_id, id from deliveries
+      where status = 'pending' and leased_by is not null and ${within(sql, span)}
+        and webhook_id = any(array(select id from webhooks where account_id = ${accountId}))
+      for update skip locked
+    )
+    update deliveries d set status = 'cancelled', leased_by = null
+    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
 }
 
 /**

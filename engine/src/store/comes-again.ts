@@ -28,3 +28,8 @@ export function wasRolledBack(error: unknown): boolean {
 
 /** A serialization that failed, a deadlock. */
 const ROLLED_BACK = new Set(['40001', '40P01']);
+
+/** Whether it would have waited longer than it may (lock_timeout) for what another transaction has locked. It left nothing behind. */
+export function wasHeldUp(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}

@@ -40,6 +40,8 @@ export interface CommitOptions {
   history?: HistoryCount | undefined;
   /** Between pieces of a commit that is heavy, with what the last one took. Default: there are no rests. */
   restAfter?: ((tookMs: number) => Promise<void>) | undefined;
+  /** How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as it takes. */
+  maxLockMs?: number | undefined;
   nowMs: () => number;
 }
 
@@ -74,7 +76,7 @@ export async function commitRuns(
 ): Promise<CommittedRun[]> {
   const connection = await sql.reserve();
   try {
-    const read = await lockAndRead(connection, runs);
+    const read = await lockAndRead(connection, runs, options.maxLockMs);
     const alive = runs.filter((run) => isStillOurs(run, read) && read.states.has(run.sourceId));
     const listeners = read.listeners.map((listener) => withFull(listener, options.backlogs));
     const room = { roomFor: roomIn(options.backlogs), dbBytesOf: options.dbSizes?.of };
@@ -175,14 +177,16 @@ interface Read {
   listeners: Listener[];
 }
 
-async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise<Read> {
+async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockMs: number | undefined): Promise<Read> {
   // The end of an execution deletes its invocation when it is written.
   const held = leases(runs, (run) => run.final && run.execution === undefined);
   const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
+  const emitting = [...new Set(runs.filter(({ emits }) => emits.length > 0).map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
-  const [, changeRows, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
+  const [, , changeRows, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
     connection`begin`,
+    maxLockMs === undefined ? [] : connection`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`,
     lockChanges(
       connection,
       runs.flatMap(({ change }) => change ?? []),
@@ -200,7 +204,8 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[]): Promise
         )
         select id from ours`,
     connection<StateColumns[]>`
-      select emitter_id, last_event_ms, last_event_seq, dedupe, db_bytes from emitter_state
+      select emitter_id, last_event_ms, last_event_seq, db_bytes,
+        case when emitter_id = any(${emitting}::text[]) then dedupe end as dedupe from emitter_state
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
     // After the locks: nobody else changes these entries until this commit is through.
     readDbSizes(connection, runs),

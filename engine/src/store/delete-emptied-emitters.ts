@@ -5,8 +5,8 @@ const EMPTY_AFTER = '1 hour';
 
 /**
  * Deletes the rows of deleted sources and workflows, of these, of which nothing is left: no event, record, send or delivery says
- * where it came from. Without this, whoever makes and deletes sources without end would fill the database with their names. Their
- * components that were deleted before them go with them. Answers how many.
+ * where it came from, and nothing is stored. Without this, whoever makes and deletes sources without end would fill the database with
+ * their names. Their components that were deleted before them go with them. Answers how many.
  */
 export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): Promise<number> {
   const [row] = await sql<{ emitters: number }[]>`
@@ -21,6 +21,7 @@ export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): P
         and not exists (select from executions x where x.workflow_id = e.id)
         and not exists (select from execution_waits x where x.workflow_id = e.id)
         and not exists (select from sends x where x.workflow_id = e.id)
+        and not exists (select from component_db x where x.source_id = e.id)
       returning id, component_id
     ), left_code as (
       -- What the deletion above takes away is still there for this statement.

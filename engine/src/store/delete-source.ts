@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restAfterMs } from '../rest-after.ts';
 import type { ChangeLease } from './change-lease.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
+import { deleteStoredValues } from './delete-stored-values.ts';
 import { noteUnusedCode } from './delete-unused-code.ts';
 import { notifySourceChanged } from './notify-changed.ts';
 import { dropTimers } from './put-timers.ts';
 
 /**
  * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events stay until deliveries
- * of them are through; its row stays as the name of what they came from. Answers false where the lease was lost: then nothing is done.
+ * of them are through; its row stays as the name of what they came from. What it has stored is the caller's to delete afterwards
+ * (deleteStoredValues). Answers false where the lease was lost: then nothing is done.
  */
 export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolean> {
   const { accountId, sourceId: id, changeId, nodeId } = lease;
@@ -28,9 +30,8 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    // Before what it has stored, as commits lock it.
+    // After the invocations, as commits lock it. From here on nobody stores anything of this source.
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
-    await tx`delete from component_db where account_id = ${accountId} and source_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
   });
@@ -45,6 +46,7 @@ const DELETE_BATCH = 2_000;
  * the deletion is left to do, as it cannot be taken back. Ends early where the lease was lost.
  */
 export async function deleteWaitingInvocations(sql: Sql, lease: ChangeLease): Promise<void> {
+  await endTimers(sql, lease);
   for (let after: string | undefined = ''; after !== undefined; ) {
     const begunMs = performance.now();
     after = await deleteSome(sql, lease, after);
@@ -52,15 +54,29 @@ export async function deleteWaitingInvocations(sql: Sql, lease: ChangeLease): Pr
   }
 }
 
+/**
+ * In a transaction of their own: the deletion waits for commits of what runs, and whoever fires everybody's ticks would wait with it.
+ * Where the deletion does not come through, the end of its recovery sets them again.
+ */
+async function endTimers(sql: Sql, lease: ChangeLease): Promise<void> {
+  await sql.begin(async (tx) => {
+    if (await isHeld(tx, lease)) await dropTimers(tx, lease.sourceId);
+  });
+}
+
+/** Until the transaction is through nobody else takes the change over. */
+async function isHeld(tx: Transaction, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<boolean> {
+  const held = await tx`
+    select from sources
+    where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} for share`;
+  return held.length > 0;
+}
+
 /** Answers the last one where there may be more. */
 async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<string | undefined> {
-  const { accountId, sourceId, changeId, nodeId } = lease;
+  const { accountId, sourceId } = lease;
   return sql.begin(async (tx) => {
-    // Until this is through nobody else takes the change over.
-    const held = await tx`
-      select from sources
-      where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} for share`;
-    if (held.length === 0) return undefined;
+    if (!(await isHeld(tx, lease))) return undefined;
     const rows = await tx<{ id: string }[]>`
       select id from invocations
       where account_id = ${accountId} and source_id = ${sourceId} and leased_by is null and id > ${after}
@@ -76,6 +92,8 @@ export async function dropUndeployedSource(sql: Sql, lease: ChangeLease): Promis
   const { accountId, sourceId: id } = lease;
   await deleteWaitingInvocations(sql, lease);
   if (!(await deleteSource(sql, lease))) return;
+  // Before its row: retention finds what is left of them by that.
+  await deleteStoredValues(sql, accountId, id);
   await sql.begin(async (tx) => {
     const rows = await tx`
       delete from sources where account_id = ${accountId} and id = ${id} and deployed_at is null returning id`;

@@ -1,3 +1,4 @@
+import { createRests } from '@headwater/shared';
 import { crowdPriority } from '../jobs/job-crowds.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 import { nextTickMs } from '../schedule/next-tick.ts';
@@ -73,12 +74,13 @@ async function startTimers(
   timers: readonly Started[],
 ): Promise<void> {
   const { nowMs, priority } = await readStart(tx, accountId);
+  const dueMs = await firstTicksMs(timers, nowMs);
   const rows = await tx<{ prop_name: string; generation: number; due_ms: number | null }[]>`
     insert into timers (source_id, prop_name, account_id, interval_seconds, cron, timezone, due_ms)
     select ${sourceId}, put.prop_name, ${accountId}, put.interval_seconds, put.cron, put.timezone, put.due_ms from unnest(
       ${timers.map(([name]) => name)}::text[], ${timers.map(([, { intervalSeconds }]) => intervalSeconds ?? null)}::int4[],
       ${timers.map(([, { cron }]) => cron ?? null)}::text[], ${timers.map(([, { timezone }]) => timezone ?? null)}::text[],
-      ${timers.map(([, schedule]) => firstTickMs(schedule, nowMs))}::int8[]
+      ${dueMs}::int8[]
     ) as put(prop_name, interval_seconds, cron, timezone, due_ms) order by put.prop_name
     on conflict (source_id, prop_name) do update set interval_seconds = excluded.interval_seconds, cron = excluded.cron,
       timezone = excluded.timezone, due_ms = excluded.due_ms, anchor_at = now(), generation = nextval('timer_generations')
@@ -89,6 +91,20 @@ async function startTimers(
       dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs }, priority)],
     ),
   );
+}
+
+/** Rests of their own: rows are locked meanwhile, which must not last as long as everybody's rests do. */
+const createGiveWay = createRests();
+
+/** The search for the tick of a rare cron takes a while: see LIMITS.maxTimerCrons. */
+async function firstTicksMs(timers: readonly Started[], nowMs: number): Promise<(number | null)[]> {
+  const giveWay = createGiveWay();
+  const found = [];
+  for (const [, schedule] of timers) {
+    found.push(firstTickMs(schedule, nowMs));
+    await giveWay();
+  }
+  return found;
 }
 
 function firstTickMs(schedule: TimerSchedule, nowMs: number): number | null {

@@ -25,6 +25,22 @@ export async function readDataStoreRecord(
   return row.key === null ? null : row;
 }
 
+/** Without reading the value. Undefined where there is no such store. */
+export async function hasDataStoreRecord(
+  sql: Sql,
+  accountId: string,
+  storeId: string,
+  key: string,
+): Promise<boolean | undefined> {
+  const [row] = await sql<{ has: boolean }[]>`
+    select exists (
+      select from data_store_records r
+      where r.store_id = s.id and r.key = ${key} and (r.expires_at is null or r.expires_at > now())
+    ) as has
+    from data_stores s where s.account_id = ${accountId} and s.id = ${storeId}`;
+  return row?.has;
+}
+
 export interface RecordsQuery {
   /** Goes on after this key. */
   after?: string;

@@ -1,6 +1,5 @@
-import { type ExceededLimit, ID_PREFIXES, idFloor, type IdKind, LIMITS } from '@headwater/shared';
+import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
-import { emitIdOf } from '../events/event-id.ts';
 import type { Sql } from './database.ts';
 
 export interface TraceEventRow {
@@ -41,98 +40,6 @@ export function readTraceEvents(sql: Sql, accountId: string, traceId: string, li
     order by indexed_at_ms, emitter_id, seq limit ${limit}`;
 }
 
-/** Ids of the events, and the ids that rows made in their milliseconds can have. */
-function madeBy(events: readonly TraceEventRow[], kind: IdKind) {
-  return {
-    emitIds: events.map((row) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq })),
-    floors: events.map((row) => idFloor(kind, row.indexed_at_ms)),
-    ends: events.map((row) => idFloor(kind, row.indexed_at_ms + 1)),
-  };
-}
-
-export interface TraceRunRow {
-  id: string;
-  source_id: string;
-  kind: string;
-  caused_by: string | null;
-  status: 'ok' | 'error' | 'queued' | 'running';
-  error_code: string | null;
-  error_message: string | null;
-  error_stack: string | null;
-  error_limit: ExceededLimit | null;
-  /** Null where the lines of all runs together are too many. */
-  logs: string | null;
-  started_ms: number | null;
-  ended_ms: number | null;
-}
-
-/** Runs of sources, the first one and those that the events started; ended or not. */
-export async function readTraceRuns(
-  sql: Sql,
-  accountId: string,
-  ids: readonly string[],
-  events: readonly TraceEventRow[],
-  limit: number,
-): Promise<TraceRunRow[]> {
-  const { emitIds, floors, ends } = madeBy(events, 'invocation');
-  return sql<TraceRunRow[]>`
-    with started as (
-      select * from unnest(${emitIds}::text[], ${floors}::text[], ${ends}::text[]) as s(emit_id, floor, ending)
-    ), ended as (
-      select r.* from runs r where r.id = any(${[...ids]}::text[])
-      union
-      select r.* from started s cross join lateral (
-        select * from runs where id >= s.floor and id < s.ending and caused_by = s.emit_id
-      ) as r
-    ), ending as (
-      select id, source_id, kind, caused_by, status, error_code, error_message, error_stack, error_limit, logs,
-        (extract(epoch from started_at) * 1000)::float8 as started_ms,
-        (extract(epoch from ended_at) * 1000)::float8 as ended_ms
-      from ended where account_id = ${accountId}
-    ), open as (
-      select i.* from invocations i where i.id = any(${[...ids]}::text[])
-      union
-      select i.* from started s cross join lateral (
-        select * from invocations where id >= s.floor and id < s.ending and caused_by = s.emit_id
-      ) as i
-    ), found as (
-      select * from ending
-      union all
-      select id, source_id, kind, caused_by, case when leased_by is null then 'queued' else 'running' end, null, null, null,
-        null, '[]', null, null
-      from open where account_id = ${accountId} and starts_with(source_id, ${ID_PREFIXES.source})
-    ), measured as (
-      select *, sum(octet_length(logs)) over (order by id) as bytes from found order by id limit ${limit}
-    )
-    select id, source_id, kind, caused_by, status, error_code, error_message, error_stack, error_limit, started_ms, ended_ms,
-      case when bytes <= ${LIMITS.maxTraceLogBytes}::int8 then logs end as logs
-    from measured order by id`;
-}
-
-/** Executions of the trace: those that have a row of their own, and those that are queued or run. */
-export async function readTraceExecutionIds(
-  sql: Sql,
-  accountId: string,
-  traceId: string,
-  events: readonly TraceEventRow[],
-  limit: number,
-): Promise<string[]> {
-  const { emitIds, floors, ends } = madeBy(events, 'execution');
-  const rows = await sql<{ id: string }[]>`
-    select id from executions where trace_id = ${traceId} and account_id = ${accountId}
-    union
-    select id from invocations
-    where id = ${traceId} and account_id = ${accountId} and starts_with(source_id, ${ID_PREFIXES.workflow})
-    union
-    select i.id from unnest(${emitIds}::text[], ${floors}::text[], ${ends}::text[]) as s(emit_id, floor, ending)
-    cross join lateral (
-      select id from invocations
-      where id >= s.floor and id < s.ending and caused_by = s.emit_id and account_id = ${accountId}
-    ) as i
-    order by id limit ${limit}`;
-  return rows.map((row) => row.id);
-}
-
 export interface TraceStepRow {
   execution_id: string;
   deployment_id: string;
@@ -164,50 +71,8 @@ export function readTraceSteps(
     from measured order by execution_id, position`;
 }
 
-export interface TraceDeliveryRow {
-  id: string;
-  webhook_id: string;
-  emitter_id: string;
-  indexed_at_ms: number;
-  seq: number;
-  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
-  attempts: AttemptRecord[];
-  next_attempt_ms: number;
-}
-
-/**
- * Deliveries of the events to webhooks that are there, those first that listen now. The id of a delivery carries the millisecond
- * of its event, so each is found at one place of its webhook's key.
- */
-export function readTraceDeliveries(
-  sql: Sql,
-  accountId: string,
-  events: readonly TraceEventRow[],
-  limit: number,
-): Promise<TraceDeliveryRow[]> {
-  const { floors, ends } = madeBy(events, 'delivery');
-  return sql<TraceDeliveryRow[]>`
-    with listening as (
-      select w.id from webhooks w where w.account_id = ${accountId}
-      order by not exists (
-        select from subscriptions s where s.listener_id = w.id and s.emitter_id = any(${emittersOf(events)}::text[])
-      ), w.id limit ${LIMITS.maxTraceWebhooks}
-    )
-    select d.* from listening cross join unnest(
-      ${events.map((row) => row.emitter_id)}::text[], ${events.map((row) => row.indexed_at_ms)}::int8[],
-      ${events.map((row) => row.seq)}::int4[], ${floors}::text[], ${ends}::text[]
-    ) as e(emitter_id, ms, seq, floor, ending) cross join lateral (
-      select id, webhook_id, emitter_id, indexed_at_ms, seq, status, ${newestAttempts(sql)},
-        (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_ms
-      from deliveries d
-      where d.webhook_id = listening.id and d.id >= e.floor and d.id < e.ending
-        and d.emitter_id = e.emitter_id and d.indexed_at_ms = e.ms and d.seq = e.seq
-    ) as d
-    order by d.id limit ${limit}`;
-}
-
 /** One more than is shown tells that there are more. Without what was answered, which can be a kilobyte of each. */
-function newestAttempts(sql: Sql) {
+export function newestAttempts(sql: Sql) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
   return sql`(
     select coalesce(jsonb_agg(attempt - 'response' order by place), '[]'::jsonb)
@@ -215,7 +80,7 @@ function newestAttempts(sql: Sql) {
   ) as attempts`;
 }
 
-const emittersOf = (events: readonly TraceEventRow[]): string[] => [
+export const emittersOf = (events: readonly TraceEventRow[]): string[] => [
   ...new Set(events.map((row) => row.emitter_id)),
   'dc_*',
   'p_*',

@@ -1,6 +1,7 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from './database.ts';
 import { deleteExpiredOfStore } from './delete-expired-records.ts';
+import type { RecordRow } from './read-data-store-records.ts';
 
 export interface NewRecord {
   key: string;
@@ -10,7 +11,13 @@ export interface NewRecord {
   ttlSeconds?: number;
 }
 
-export type SetRecordOutcome = { kind: 'set' } | { kind: 'absent' } | { kind: 'full'; limit: ExceededLimit };
+/** As they are stored. */
+type RecordTimes = Pick<RecordRow, 'expires_ms' | 'updated_ms'>;
+
+export type SetRecordOutcome =
+  | { kind: 'set'; times: RecordTimes }
+  | { kind: 'absent' }
+  | { kind: 'full'; limit: ExceededLimit };
 
 export type DataStoreLimits = Pick<AccountLimits, 'maxDataStoreRecords' | 'maxDataStoreBytes'>;
 
@@ -30,15 +37,15 @@ export async function setDataStoreRecord(
       select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
     if (store === undefined) return { kind: 'absent' };
     for (;;) {
-      const limit = await putIfItFits(tx, accountId, storeId, record, limits);
-      if (limit === undefined) return { kind: 'set' };
+      const put = await putIfItFits(tx, accountId, storeId, record, limits);
+      if ('times' in put) return { kind: 'set', times: put.times };
       // As many as it takes: a store may have millions of them, and its writers wait.
-      if ((await deleteExpiredOfStore(tx, accountId, storeId)) === 0) return { kind: 'full', limit };
+      if ((await deleteExpiredOfStore(tx, accountId, storeId)) === 0) return { kind: 'full', limit: put.limit };
     }
   });
 }
 
-interface Size {
+interface Size extends RecordTimes {
   fits: boolean;
   is_new: boolean;
   records: number;
@@ -52,7 +59,7 @@ async function putIfItFits(
   storeId: string,
   { key, value, ttlSeconds }: NewRecord,
   { maxDataStoreRecords, maxDataStoreBytes }: DataStoreLimits,
-): Promise<ExceededLimit | undefined> {
+): Promise<{ times: RecordTimes } | { limit: ExceededLimit }> {
   const bytes = Buffer.byteLength(key) + Buffer.byteLength(value) + LIMITS.dbEntryOverheadBytes;
   const [size] = await tx<Size[]>`
     with sized as (
@@ -73,14 +80,18 @@ async function putIfItFits(
       from judged where fits
       on conflict (store_id, key) do update
         set value = excluded.value, expires_at = excluded.expires_at, updated_at = now()
+      returning extract(epoch from r.expires_at)::float8 * 1000 as expires_ms,
+        extract(epoch from r.updated_at)::float8 * 1000 as updated_ms
     ),
     counted as (
       update data_stores s set record_count = judged.records, bytes = judged.bytes, updated_at = now()
       from judged where s.account_id = ${accountId} and s.id = ${storeId} and fits
     )
-    select fits, is_new, records, bytes from judged`;
-  if (size === undefined || size.fits) return undefined;
-  return size.is_new && size.records > maxDataStoreRecords
-    ? { name: 'maxDataStoreRecords', value: maxDataStoreRecords, used: size.records }
-    : { name: 'maxDataStoreBytes', value: maxDataStoreBytes, used: size.bytes };
+    select fits, is_new, records, bytes, expires_ms, updated_ms from judged left join put on true`;
+  if (size === undefined) throw new Error(`Data store ${storeId} is not there, and its row is held`);
+  const { fits, is_new: isNew, records, bytes: used, expires_ms, updated_ms } = size;
+  if (fits) return { times: { expires_ms, updated_ms } };
+  return isNew && records > maxDataStoreRecords
+    ? { limit: { name: 'maxDataStoreRecords', value: maxDataStoreRecords, used: records } }
+    : { limit: { name: 'maxDataStoreBytes', value: maxDataStoreBytes, used } };
 }

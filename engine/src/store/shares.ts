@@ -1,13 +1,15 @@
 import { createPresence } from '@headwater/shared';
 import { chooseShare, type Line } from './choose-share.ts';
+import { createTenantLines } from './tenant-lines.ts';
 
 export interface SharesOptions<T> {
   tenantOf: (item: T) => string;
   weightOf: (item: T) => number;
   maxWeight: number;
   /**
-   * Of one tenant, while others are here who bring little. Whoever has more than half of that waiting is heavy, and has shares beside
-   * those of the others. Default: nobody is, and one tenant may have all.
+   * Of one tenant that gives way. Whoever has more than half of that waiting is heavy, and has shares beside those of the others, also while
+   * nobody else is here: who comes next must not wait for what is under way. It gives way while somebody is here who brings little.
+   * Default: nobody is heavy, and one tenant may have all.
    */
   maxTenantWeight?: number;
   /** Default: the process's clock. */
@@ -18,6 +20,8 @@ export type ShareKind = 'light' | 'heavy';
 
 interface Share<T> {
   items: T[];
+  /** A heavy one was taken while somebody was here who brings little. */
+  givesWay: boolean;
   /** Until this is called no other share has anything of its tenants, so the order of each is kept. Idempotent. */
   end(): void;
 }
@@ -26,73 +30,76 @@ interface Share<T> {
 export interface Shares<T> {
   push(item: T): void;
   /**
+   * What a share could not do goes to the front of its tenants' lines, whose next share is a heavy one. The share has not ended: nothing
+   * of them was taken meanwhile.
+   */
+  putBack(items: readonly T[]): void;
+  /**
    * The next ones of that kind, at most so many and together no heavier than `maxWeight`: one of each tenant in turn, the order of each
    * tenant kept. The first is taken whatever it weighs; whoever is served first is last the next time.
    */
   take(kind: ShareKind, maxItems: number): Share<T>;
   /** How many there are of that kind, whose tenants have no share under way. */
   count(kind: ShareKind): number;
+  /** Whether what is heavy and waits is to give way. */
+  givesWay(): boolean;
   size(): number;
 }
 
 export function createShares<T>(options: SharesOptions<T>): Shares<T> {
   const { tenantOf, weightOf, maxWeight, maxTenantWeight, nowMs = () => performance.now() } = options;
-  // In the order of their turns.
-  const lines = new Map<string, Line<T>>();
+  const lines = createTenantLines(weightOf);
   const underWay = new Set<string>();
+  /** Tenants of which something was put back. */
+  const heldUp = new Set<string>();
   const presence = createPresence();
-  let size = 0;
 
   function waiting(kind: ShareKind): [string, Line<T>][] {
     const heavyFrom = maxTenantWeight === undefined ? Number.POSITIVE_INFINITY : maxTenantWeight / 2;
-    const isHeavy = (tenant: string, { weight }: Line<T>) =>
-      weight > heavyFrom && presence.hasLightOther(tenant, nowMs());
-    return [...lines].filter(([tenant, line]) => !underWay.has(tenant) && isHeavy(tenant, line) === (kind === 'heavy'));
+    const isHeavy = (tenant: string, { weight }: Line<T>) => weight > heavyFrom || heldUp.has(tenant);
+    return [...lines.all()].filter(
+      ([tenant, line]) => !underWay.has(tenant) && isHeavy(tenant, line) === (kind === 'heavy'),
+    );
   }
 
-  function remove(tenant: string, part: Line<T>): void {
-    const { items, weight } = lines.get(tenant) as Line<T>;
-    size -= part.items.length;
-    if (part.items.length === items.length) lines.delete(tenant);
-    else lines.set(tenant, { items: items.slice(part.items.length), weight: weight - part.weight });
-  }
-
-  function moveToTheEnd(tenant: string): void {
-    const left = lines.get(tenant);
-    if (left === undefined) return;
-    lines.delete(tenant);
-    lines.set(tenant, left);
-  }
+  const mustGiveWay = (kind: ShareKind, open: readonly [string, Line<T>][]) =>
+    kind === 'heavy' && open.some(([tenant]) => presence.hasLightOther(tenant, nowMs()));
 
   return {
     push(item) {
       const tenant = tenantOf(item);
       presence.saw(tenant, nowMs());
-      const line = lines.get(tenant) ?? { items: [], weight: 0 };
-      line.items.push(item);
-      line.weight += weightOf(item);
-      lines.set(tenant, line);
-      size++;
+      lines.add(tenant, item);
+    },
+    putBack(items) {
+      for (const [tenant, ofTenant] of Map.groupBy(items, tenantOf)) {
+        lines.putFirst(tenant, ofTenant);
+        heldUp.add(tenant);
+      }
     },
     take(kind, maxItems) {
       const open = waiting(kind);
-      const maxPart = (kind === 'heavy' ? maxTenantWeight : undefined) ?? maxWeight;
+      const givesWay = mustGiveWay(kind, open);
+      const maxPart = (givesWay ? maxTenantWeight : undefined) ?? maxWeight;
       const { items, parts } = chooseShare(open, { maxItems, maxWeight, maxPart, weightOf });
       for (const [tenant, part] of parts) {
-        remove(tenant, part);
+        lines.remove(tenant, part);
+        heldUp.delete(tenant);
         underWay.add(tenant);
       }
       const [first] = open;
-      if (first !== undefined) moveToTheEnd(first[0]);
+      if (first !== undefined) lines.moveToTheEnd(first[0]);
       const tenants = [...parts.keys()];
       return {
         items,
+        givesWay,
         end() {
           for (const tenant of tenants.splice(0)) underWay.delete(tenant);
         },
       };
     },
     count: (kind) => waiting(kind).reduce((sum, [, { items }]) => sum + items.length, 0),
-    size: () => size,
+    givesWay: () => mustGiveWay('heavy', waiting('heavy')),
+    size: lines.size,
   };
 }

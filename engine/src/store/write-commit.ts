@@ -131,17 +131,27 @@ export function listenerRun({ id, sourceId, event, cause }: InvocationRow) {
   return { id, accountId: event.accountId, sourceId, kind: 'event' as const, event: event.data, cause };
 }
 
-function updateStates(connection: Sql, { states }: CommitPlan) {
+/** No JSON text. */
+const AS_BEFORE = '';
+
+function updateStates(connection: Sql, { states, dedupes }: CommitPlan) {
   if (states.size === 0) return undefined;
   const rows = [...states];
+  const dedupeOf = (id: string) => {
+    if (!dedupes.has(id)) return AS_BEFORE;
+    const state = dedupes.get(id);
+    return state === undefined ? null : JSON.stringify(state);
+  };
   return connection`
-    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, dedupe = s.dedupe::jsonb, db_bytes = s.db_bytes
-    from unnest(
-      ${rows.map(([id]) => id)}::text[], ${rows.map(([, state]) => state.last.ms)}::int8[],
-      ${rows.map(([, state]) => state.last.seq)}::int4[],
-      ${rows.map(([, state]) => (state.dedupe === undefined ? null : JSON.stringify(state.dedupe)))}::text[],
-      ${rows.map(([, state]) => state.db.bytes)}::int8[]
-    ) as s(id, ms, seq, dedupe, db_bytes)
+    update emitter_state e set last_event_ms = s.ms, last_event_seq = s.seq, db_bytes = s.db_bytes,
+      dedupe = case when s.dedupe = ${AS_BEFORE} then e.dedupe else s.dedupe::jsonb end
+    from ${rowsOf(connection, [
+      ['text', rows.map(([id]) => id)],
+      ['int8', rows.map(([, state]) => state.last.ms)],
+      ['int4', rows.map(([, state]) => state.last.seq)],
+      ['int8', rows.map(([, state]) => state.db.bytes)],
+      ['long', rows.map(([id]) => dedupeOf(id))],
+    ])} as s(id, ms, seq, db_bytes, dedupe)
     where e.emitter_id = s.id`;
 }
 

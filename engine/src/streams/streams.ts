@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, inTurn, LIMITS, notFound } from '@headwater/shared';
+import { createTenantTurns, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { EventRecord, LogLineRecord, Principal } from '../contract.ts';
 import type { EventStreamRequest, Stream, Streams } from '../contract-streams.ts';
@@ -6,7 +6,7 @@ import { comparePositions, type EventPosition, parseEventId } from '../events/ev
 import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../events/log-lines.ts';
 import { readNewestLines } from '../events/read-newest-lines.ts';
 import { isWorkflow } from '../run/invocation.ts';
-import { restAfterMs } from '../rest-after.ts';
+import { restIfLongMs } from '../rest-after.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
 import type { Sql } from '../store/database.ts';
 import { emitterExists } from '../store/emitter-exists.ts';
@@ -15,7 +15,7 @@ import { readEventsAfter, readReplayStart } from '../store/read-stream.ts';
 import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
 import { createOpenStreams, nodeStops } from './open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
-import type { Watches } from './watches.ts';
+import type { Watch, Watches } from './watches.ts';
 
 export interface StreamsOptions {
   sql: Sql;
@@ -31,7 +31,7 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   const held = createHeldBytes(LIMITS.maxStreamBytesPerTenant);
 
   type Source<T, C> = Omit<ReaderOptions<T, C>, 'watch' | 'cursor' | 'onHeld' | 'onClose'> & {
-    start: () => Promise<C>;
+    start: () => Promise<Start<C>>;
     bytesOf: (item: T) => number;
   };
 
@@ -44,8 +44,9 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     place.closeWith(() => opening.abort());
     try {
       // In turn like every read: those that are opened at once would have all connections of the node while they look.
-      const begun = await inTurn(turns, accountId, opening.signal, () => begin(watches, emitterId, source.start));
-      if (begun === undefined) throw nodeStops();
+      const end = await turns.take(accountId, opening.signal);
+      if (end === undefined) throw nodeStops();
+      const begun = await begin(watches, emitterId, source.start, end);
       const bytesOf = (items: readonly T[]) => items.reduce((sum, item) => sum + source.bytesOf(item), 0);
       const turn = async (signal: AbortSignal) => {
         await held.room(accountId, signal);
@@ -86,14 +87,28 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   };
 }
 
-async function begin<C>(watches: Watches, emitterId: string, start: () => Promise<C>) {
-  // Before the start is read: what comes meanwhile is seen by one of the two.
-  const watch = await watches.open(emitterId);
+/** Where a stream begins, and what was read to find it. */
+interface Start<C> {
+  cursor: C;
+  bytes: number;
+}
+
+/** Ends the turn in which it was asked for. */
+async function begin<C>(watches: Watches, emitterId: string, start: () => Promise<Start<C>>, end: () => void) {
+  const startedAtMs = performance.now();
+  let bytes = 0;
+  let watch: Watch | undefined;
   try {
-    return { watch, cursor: await start() };
+    // Before the start is read: what comes meanwhile is seen by one of the two.
+    watch = await watches.open(emitterId);
+    const begun = await start();
+    bytes = begun.bytes;
+    return { watch, cursor: begun.cursor };
   } catch (error) {
-    watch.close();
+    watch?.close();
     throw error;
+  } finally {
+    endTurn(end, bytes, performance.now() - startedAtMs);
   }
 }
 
@@ -113,12 +128,16 @@ function readInTurn<T, C>(
       bytes = bytesOf(batch.items);
       return batch;
     } finally {
-      const tookMs = performance.now() - startedAtMs;
-      // Thousands of events that are not of the channel bring no bytes.
-      if (tookMs < SHORT_READ_MS) endAtPace(end, bytes, READ_PACE);
-      else setTimeout(() => endAtPace(end, bytes, READ_PACE), restAfterMs(tookMs));
+      endTurn(end, bytes, performance.now() - startedAtMs);
     }
   };
+}
+
+/** Thousands of events that are not of the channel bring no bytes. */
+function endTurn(end: () => void, bytes: number, tookMs: number): void {
+  const restMs = restIfLongMs(tookMs);
+  if (restMs === 0) endAtPace(end, bytes, READ_PACE);
+  else setTimeout(() => endAtPace(end, bytes, READ_PACE), restMs);
 }
 
 /** Says how many bytes of one stream are held. */
@@ -131,7 +150,6 @@ function holder(held: HeldBytes, accountId: string): (bytes: number) => void {
 }
 
 const READ_PACE = { smallChars: LIMITS.smallBodyBytes, charsPerSecond: LIMITS.streamReadBytesPerSecond };
-const SHORT_READ_MS = 10;
 /** What a message has besides its data, about. */
 const MESSAGE_BYTES = 400;
 
@@ -158,8 +176,10 @@ function eventSource(
   given: EventPosition | undefined,
 ) {
   return {
-    start: async () =>
-      given ?? (await readReplayStart(sql, accountId, emitterId, { channel, count: LIMITS.recentEvents })),
+    start: async () => ({
+      cursor: given ?? (await readReplayStart(sql, accountId, emitterId, { channel, count: LIMITS.recentEvents })),
+      bytes: 0,
+    }),
     bytesOf: ({ data }: EventRecord) => data.length + MESSAGE_BYTES,
     isAfter: (last: EventPosition, cursor: EventPosition) => comparePositions(last, cursor) > 0,
     async read(after: EventPosition, last: EventPosition) {
@@ -179,11 +199,11 @@ function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCu
   const placeOf = (line: LogLineRecord) => parseLogCursor(line.id, { ofWorkflow });
   return {
     async start() {
-      if (given !== undefined) return given;
-      const lines = await readNewestLines(sql, accountId, emitterId, LIMITS.recentEvents);
+      if (given !== undefined) return { cursor: given, bytes: 0 };
+      const { lines, readChars } = await readNewestLines(sql, accountId, emitterId, LIMITS.recentEvents);
       const last = lines.at(-1);
       const oldest = last === undefined ? undefined : placeOf(last);
-      return oldest === undefined ? LOG_START : { ...oldest, index: oldest.index - 1 };
+      return { cursor: oldest === undefined ? LOG_START : { ...oldest, index: oldest.index - 1 }, bytes: readChars };
     },
     bytesOf: ({ message }: LogLineRecord) => message.length + MESSAGE_BYTES,
     isAfter: (last: EventPosition, { major, minor }: LogCursor) =>

@@ -4,7 +4,8 @@ import type { ExecutionError, ExecutionRecord } from '../contract-workflows.ts';
 import { formatEventId } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
-import type { TraceEventRow, TraceRunRow, TraceSendRow, TraceStepRow } from '../store/read-trace.ts';
+import type { TraceEventRow, TraceSendRow, TraceStepRow } from '../store/read-trace.ts';
+import type { TraceRunRow } from '../store/read-trace-runs.ts';
 import { emitIdOfRow, findListeners, type ListenerParts } from './trace-listeners.ts';
 
 /** What is known of a trace. */

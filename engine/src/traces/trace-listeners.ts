@@ -2,7 +2,8 @@ import { LIMITS } from '@headwater/shared';
 import type { MissReason, TraceListener, TraceRun } from '../contract-traces.ts';
 import { emitIdOf } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
-import type { TraceDeliveryRow, TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from '../store/read-trace.ts';
+import type { TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from '../store/read-trace.ts';
+import type { TraceDeliveryRow } from '../store/read-trace-deliveries.ts';
 
 /** What is known of who listens. */
 export interface ListenerParts {

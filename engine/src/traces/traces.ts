@@ -1,29 +1,28 @@
 import { LIMITS, notFound } from '@headwater/shared';
 import { createBoundedTurns } from '../bounded-turns.ts';
 import type { TraceRecord, Traces } from '../contract-traces.ts';
-import { restAfterMs } from '../rest-after.ts';
 import type { Sql } from '../store/database.ts';
 import { readExecutions } from '../store/read-executions.ts';
 import {
   findTraceId,
   readNames,
-  readTraceDeliveries,
   readTraceEvents,
-  readTraceExecutionIds,
   readTraceMissed,
-  readTraceRuns,
   readTraceSends,
   readTraceSteps,
   readTraceSubscriptions,
 } from '../store/read-trace.ts';
+import { readTraceDeliveries } from '../store/read-trace-deliveries.ts';
+import { readTraceExecutionIds, readTraceRuns } from '../store/read-trace-runs.ts';
 import { buildTrace, type TraceParts } from './build-trace.ts';
 
 const ID = /^\w+(-\d+-\d+)?$/;
 /** One more than is shown tells that there are more. */
 const LIMIT = LIMITS.maxTraceRows + 1;
 
-/** Of the time that it took: others have two thirds of it. */
+/** Of the time that it took: others have two thirds of it. One that took longer than a second waited for them. */
 const REST = 2;
+const MAX_REST_MS = 2_000;
 
 /** One at a time of an account, each followed by a rest: some are hundreds of events with thousands of listeners. */
 export function createTraces(sql: Sql): Traces {
@@ -33,7 +32,7 @@ export function createTraces(sql: Sql): Traces {
       turns.run(
         accountId,
         () => find(accountId, id),
-        (tookMs) => REST * restAfterMs(tookMs),
+        (tookMs) => Math.min(REST * tookMs, MAX_REST_MS),
       ),
   };
 

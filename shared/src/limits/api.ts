@@ -8,7 +8,10 @@ export const API_LIMITS = {
    */
   maxQueriesPerTenant: 2,
   maxQueries: 5,
-  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, where others are here (othersPresentMs). */
+  /**
+   * An answer for which more is read, shown or not, keeps its turn for as long as the rest of that takes at this pace, where others are
+   * here (othersPresentMs).
+   */
   smallAnswerChars: 256 * 1024,
   answerCharsPerSecond: 8 * 1024 * 1024,
   /** Body of a request to the REST API. */

@@ -4,6 +4,9 @@ export const HISTORY_LIMITS = {
   historyRowBytes: 256,
   /** History is counted by the time of its writing, and cut, in parts so long. */
   historyPartMs: 60_000,
-  /** Deletions of workflows, and of events, of one account on one node: one goes on, the others wait. Each may be thousands of rows. */
+  /**
+   * Deletions of workflows, of events, and of data stores or their records, each, of one account on one node: one goes on, the others wait.
+   * Each may be thousands of rows. The same of webhooks that are stopped or deleted, which cancel what is pending in turns.
+   */
   maxDeletionsPerTenant: 100,
 } as const;

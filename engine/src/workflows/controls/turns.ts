@@ -1,4 +1,5 @@
 import { createTenantTurns } from '@headwater/shared';
+import { createPostponedLanes } from '../../jobs/postponed-lanes.ts';
 import type { Log } from '../../log.ts';
 import { restAfterMs } from '../../rest-after.ts';
 import type { Dispatcher } from '../../run/dispatcher.ts';
@@ -20,9 +21,12 @@ interface TurnTaker {
 export interface Turns {
   /** Something waits, or something has ended: what may start now does. */
   next(workflow: TurnTaker): void;
-  /** The same for a job of the workflow's lane; rejects where the job is to come back. `nextTryMs`: when, without room. */
-  runLane(workflow: TurnTaker, nextTryMs: () => number): Promise<void>;
-  /** Resolves when no claim is under way. */
+  /**
+   * The same for a job of the workflow's lane; rejects where the job is to come back. Resolves too where the claim waits for its turn: the
+   * job is done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is queued anew by who takes over from it.
+   */
+  runLane(workflow: TurnTaker): Promise<void>;
+  /** Resolves when no claim is under way or waits. */
   settled(): Promise<void>;
 }
 
@@ -48,77 +52,100 @@ const NO_ROOM_MS = 500;
 /** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
 const BLOCKED_AGAIN_MS = 10_000;
 
-const NEVER = new AbortController().signal;
-
 type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 
-const claimInTime = (sql: Sql, wanted: Parameters<typeof claimExecutions>[1]) =>
-  inTime(sql, claimExecutions(sql, wanted));
+/** A claim that is under way, or waits for its turn. */
+interface Claim {
+  /** Asked for since it has begun: what it sees may be older than that. */
+  again: boolean;
+  /** Asked for by a job of the lane, which may have been all that would come to the workflow by itself. */
+  forLane: boolean;
+}
 
 export function createTurns(options: TurnsOptions): Turns {
-  const { sql, log } = options;
-  /** Claims under way, by workflow. True: asked for once more meanwhile, since what they see may be older than that. */
-  const underWay = new Map<string, boolean>();
+  /** By workflow. */
+  const claims = new Map<string, Claim>();
   const promises = new Set<Promise<void>>();
   const tenants = createTenantTurns(MAX_CLAIMS_PER_TENANT);
+  const claimNow = createClaim(options);
+  const goOn = createGoOn(options.sql);
 
-  async function claim(workflow: TurnTaker): Promise<Outcome> {
-    const end = await tenants.take(workflow.accountId, NEVER);
+  /** What is asked for until its turn has come is a part of it, what is asked for later is the next one. */
+  async function claim(workflow: TurnTaker, isForLane: boolean): Promise<void> {
+    const { accountId, workflowId } = workflow;
+    const own: Claim = { again: false, forLane: isForLane };
+    claims.set(workflowId, own);
+    // A signal of its own: to one of all that wait each would be added after a look at all others.
+    const end = await tenants.take(accountId, new AbortController().signal);
     const startedMs = performance.now();
+    const { forLane } = own;
+    Object.assign(own, { again: false, forLane: false });
     try {
-      return await claimNow(workflow);
+      await goOn(workflow, await claimNow(workflow), forLane);
     } finally {
+      claims.delete(workflowId);
       endAfterRest(end, performance.now() - startedMs);
+      if (own.again) start(workflow, own.forLane);
     }
   }
 
-  async function claimNow({ accountId, workflowId }: TurnTaker): Promise<Outcome> {
-    const dispatcher = options.dispatcher();
-    const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
-    if (limit <= 0) return 'no-room';
-    const { held, blocked, cut } = await claimInTime(sql, { workflowId, nodeId: options.nodeId(), limit });
-    dispatcher.take(held.map(withClient));
-    if (held.length === limit || cut) return 'more';
-    return blocked ? 'blocked' : 'done';
+  function begin(workflow: TurnTaker, forLane: boolean): Promise<void> {
+    const claiming = claim(workflow, forLane).finally(() => promises.delete(claiming));
+    promises.add(claiming);
+    return claiming;
   }
 
-  function withClient(invocation: HeldInvocation): HeldInvocation {
-    const respond = options.clients.take(invocation.id);
-    return respond === undefined ? invocation : { ...invocation, respond };
-  }
-
-  async function claimNext(workflow: TurnTaker): Promise<void> {
+  /** Now or, where there is one of the workflow, after that one. */
+  function start(workflow: TurnTaker, forLane: boolean): void {
     const { workflowId } = workflow;
-    try {
-      do {
-        underWay.set(workflowId, false);
-        const outcome = await claim(workflow);
-        if (outcome === 'more') await addRunLanes(sql, [workflowId]);
-        if (outcome === 'no-room') await addRunLanes(sql, [workflowId], Date.now() + NO_ROOM_MS);
-      } while (underWay.get(workflowId) === true);
-    } catch (err) {
-      log.error({ workflow: workflowId, err }, 'the next execution could not be started; maintenance finds it');
-    } finally {
-      underWay.delete(workflowId);
+    const own = claims.get(workflowId);
+    if (own !== undefined) {
+      own.again = true;
+      own.forLane ||= forLane;
+      return;
     }
+    begin(workflow, forLane).catch((err: unknown) => {
+      options.log.error({ workflow: workflowId, err }, 'the next execution could not be started; maintenance finds it');
+    });
   }
 
   return {
-    next(workflow) {
-      if (underWay.has(workflow.workflowId)) return void underWay.set(workflow.workflowId, true);
-      const claiming = claimNext(workflow).finally(() => promises.delete(claiming));
-      promises.add(claiming);
-    },
-    async runLane(workflow, nextTryMs) {
-      const { workflowId } = workflow;
-      const outcome = await claim(workflow);
-      if (outcome === 'more') await addRunLanes(sql, [workflowId]);
-      if (outcome === 'no-room') await addRunLanes(sql, [workflowId], nextTryMs());
-      if (outcome === 'blocked') await addJobs(sql, [laterTurn(workflowId, BLOCKED_AGAIN_MS)]);
+    next: (workflow) => start(workflow, false),
+    async runLane(workflow) {
+      if (claims.has(workflow.workflowId) || tenants.isFull(workflow.accountId)) start(workflow, true);
+      else await begin(workflow, true);
     },
     async settled() {
-      await Promise.all(promises);
+      while (promises.size > 0) await Promise.allSettled(promises);
     },
+  };
+}
+
+/** Starts what may start now. */
+function createClaim(options: TurnsOptions): (workflow: TurnTaker) => Promise<Outcome> {
+  const withClient = (invocation: HeldInvocation): HeldInvocation => {
+    const respond = options.clients.take(invocation.id);
+    return respond === undefined ? invocation : { ...invocation, respond };
+  };
+  return async ({ accountId, workflowId }) => {
+    const dispatcher = options.dispatcher();
+    const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
+    if (limit <= 0) return 'no-room';
+    const wanted = { workflowId, nodeId: options.nodeId(), limit };
+    const { held, blocked, cut } = await inTime(options.sql, claimExecutions(options.sql, wanted));
+    dispatcher.take(held.map(withClient));
+    if (held.length === limit || cut) return 'more';
+    return blocked ? 'blocked' : 'done';
+  };
+}
+
+/** In the claim's turn as well: a thousand that find no room do not ask the database at the same time. */
+function createGoOn(sql: Sql): (workflow: TurnTaker, outcome: Outcome, forLane: boolean) => Promise<void> {
+  const postponed = createPostponedLanes(NO_ROOM_MS);
+  return async ({ accountId, workflowId }, outcome, forLane) => {
+    if (outcome === 'more') await addRunLanes(sql, [workflowId]);
+    if (outcome === 'no-room') await addRunLanes(sql, [workflowId], postponed.nextTryMs(accountId));
+    if (outcome === 'blocked' && forLane) await addJobs(sql, [laterTurn(workflowId, BLOCKED_AGAIN_MS)]);
   };
 }
 

@@ -51,7 +51,7 @@ export interface WorkflowRuntimes {
 
 const MAX_WORKFLOWS = 5_000;
 const MAX_DEPLOYMENTS = 500;
-/** One tenant's versions and bundles may be large, and push out those of others; they never take the node's memory. */
+/** One tenant's versions may be large: they never take the node's memory, nor the room of others. */
 const MAX_DEPLOYMENT_CHARS = 64 * 1024 * 1024;
 
 /** Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node (LISTEN). */
@@ -61,12 +61,17 @@ export function createWorkflowRuntimes(sql: Sql, opener: PropOpener, holdBundle:
       const row = await readDeploymentRuntime(sql, id);
       return row && { runtime: deploymentRuntimeOf(row, opener, holdBundle), chars: row.chars };
     },
+    accountOf: ({ runtime }) => runtime.accountId,
     maxCount: MAX_DEPLOYMENTS,
     maxWeight: MAX_DEPLOYMENT_CHARS,
     weightOf: ({ chars }) => chars,
   });
   return {
-    state: createRecentReads({ read: (id) => readWorkflowState(sql, id), maxCount: MAX_WORKFLOWS }),
+    state: createRecentReads({
+      read: (id) => readWorkflowState(sql, id),
+      accountOf: ({ accountId }) => accountId,
+      maxCount: MAX_WORKFLOWS,
+    }),
     deployments: { get: async (id) => (await deployments.get(id))?.runtime },
   };
 }
