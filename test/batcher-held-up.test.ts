@@ -23,7 +23,8 @@ function heldUpBatcher(order: string[], isItemsFault?: (error: unknown) => boole
     share: { tenantOf: ({ of }) => of, weightOf: ({ weight }) => weight, maxWeight: 40, maxTenantWeight: 20 },
     isHeldUp: (error) => error === HELD_UP,
     ...(isItemsFault === undefined ? {} : { isItemsFault }),
-    async commit(batch, kind) {
+    async commit(batch, patience) {
+      const kind = patience === 'endless' ? 'heavy' : 'light';
       if (isItemsFault !== undefined && batch.length > 1 && kind === 'light')
         throw new TypeError('an item is at fault');
       const isHeldUp = kind === 'light' && batch.some(({ of }) => of === 'a');
@@ -52,7 +53,9 @@ test('a light commit that is held up is made of each tenant apart, and whose is 
     'light: b0',
     'heavy: a0 a1 a2 a3',
   ]);
-  // Once: then it is light again.
+  // It would be again: for a while it is heavy.
+  await batcher.add({ of: 'a', number: 4, weight: 1 });
+  expect(order.at(-1)).toBe('heavy: a4');
   await batcher.add({ of: 'b', number: 1, weight: 1 });
   expect(order.at(-1)).toBe('light: b1');
 });

@@ -160,7 +160,8 @@ describe.runIf(canBeOthers)('root beside a node of another user', () => {
   });
 });
 
-test.runIf(isRoot)('what root has made is root’s, whoever the server ran as and whose the folder is', async () => {
+// The server runs as a user that has to enter the checkout.
+test.runIf(canBeOthers)('what root has made is root’s, whoever the server ran as and whose the folder is', async () => {
   await startAndStop();
   const nobody = USERS.find(({ name }) => name === 'nobody') ?? { uid: 65534, gid: 65534 };
   const cluster = path.join(dataDir, 'postgres');

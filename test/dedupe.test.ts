@@ -29,6 +29,23 @@ const smallId = fc.integer({ min: 0, max: 30 });
 const batchesOf = <T>(id: fc.Arbitrary<T>) => fc.array(fc.array(id, { maxLength: 8 }), { maxLength: 12 });
 
 describe('unique', () => {
+  it('keeps ids as they are up to 256 bytes of JSON, and longer ones as 43 characters', () => {
+    const ids = ['x'.repeat(254), 'x'.repeat(255), '中'.repeat(84), '中'.repeat(85), '\u0001'.repeat(43)];
+    const { state } = decideDedupe(
+      'unique',
+      undefined,
+      ids.map((id) => eventOf(id)),
+    );
+    const kept = state?.strategy === 'unique' ? state.ids : [];
+    expect(kept.map((id, at) => (id === ids[at] ? 'as it is' : id.length))).toEqual([
+      'as it is',
+      43,
+      'as it is',
+      43,
+      43,
+    ]);
+  });
+
   it('emits an id exactly when it is not among the last hundred new ones', () => {
     const wideId = fc.integer({ min: 0, max: 140 });
     const long = fc.array(fc.array(wideId, { maxLength: 60 }), { maxLength: 12 });

@@ -100,6 +100,25 @@ it('a job whose claim has to wait for others of its tenant is done, and the clai
   expect(startedOf(all)).toBe(30);
 });
 
+it('what waits when the node stops is given back to its lanes, unclaimed', async () => {
+  const all = await flows(await insertAccount(test.db.sql), 30);
+  const [slow, waiting] = [all.slice(0, 2), all.slice(2)];
+  const claims: Promise<void>[] = [];
+  const jobsOf = async () => (await Promise.all(waiting.map(jobs))).filter((found) => found.has('run:*')).length;
+  let settled: Promise<void> | undefined;
+  await whileLocked(slow, async () => {
+    claims.push(...slow.map((workflow) => turns.runLane(workflow)));
+    await Promise.all(waiting.map((workflow) => turns.runLane(workflow)));
+    await test.db.sql`select graphile_worker.remove_job(key) from graphile_worker.jobs where key like 'run:%'`;
+    settled = turns.settled();
+  });
+  await Promise.all([...claims, settled]);
+  expect([startedOf(slow), startedOf(waiting), await jobsOf()]).toEqual([2, 0, 28]);
+  // Whoever asks later finds its lane as before.
+  turns.next(waiting[0] as Flow);
+  await eventually(() => startedOf(waiting) === 1);
+});
+
 it('who asks while a claim is under way is answered with the next one', async () => {
   const [flow] = (await flows(await insertAccount(test.db.sql), 1)) as [Flow];
   let claim: Promise<void> | undefined;
@@ -130,7 +149,7 @@ it('what its settings hold back comes to a job again, though its claim has waite
     await turns.runLane(flow);
   });
   await Promise.all(claims);
-  await turns.settled();
+  await eventually(async () => (await jobs(flow)).has('turn:*:later'));
   expect((await jobs(flow)).get('turn:*:later')).toBeGreaterThan(8_000);
 });
 
@@ -138,7 +157,7 @@ it('without room each lane of a tenant comes round later than the one before', a
   const all = await flows(await insertAccount(test.db.sql), 20);
   capacity = 0;
   for (const workflow of all) await turns.runLane(workflow);
-  await turns.settled();
+  await eventually(async () => (await Promise.all(all.map(jobs))).every((found) => found.has('run:*')));
   const times = await Promise.all(all.map(async (workflow) => (await jobs(workflow)).get('run:*') ?? 0));
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(300);
   expect(started).toEqual([]);

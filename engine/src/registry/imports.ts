@@ -204,7 +204,7 @@ async function importOne(
     }
     if (error.code === 'RATE_LIMITED') return 'account-full';
     if (error.code === 'UNAVAILABLE') {
-      // Only what packages wait for has a time.
+      // Only what is said of packages has a time.
       if (error.retryAfterSeconds === undefined) return 'node-full';
       if (waitedMs < LIMITS.importPatienceMs) return 'no-packages';
     }

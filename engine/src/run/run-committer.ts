@@ -60,7 +60,7 @@ const ROW_BYTES = 8_192;
  * Another node's commit may hold the state of a source for a second, and rest between its pieces. What waits for it longer than commits of
  * two nodes do that bring little is committed beside the others.
  */
-const MAX_LOCK_MS = 100;
+const MAX_LOCK_MS = { endless: undefined, usual: 100, short: 25 } as const;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
@@ -87,7 +87,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       charsOf: (run) => charsOf(run),
       heavyTurns: options.heavyTurns,
     },
-    commit: (runs, kind) =>
+    commit: (runs, patience) =>
       inTime(
         options.sql,
         commitRuns(options.sql, runs, {
@@ -98,7 +98,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
           dbSizes: options.dbSizes,
           history: options.history,
           restAfter,
-          maxLockMs: kind === 'light' ? MAX_LOCK_MS : undefined,
+          maxLockMs: MAX_LOCK_MS[patience],
           nowMs: options.nowMs,
         }),
       ),

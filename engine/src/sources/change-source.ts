@@ -65,11 +65,11 @@ export async function deleteSource(context: LifecycleContext, who: Principal, id
 }
 
 /** The source is gone, whatever becomes of this. */
-async function deleteStored({ db, log }: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
+async function deleteStored(context: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
   try {
-    await deleteStoredValues(db.sql, accountId, sourceId);
+    await deleteStoredValues(context.db.sql, accountId, sourceId, (work) => inAccountTurn(context, accountId, work));
   } catch (err) {
-    log.warn({ source: sourceId, err }, 'what a deleted source had stored is left to retention');
+    context.log.warn({ source: sourceId, err }, 'what a deleted source had stored is left to retention');
   }
 }
 

@@ -16,6 +16,9 @@ export interface Batcher<T, R> {
   drain(): Promise<void>;
 }
 
+/** For what somebody else has locked: heavy commits wait, those that are made once more after they were held up hardly. */
+export type Patience = 'endless' | 'usual' | 'short';
+
 export interface BatcherOptions<T, R> {
   maxBatch: number;
   /**
@@ -25,7 +28,7 @@ export interface BatcherOptions<T, R> {
    */
   minIntervalMs: number | ((lastBatch: number) => number);
   /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
-  commit: (items: readonly T[], kind: ShareKind) => Promise<readonly R[]>;
+  commit: (items: readonly T[], patience: Patience) => Promise<readonly R[]>;
   /**
    * True where an item alone could be at fault (bad data, not a lost connection): the batch is then committed one by one,
    * so that one tenant's bad row cannot fail its neighbours'. Default: never.
@@ -195,21 +198,23 @@ async function commitBatch<T, R>(
   options: BatcherOptions<T, R>,
   kind: ShareKind,
   batch: readonly Waiting<T, R>[],
+  patience: Patience = kind === 'heavy' ? 'endless' : 'usual',
 ): Promise<readonly Waiting<T, R>[]> {
   try {
     const items = batch.map((waiting) => waiting.item);
-    const results = await options.commit(items, kind);
+    const results = await options.commit(items, patience);
     batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
   } catch (error) {
     if (kind === 'light' && options.isHeldUp?.(error)) {
       const ofTenants = [...Map.groupBy(batch, tenantIn(options)).values()];
-      return ofTenants.length === 1 ? batch : commitApart(options, kind, ofTenants);
+      return ofTenants.length === 1 ? batch : commitApart(options, kind, ofTenants, 'short');
     }
     if (batch.length > 1 && options.isItemsFault?.(error)) {
       return commitApart(
         options,
         kind,
         batch.map((waiting) => [waiting]),
+        patience,
       );
     }
     for (const waiting of batch) waiting.reject(error);
@@ -222,12 +227,13 @@ async function commitApart<T, R>(
   options: BatcherOptions<T, R>,
   kind: ShareKind,
   parts: readonly (readonly Waiting<T, R>[])[],
+  patience: Patience,
 ): Promise<readonly Waiting<T, R>[]> {
   const tenantOf = tenantIn(options);
   const heldUp: Waiting<T, R>[] = [];
   for (const part of parts) {
     const isBehind = heldUp.some((before) => tenantOf(before) === tenantOf(part[0] as Waiting<T, R>));
-    heldUp.push(...(isBehind ? part : await commitBatch(options, kind, part)));
+    heldUp.push(...(isBehind ? part : await commitBatch(options, kind, part, patience)));
   }
   return heldUp;
 }

@@ -9,12 +9,19 @@ const DELETE_BATCH = 2_000;
 /**
  * Deletes the `$.service.db` of a source that is deleted, in short transactions with rests between them: ten megabytes of small values
  * are a hundred and fifty thousand rows, and deleted with the source they would keep everybody's commits waiting. Nobody adds to them, as
- * the source's state is gone. Where this ends early, retention deletes the rest.
+ * the source's state is gone. Where this ends early, retention deletes the rest. `inTurn`: of each transaction, where several of an account may
+ * be deleted at a time.
  */
-export async function deleteStoredValues(sql: Sql, accountId: string, sourceId: string): Promise<void> {
+export async function deleteStoredValues(
+  sql: Sql,
+  accountId: string,
+  sourceId: string,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+): Promise<void> {
   for (let from: string | undefined = ''; from !== undefined; ) {
     const begunMs = performance.now();
-    from = await deleteSome(sql, { accountId, sourceId, from });
+    const at: string = from;
+    from = await inTurn(() => deleteSome(sql, { accountId, sourceId, from: at }));
     if (from !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
   }
 }

@@ -30,7 +30,7 @@ interface Share<T> {
 export interface Shares<T> {
   push(item: T): void;
   /**
-   * What a share could not do goes to the front of its tenants' lines, whose next share is a heavy one. The share has not ended: nothing
+   * What a share could not do goes to the front of its tenants' lines, whose shares are heavy ones for a while. The share has not ended: nothing
    * of them was taken meanwhile.
    */
   putBack(items: readonly T[]): void;
@@ -46,17 +46,23 @@ export interface Shares<T> {
   size(): number;
 }
 
+/** Who has locked it once does so again, commit after commit. */
+const HELD_UP_MS = 1_000;
+
 export function createShares<T>(options: SharesOptions<T>): Shares<T> {
   const { tenantOf, weightOf, maxWeight, maxTenantWeight, nowMs = () => performance.now() } = options;
   const lines = createTenantLines(weightOf);
   const underWay = new Set<string>();
-  /** Tenants of which something was put back. */
+  /** Tenants of which something was put back, */
   const heldUp = new Set<string>();
+  /** and until when they are taken to be held up again. */
+  const heldUpUntilMs = new Map<string, number>();
   const presence = createPresence();
 
   function waiting(kind: ShareKind): [string, Line<T>][] {
     const heavyFrom = maxTenantWeight === undefined ? Number.POSITIVE_INFINITY : maxTenantWeight / 2;
-    const isHeavy = (tenant: string, { weight }: Line<T>) => weight > heavyFrom || heldUp.has(tenant);
+    const isHeavy = (tenant: string, { weight }: Line<T>) =>
+      weight > heavyFrom || heldUp.has(tenant) || (heldUpUntilMs.get(tenant) ?? 0) > nowMs();
     return [...lines.all()].filter(
       ([tenant, line]) => !underWay.has(tenant) && isHeavy(tenant, line) === (kind === 'heavy'),
     );
@@ -75,7 +81,9 @@ export function createShares<T>(options: SharesOptions<T>): Shares<T> {
       for (const [tenant, ofTenant] of Map.groupBy(items, tenantOf)) {
         lines.putFirst(tenant, ofTenant);
         heldUp.add(tenant);
+        heldUpUntilMs.set(tenant, nowMs() + HELD_UP_MS);
       }
+      for (const [tenant, untilMs] of heldUpUntilMs) if (untilMs <= nowMs()) heldUpUntilMs.delete(tenant);
     },
     take(kind, maxItems) {
       const open = waiting(kind);

@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 import { HeadwaterError } from '@headwater/shared';
 
 const ASK_MS = 10_000;
+/** It is the operator's to mend. */
+const RETRY_AFTER_S = 60;
 
 export interface RegistrySettings {
   url: string;
@@ -30,6 +32,7 @@ export async function findRegistry(): Promise<RegistrySettings> {
   throw new HeadwaterError(
     'UNAVAILABLE',
     'Packages cannot be fetched: npm does not say which registry it uses. Set HEADWATER_NPM_REGISTRY to its URL.',
+    { retryAfterSeconds: RETRY_AFTER_S },
   );
 }
 

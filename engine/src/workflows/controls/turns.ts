@@ -26,7 +26,10 @@ export interface Turns {
    * job is done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is queued anew by who takes over from it.
    */
   runLane(workflow: TurnTaker): Promise<void>;
-  /** Resolves when no claim is under way or waits. */
+  /**
+   * Resolves when no claim is under way. What waits is given back to its lane, all at once: thousands may wait, and one after the other
+   * they would take longer than a node has for its end. Never rejects.
+   */
   settled(): Promise<void>;
 }
 
@@ -67,6 +70,9 @@ export function createTurns(options: TurnsOptions): Turns {
   const claims = new Map<string, Claim>();
   const promises = new Set<Promise<void>>();
   const tenants = createTenantTurns(MAX_CLAIMS_PER_TENANT);
+  /** Workflows whose claims are given back. */
+  const givenBack = new Set<string>();
+  let isSettling = false;
   const claimNow = createClaim(options);
   const goOn = createGoOn(options.sql);
 
@@ -81,7 +87,8 @@ export function createTurns(options: TurnsOptions): Turns {
     const { forLane } = own;
     Object.assign(own, { again: false, forLane: false });
     try {
-      await goOn(workflow, await claimNow(workflow), forLane);
+      if (isSettling) givenBack.add(workflowId);
+      else await goOn(workflow, await claimNow(workflow), forLane);
     } finally {
       claims.delete(workflowId);
       endAfterRest(end, performance.now() - startedMs);
@@ -116,7 +123,14 @@ export function createTurns(options: TurnsOptions): Turns {
       else await begin(workflow, true);
     },
     async settled() {
+      isSettling = true;
       while (promises.size > 0) await Promise.allSettled(promises);
+      isSettling = false;
+      if (givenBack.size === 0) return;
+      await addRunLanes(options.sql, [...givenBack]).catch((err: unknown) => {
+        options.log.error({ err }, 'lanes of workflows were not given back; maintenance finds them');
+      });
+      givenBack.clear();
     },
   };
 }
