@@ -17,7 +17,7 @@ export interface Batcher<T, R> {
 }
 
 /** For what somebody else has locked: heavy commits wait, those that are made once more after they were held up hardly. */
-export type Patience = 'endless' | 'usual' | 'short';
+type Patience = 'endless' | 'usual' | 'short';
 
 export interface BatcherOptions<T, R> {
   maxBatch: number;
