@@ -124,6 +124,19 @@ test.each([1, 2])('of %i processes, an old one goes on where its tenant may not 
   expect((await long).host.data()).toEqual(['waited']);
 });
 
+test('one that is full goes on as well, where its tenant may not have another', async () => {
+  const sandbox = await start({ maxProcesses: 1, maxRssMb: 500 });
+  const fills = withRun(`const held = new Uint8Array(300 * 2 ** 20).fill(1);
+    await new Promise((resolve) => setTimeout(resolve, 8_000)); this.$emit(held.length);`);
+  const long = runIn(sandbox, fills, { memoryMb: 512, wallMs: 60_000 });
+  await soon(() => sandbox.stats().runsInFlight).toBe(1);
+  // How much it holds is looked at each second.
+  await sleep(3_000);
+  expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
+  expect(await Promise.race([long, Promise.resolve('still there')])).toBe('still there');
+  expect((await long).host.data()).toEqual([300 * 2 ** 20]);
+});
+
 test('but not while another tenant waits that has none', async () => {
   const sandbox = await start({ maxProcesses: 1, blankProcesses: 0, recycleAfterRuns: 1 });
   const [long, short] = [await bundle(wait(2_000)), await bundle(say)];

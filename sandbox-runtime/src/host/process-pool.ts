@@ -159,24 +159,29 @@ export class ProcessPool {
 
   #freshProcess(): SandboxProcess | undefined {
     // One that was killed is among them until its end is heard of.
-    return [...this.#blank].find((blank) => !blank.draining && !blank.exited);
+    return [...this.#blank].find((blank) => !blank.draining && !blank.worn && !blank.exited);
   }
 
   /**
    * An old process goes on until there is another for its tenant, whose new runs would wait for those in it, or until a tenant waits that has
-   * none.
+   * none and could get one in no other way.
    */
   #replaces(old: SandboxProcess, placement: Placement): boolean {
     if (!this.#isOld(old)) return false;
     const hasAnother = this.#freshProcess() !== undefined && this.#shares.mayTake(placement);
-    if (!hasAnother && !this.#queue.firsts().some(({ tenantId }) => this.#shares.countOf(tenantId) === 0)) return false;
+    if (!hasAnother && !this.#isWaitedFor()) return false;
     old.draining = true;
     return true;
   }
 
+  #isWaitedFor(): boolean {
+    const isFull = this.#all.size >= this.#options.maxProcesses && this.#booting + this.#blank.size === 0;
+    return isFull && this.#queue.firsts().some(({ tenantId }) => this.#shares.countOf(tenantId) === 0);
+  }
+
   #isOld(process: SandboxProcess): boolean {
     const { recycleAfterRuns, recycleAfterMs } = this.#options;
-    return process.tasksServed >= recycleAfterRuns || performance.now() - process.startedAtMs > recycleAfterMs;
+    return process.worn || process.tasksServed >= recycleAfterRuns || performance.now() - process.startedAtMs > recycleAfterMs;
   }
 
   /** A tenant that may not have another process has the run alone in the place of its only one, once that is idle. */

@@ -74,6 +74,8 @@ export class SandboxProcess {
   alone = false;
   /** Takes no more tasks and ends when its last one has. */
   draining = false;
+  /** Another is to take its place, when there may be one: it is full, or does not get its priority back. */
+  worn = false;
   idleSinceMs = performance.now();
   tasksServed = 0;
   exited = false;
@@ -364,7 +366,7 @@ export class SandboxProcess {
       this.#options.log('warn', 'A sandbox process computed without a run and was killed', { pid: this.pid });
       this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
     }
-    this.draining = true;
+    this.worn = true;
   }
 
   #send(message: ToSandbox): void {

@@ -112,7 +112,7 @@ function refuseLongFeedback(name: string, bytes: number): void {
   const [, bits = ''] = /cfb-?([18])$/i.exec(crypto.getCipherInfo(name)?.name ?? '') ?? [];
   const most = MAX_FEEDBACK_BYTES.get(bits);
   if (most !== undefined && bytes > most)
-    throw new AskError(`At most ${most} bytes can be processed at once with this cipher`);
+    throw new AskError(`At most ${most} bytes of one stream can be processed with this cipher`);
 }
 
 function isAuthenticating(name: string): boolean {

@@ -26,7 +26,7 @@ generateKeyPairSync('rsa', { modulusLength: 512, publicExponent: 3 });
 this.$emit([...said].sort());
 this.$emit(exponents);`,
   );
-  const tooMuch = (bytes: number) => `At most ${bytes} bytes can be processed at once with this cipher`;
+  const tooMuch = (bytes: number) => `At most ${bytes} bytes of one stream can be processed with this cipher`;
   expect(emitted).toEqual([
     [`1: ${tooMuch(65_536)}`, `8: ${tooMuch(1_048_576)}`],
     Array(3).fill('publicExponent must be 3, 17, or an odd number of at least 65537'),
