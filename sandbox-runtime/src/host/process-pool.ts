@@ -181,7 +181,11 @@ export class ProcessPool {
 
   #isOld(process: SandboxProcess): boolean {
     const { recycleAfterRuns, recycleAfterMs } = this.#options;
-    return process.worn || process.tasksServed >= recycleAfterRuns || performance.now() - process.startedAtMs > recycleAfterMs;
+    return (
+      process.worn ||
+      process.tasksServed >= recycleAfterRuns ||
+      performance.now() - process.startedAtMs > recycleAfterMs
+    );
   }
 
   /** A tenant that may not have another process has the run alone in the place of its only one, once that is idle. */

@@ -314,7 +314,9 @@ export class SandboxProcess {
       const path = await starter.keepFile(`guest-${this.#pid}`, snapshot);
       guest.snapshot ??= { path, bytes: snapshot.length };
     } catch (error) {
-      log('warn', 'The snapshot of the guest cannot be kept: each process makes one', { error: String(error) });
+      // At a stop there is nobody left to keep it.
+      if (!this.expected)
+        log('warn', 'The snapshot of the guest cannot be kept: each process makes one', { error: String(error) });
     }
   }
 

@@ -8,11 +8,13 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 const BYTES = 20_000_000;
+/** Longer than a busy machine keeps whoever reads slowly from reading. */
+const STALL_MS = 2_000;
 let server: HttpServer;
 
 beforeAll(async () => {
   const app = { fetch: () => new Response('x'.repeat(BYTES), { headers: { 'content-length': String(BYTES) } }) };
-  const patience = { answerStallMs: 500 };
+  const patience = { answerStallMs: STALL_MS };
   server = await startHttpServer({ app: app as never, host: '127.0.0.1', port: 0, patience });
 });
 afterAll(() => server.stop());
@@ -36,7 +38,7 @@ it('are cut off, and who reads slowly is not', async () => {
       timeoutMs: 30_000,
       what: 'the slow one to have all',
     });
-    await sleep(1_500);
+    await sleep(2 * STALL_MS);
     for (const socket of stalled) socket.resume();
     await eventually(() => Promise.resolve(stalled.every((socket) => socket.closed)), {
       what: 'the others to be closed',
