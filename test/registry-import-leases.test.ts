@@ -1,7 +1,5 @@
-import { HeadwaterError } from '@headwater/shared';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ComponentRecord } from '../engine/src/contract-components.ts';
-import { createImports, type ImportOptions, startImports } from '../engine/src/registry/imports.ts';
+import { createImports, startImports } from '../engine/src/registry/imports.ts';
 import type { Sql } from '../engine/src/store/database.ts';
 import { beginComponent, giveBackAttempt } from '../engine/src/store/registry-import-files.ts';
 import {
@@ -11,8 +9,8 @@ import {
   releaseImport,
 } from '../engine/src/store/registry-imports.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';
-import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';
 
 /* Who works on an import: a node that was not heard of in time changes nothing of what another one goes on with. */
@@ -106,16 +104,9 @@ function startNode(componentId: string): { letGo: () => void; asked: () => numbe
     await promise;
     return [];
   };
-  const unused = () => Promise.reject(new HeadwaterError('INVALID_REQUEST', 'drafts are not published'));
-  const options: ImportOptions = {
-    sql,
-    log: testLog,
-    components: { publish: unused },
-    registry: { publish: unused },
-    saveFiles: async () => ({ id: componentId, version: '1.0.0' }) as ComponentRecord,
-    builder: { listMissingFiles },
-  };
-  const stop = startImports(options);
+  const stop = startImports(
+    draftImports(sql, { saveFiles: async () => savedAs(componentId), builder: { listMissingFiles } }),
+  );
   stops.push(() => {
     resolve();
     return stop();

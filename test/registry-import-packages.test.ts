@@ -1,11 +1,10 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ComponentRecord } from '../engine/src/contract-components.ts';
-import { createImports, type ImportOptions, startImports } from '../engine/src/registry/imports.ts';
+import { createImports, startImports } from '../engine/src/registry/imports.ts';
 import type { Sql } from '../engine/src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';
-import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';
 
 /* A registry of packages that does not work delays an import; what became of its components is not decided by that. */
@@ -35,20 +34,15 @@ async function start() {
   const who = { accountId, userId: accountId };
   const { id } = await createImports({ sql }).start(who, { scope: 'draft', files });
   const state = { isDown: true, saved: [] as string[] };
-  const unused = () => Promise.reject(new HeadwaterError('INVALID_REQUEST', 'drafts are not published'));
-  const options: ImportOptions = {
-    sql,
-    log: testLog,
-    components: { publish: unused },
-    registry: { publish: unused },
-    saveFiles: async (_who, { entry }) => {
-      state.saved.push(entry);
-      if (state.isDown && entry.endsWith('a.mjs')) throw noPackages;
-      return { id: 'sc_1', version: '1.0.0' } as ComponentRecord;
-    },
-    builder: { listMissingFiles: async () => [] },
-  };
-  stop = startImports(options);
+  stop = startImports(
+    draftImports(sql, {
+      saveFiles: async (_who, { entry }) => {
+        state.saved.push(entry);
+        if (state.isDown && entry.endsWith('a.mjs')) throw noPackages;
+        return savedAs('sc_1');
+      },
+    }),
+  );
   const read = () => createImports({ sql }).get(who, id);
   return {
     state,

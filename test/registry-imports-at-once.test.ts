@@ -1,12 +1,11 @@
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { LIMITS } from '@headwater/shared';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ComponentRecord } from '../engine/src/contract-components.ts';
-import { createImports, type ImportOptions, startImports } from '../engine/src/registry/imports.ts';
+import { createImports, startImports } from '../engine/src/registry/imports.ts';
 import type { Sql } from '../engine/src/store/database.ts';
 import { claimImport, extendImport } from '../engine/src/store/registry-imports.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { draftImports } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';
-import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';
 
 /* An import waits for the builds of its own account, and for nobody else's import. */
@@ -45,17 +44,8 @@ function startNode(leaseSeconds?: number) {
     if (!served.has(accountId)) await promise;
     return [];
   };
-  const unused = () => Promise.reject(new HeadwaterError('INVALID_REQUEST', 'drafts are not published'));
-  const options: ImportOptions = {
-    sql,
-    log: testLog,
-    components: { publish: unused },
-    registry: { publish: unused },
-    saveFiles: async () => ({ id: 'sc_1', version: '1.0.0' }) as ComponentRecord,
-    builder: { listMissingFiles },
-    ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
-  };
-  const stop = startImports(options);
+  const lease = leaseSeconds === undefined ? {} : { leaseSeconds };
+  const stop = startImports(draftImports(sql, { builder: { listMissingFiles }, ...lease }));
   stops.push(() => {
     resolve();
     return stop();

@@ -1,19 +1,9 @@
-import { type ComponentBundle, startSandbox } from '@headwater/sandbox-runtime';
+import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
-import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
+import { expect, test } from 'vitest';
+import { bundle, freshKey, runIn, sandboxesOfTests, soon, withRun } from './support/sandbox-kit.ts';
 
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-
-const started: Sandbox[] = [];
-async function start(options: Parameters<typeof startSandbox>[0] = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
-  started.push(sandbox);
-  return sandbox;
-}
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
-});
+const start = sandboxesOfTests();
 
 const say = withRun(`this.$emit('fine')`);
 const wait = (ms: number): string => withRun(`await new Promise((r) => setTimeout(r, ${ms})); this.$emit('waited')`);

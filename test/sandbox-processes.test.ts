@@ -1,4 +1,3 @@
-import { startSandbox } from '@headwater/sandbox-runtime';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readlinkSync } from 'node:fs';
@@ -7,20 +6,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { recordingHost } from './support/run-host.ts';
-import { bundle, freshKey, runIn, soon, withRun } from './support/sandbox-kit.ts';
+import { bundle, freshKey, runIn, sandboxesOfTests, soon, withRun } from './support/sandbox-kit.ts';
 
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-
-const started: Sandbox[] = [];
-async function start(options: Parameters<typeof startSandbox>[0] = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
-  started.push(sandbox);
-  return sandbox;
-}
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
-});
+const start = sandboxesOfTests();
+afterEach(() => void vi.unstubAllEnvs());
 
 const say = withRun(`this.$emit('fine')`);
 const wait = (ms: number): string => withRun(`await new Promise((r) => setTimeout(r, ${ms})); this.$emit('waited')`);

@@ -9,7 +9,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '@headwater/sandbox-runtime';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
 export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'>> {
@@ -26,6 +26,19 @@ export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'
 export interface RanComponent {
   outcome: RunOutcome;
   host: RecordingHost;
+}
+
+/** Starts sandboxes, each stopped at the end of its test. Call it once, at the top of the file. */
+export function sandboxesOfTests(): (options?: SandboxOptions) => Promise<Sandbox> {
+  const started: Sandbox[] = [];
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
+  });
+  return async (options = {}) => {
+    const sandbox = await startSandbox(options);
+    started.push(sandbox);
+    return sandbox;
+  };
 }
 
 let lastKey = 0;
