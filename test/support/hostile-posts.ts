@@ -35,6 +35,8 @@ post(POST.done, run);`;
 const LIMITS = { cpuMs: 5_000, wallMs: 10_000, wallLimit: 'timerRunWallMs', memoryMb: 64 } as const;
 const BUNDLE = { code: 'export default {}', hash: 'innocent', sourceMap: '' };
 const CHECK_MS = 100;
+/** An attack has two, and the most that one leaves behind is some 20 MB. */
+const MAX_TASKS = 20;
 
 export interface HostilePosts {
   /** Runs the code beside a run of the same account that ends after it, in one process; expects that this one ends well, and that the process lives. */
@@ -55,21 +57,33 @@ export async function startHostilePosts(): Promise<HostilePosts> {
     controlGroup: undefined,
     log,
   });
-  const process = new SandboxProcess({
-    settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 4, maxWarmHeapMb: 64, spareMemoryMb: 64 },
-    processCode: await bundleProcess(),
-    starter,
-    launch: () => confinement.launch(),
-    guest: { code: GUEST, snapshot: undefined },
-    maxRssMb: 512,
-    log,
-    onFree: () => undefined,
-    onExit: () => undefined,
-  });
+  const processCode = await bundleProcess();
+  const launch = () =>
+    new SandboxProcess({
+      settings: { limits: pickGuestLimits(accountLimits()), maxIsolates: 4, maxWarmHeapMb: 64, spareMemoryMb: 64 },
+      processCode,
+      starter,
+      launch: () => confinement.launch(),
+      guest: { code: GUEST, snapshot: undefined },
+      maxRssMb: 512,
+      log,
+      onFree: () => undefined,
+      onExit: () => undefined,
+    });
+  let process = launch();
   await process.ready;
   const watch = setInterval(() => process.check(performance.now()), CHECK_MS);
   problems.length = 0;
   let isolates = 0;
+
+  /** Attacks of twenty megabytes fill a process within seconds: each is given another in good time. */
+  async function renew(): Promise<void> {
+    if (process.tasksServed < MAX_TASKS) return;
+    const last = process;
+    process = launch();
+    last.end();
+    await Promise.all([last.whenExited(), process.ready]);
+  }
 
   function start(code: string, entry: RunEntry, host: RunHost): Promise<RunOutcome> {
     const account = accountLimits();
@@ -86,6 +100,7 @@ export async function startHostilePosts(): Promise<HostilePosts> {
 
   /** Makes the attack while a run of the same account waits. */
   async function beside<Result>(attack: () => Promise<Result>): Promise<Result> {
+    await renew();
     const begun = Promise.withResolvers<void>();
     const attacked = Promise.withResolvers<void>();
     const host = recordingHost();
