@@ -16,6 +16,7 @@ import type {
 import { DescribeClient, type LoadOutcome } from './describe-client.ts';
 import { findConfinement } from './layers/confinement.ts';
 import { summarizeLayers } from './layers/describe-layers.ts';
+import { createLoadTurns, type LoadTurns } from './load-turns.ts';
 import { ProcessPool } from './process-pool.ts';
 import { createStackMaps, type MapStack } from './map-stack.ts';
 import { RunClient } from './run-client.ts';
@@ -81,6 +82,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   ]);
   const { level, message } = summarizeLayers(confinement.layers);
   log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });
+  const bounds = {
+    maxQueuedPerTenant: options.maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
+    maxLoadWaitMs: options.maxLoadWaitMs ?? LIMITS.maxLoadWaitMs,
+  };
+  const loads = createLoadTurns(bounds);
   const pool = new ProcessPool({
     process: {
       guest: { code: guestCode, snapshot: undefined },
@@ -102,11 +108,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     recycleAfterRuns: options.recycleAfterRuns ?? 100_000,
     recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
     idleMs: options.idleMs ?? 300_000,
-    maxQueuedPerTenant: options.maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
     maxAloneWaitMs: options.maxAloneWaitMs ?? LIMITS.maxAloneWaitMs,
-    maxLoadWaitMs: options.maxLoadWaitMs ?? LIMITS.maxLoadWaitMs,
+    ...bounds,
   });
   const stop = async (): Promise<void> => {
+    loads.stop();
     await pool.stop();
     if (options.starter === undefined) await starter.stop();
   };
@@ -118,7 +124,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   const mapStack = createStackMaps();
   return {
-    describe: (tenantId, bundle, about) => describe(pool, mapStack, { tenantId, bundle, ...about }),
+    describe: (tenantId, bundle, about) => describe({ pool, loads, mapStack }, { tenantId, bundle, ...about }),
     run: (request, host) => run(pool, mapStack, request, host),
     stats: () => pool.stats(),
     layers: () => confinement.layers,
@@ -187,10 +193,15 @@ interface DescribeTask extends DescribeOptions {
  * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops, and RATE_LIMITED
  * where too much of the tenant waits, or it has waited for too long.
  */
-async function describe(pool: ProcessPool, mapStack: MapStack, task: DescribeTask): Promise<DescribeOutcome> {
+async function describe(
+  { pool, loads, mapStack }: { pool: ProcessPool; loads: LoadTurns; mapStack: MapStack },
+  task: DescribeTask,
+): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
-  const first = await describeOnce(pool, task, pool.isBusy(task.tenantId));
-  const loaded = first ?? (await describeOnce(pool, task, true));
+  const loaded = await loads.run(task.tenantId, task.bundle.code.length, async () => {
+    const first = await describeOnce(pool, task, pool.isBusy(task.tenantId));
+    return first ?? describeOnce(pool, task, true);
+  });
   if (loaded === undefined)
     throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
   if (loaded.kind === 'refused') {
