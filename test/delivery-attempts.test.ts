@@ -95,9 +95,22 @@ test('a receiver that does not answer is given up after the timeout, and its con
   const deliverer = world.deliverer({ node: 'node_a', limits: { timeoutMs: 150 } });
   deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
   const [row] = await settled(webhook.id);
-  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: 'No answer within 150 ms' }] });
+  const limit = { name: 'deliveryTimeoutMs', value: 150, used: expect.any(Number) };
+  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: 'No answer within 150 ms', limit }] });
+  expect(row?.attempts[0]?.limit?.used).toBeGreaterThanOrEqual(150);
   await eventually(() => closed === 1);
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('headers over their limit fail an attempt with it', async () => {
+  const webhook = await world.webhook(who, { url: receiver.url });
+  receiver.answer = { status: 200, headers: { long: 'a'.repeat(LIMITS.maxFetchResponseHeaderBytes) } };
+  const deliverer = world.deliverer({ node: 'node_a' });
+  deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
+  const [row] = await settled(webhook.id);
+  const { maxFetchResponseHeaderBytes: value } = LIMITS;
+  const limit = { name: 'maxFetchResponseHeaderBytes', value, used: value + 1 };
+  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: expect.stringContaining('too large'), limit }] });
 });
 
 test('a 2xx counts although its body never ends, and only the start of a body is kept', async () => {

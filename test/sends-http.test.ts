@@ -209,11 +209,12 @@ test('megabytes of tiny values are handed on as they are, and no values are made
   });
   expect(longestMs).toBeLessThan(parsedMs);
   const isForm = { 'content-type': 'application/x-www-form-urlencoded' };
-  for (const [json, message] of [
-    [`{"url":"${url}","params":{"a":${data}}}`, /params, headers, auth are longer than 262144/],
-    [`{"url":"${url}","headers":${JSON.stringify(isForm)},"data":${data}}`, /too long for a form/],
+  for (const [json, message, name] of [
+    [`{"url":"${url}","params":{"a":${data}}}`, /params, headers, auth are longer than 262144/, 'maxSendHeadChars'],
+    [`{"url":"${url}","headers":${JSON.stringify(isForm)},"data":${data}}`, /too long for a form/, 'maxSendFormChars'],
   ] as const) {
-    expect(await readHttpRequest(json)).toEqual({ ok: false, message: expect.stringMatching(message) });
+    const limit = { name, value: 262_144, used: expect.any(Number) };
+    expect(await readHttpRequest(json)).toEqual({ ok: false, message: expect.stringMatching(message), limit });
   }
 });
 

@@ -25,7 +25,7 @@ export interface AttemptRecord {
   at: string;
   status_code?: number;
   error?: string;
-  /** The limit of the account that is the reason of the error. */
+  /** The limit that is the reason of the error. */
   limit?: ExceededLimit;
   duration_ms: number;
   response?: string;

@@ -1,8 +1,9 @@
-import { LIMITS } from '@headwater/shared';
+import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import { startExchange, type Exchange, type ExchangeOutcome } from '../egress/exchange.ts';
+import { limitOf } from '../egress/refusal.ts';
 import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
 import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
@@ -36,7 +37,7 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
     exchange = send(context, delivery, startedAtMs);
   } catch (error) {
     const message = describeUnsent(context, delivery, error);
-    const end = endWithout(context, delivery, startedAtMs, message, false);
+    const end = endWithout(context, delivery, startedAtMs, { error: message, limit: limitOf(error), timedOut: false });
     return { done: Promise.resolve(end), abort: () => undefined };
   }
   return {
@@ -83,19 +84,17 @@ function endOf(
     case 'aborted':
       return { kind: 'cut-off' };
     case 'timeout':
-      return endWithout(context, delivery, startedAtMs, `No answer within ${context.timeoutMs} ms`, true);
+      return endWithout(context, delivery, startedAtMs, failTimeout(context.timeoutMs, Date.now() - startedAtMs));
     // Neither happens where answers are cut.
     case 'too-large':
     case 'over-budget':
-      return endWithout(context, delivery, startedAtMs, 'The answer is too large', false);
+      return endWithout(context, delivery, startedAtMs, { error: 'The answer is too large', timedOut: false });
     case 'error':
-      return endWithout(
-        context,
-        delivery,
-        startedAtMs,
-        describeFailure(hostOf(delivery), outcome.error),
-        isConnectTimeout(outcome.error),
-      );
+      return endWithout(context, delivery, startedAtMs, {
+        error: describeFailure(hostOf(delivery), outcome.error),
+        limit: limitOf(outcome.error),
+        timedOut: isConnectTimeout(outcome.error),
+      });
     case 'response':
       return endWith(context, delivery, startedAtMs, outcome);
   }
@@ -122,14 +121,29 @@ function endWith(
   return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt, retryAfter) }, timedOut: false };
 }
 
+interface Failure {
+  error: string;
+  limit?: ExceededLimit | undefined;
+  timedOut: boolean;
+}
+
+function failTimeout(value: number, usedMs: number): Failure {
+  const limit: ExceededLimit = { name: 'deliveryTimeoutMs', value, used: Math.max(value, usedMs) };
+  return { error: `No answer within ${value} ms`, limit, timedOut: true };
+}
+
 function endWithout(
   context: AttemptContext,
   delivery: DueDelivery,
   startedAtMs: number,
-  error: string,
-  timedOut: boolean,
+  { error, limit, timedOut }: Failure,
 ): DeliveryEnd {
-  const attempt = { at: new Date(startedAtMs).toISOString(), error, duration_ms: Date.now() - startedAtMs };
+  const attempt: AttemptRecord = {
+    at: new Date(startedAtMs).toISOString(),
+    error,
+    ...(limit === undefined ? {} : { limit }),
+    duration_ms: Date.now() - startedAtMs,
+  };
   const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
   return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt) }, timedOut };
 }

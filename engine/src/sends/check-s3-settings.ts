@@ -1,19 +1,22 @@
-import { type FieldError, HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
+import { type FieldError, HeadwaterError, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
 import type { S3SettingsInput } from '../contract-sends.ts';
 import type { Egress } from '../egress/egress.ts';
 import { longHostOf } from '../egress/long-host.ts';
 import { longHostFault } from '../field-faults.ts';
 
-/** What goes into a header, of a length that providers stay far below. */
-const TOKEN = /^[\x21-\x7e]{1,256}$/;
-const REGION = /^[a-z0-9-]{1,64}$/;
+/** What goes into a header. */
+const TOKEN = /^[\x21-\x7e]+$/;
+const REGION = /^[a-z0-9-]+$/;
+
+const REGION_WORDS = 'must be a region such as eu-central-1';
+const TOKEN_WORDS = 'must be printable ASCII characters without spaces';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
 export function checkS3Settings(egress: Pick<Egress, 'checkUrl'>, input: S3SettingsInput): void {
   const { endpoint, region, accessKeyId, secretAccessKey } = input;
   const fields = [
     ...(endpoint === undefined ? [] : endpointErrors(egress, endpoint)),
-    ...(REGION.test(region) ? [] : [{ path: 'region', message: 'must be a region such as eu-central-1' }]),
+    ...textErrors('region', region, { form: REGION, max: 'maxS3RegionChars', words: REGION_WORDS }),
     ...tokenErrors('access_key_id', accessKeyId),
     ...tokenErrors('secret_access_key', secretAccessKey),
   ];
@@ -41,5 +44,17 @@ function endpointErrors(egress: Pick<Egress, 'checkUrl'>, endpoint: string): Fie
 }
 
 function tokenErrors(path: string, value: string): FieldError[] {
-  return TOKEN.test(value) ? [] : [{ path, message: 'must be 1 to 256 printable ASCII characters without spaces' }];
+  return textErrors(path, value, { form: TOKEN, max: 'maxS3CredentialChars', words: TOKEN_WORDS });
+}
+
+interface TextRule {
+  form: RegExp;
+  max: PlatformLimitName;
+  words: string;
+}
+
+function textErrors(path: string, value: string, { form, max, words }: TextRule): FieldError[] {
+  const limit = platformLimit(max, value.length);
+  if (limit.used > limit.value) return [{ path, message: `must have at most ${limit.value} characters`, limit }];
+  return form.test(value) ? [] : [{ path, message: words }];
 }

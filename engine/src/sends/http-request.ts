@@ -4,10 +4,6 @@ import { hasLongHost, LONG_HOST, longHostOf } from '../egress/long-host.ts';
 import { isObject, type Read, readPayload } from './read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Of the JSON of what becomes a form. */
-const MAX_FORM_CHARS = 256 * 1024;
-/** Of names in a form: that of a list stands before each of its entries, thousands of times. */
-const MAX_FORM_NAME_CHARS = 1024 * 1024;
 
 /**
  * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or POST with data), `params`,
@@ -15,10 +11,10 @@ const MAX_FORM_NAME_CHARS = 1024 * 1024;
  * Other names are passed over. What may be in a URL or header is for prepareRequest to judge.
  */
 export async function readHttpRequest(json: string): Promise<Read<FetchRequest>> {
-  const read = await readPayload(json, { parsed: ['url', 'method', 'params', 'headers', 'auth'], raw: ['data'] });
-  if (!read.ok) return read;
-  const { url, method, params, headers, data, auth } = read.value;
-  const fault = findFault(read.value);
+  const payload = await readPayload(json, { parsed: ['url', 'method', 'params', 'headers', 'auth'], raw: ['data'] });
+  if (!payload.ok) return payload;
+  const { url, method, params, headers, data, auth } = payload.value;
+  const fault = findFault(payload.value);
   if (fault !== undefined) return { ok: false, ...fault };
   const wrong = Object.entries(headers ?? {}).find(([, value]) => isObject(value));
   if (wrong !== undefined) {
@@ -27,11 +23,9 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
   }
   const given = pairsOf(headers).filter(([name]) => auth === undefined || name.toLowerCase() !== 'authorization');
   const contentType = given.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  if (isForm(contentType) && data !== undefined && data.length > MAX_FORM_CHARS && !data.startsWith('"'))
-    return { ok: false, message: `data is longer than ${MAX_FORM_CHARS} characters as JSON, too long for a form` };
-  const body = bodyOf(data, contentType);
-  if (body === 'too long')
-    return { ok: false, message: `The names in the form have more than ${MAX_FORM_NAME_CHARS} characters together` };
+  const read = readBody(data, contentType);
+  if (!read.ok) return read;
+  const body = read.value;
   const sent = [...given, ...basicAuth(auth)];
   if (body !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
   return {
@@ -113,18 +107,27 @@ function basicAuth(auth: unknown): [string, string][] {
 
 const isForm = (contentType: string | undefined) => contentType?.toLowerCase().startsWith(FORM) === true;
 
-/** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
-function bodyOf(
-  data: string | undefined,
-  contentType: string | undefined,
-): { text: string; type: string } | 'too long' | undefined {
-  if (data === undefined || data === 'null') return undefined;
-  if (data.startsWith('"')) return { text: JSON.parse(data) as string, type: FORM };
-  const form: unknown = isForm(contentType) ? JSON.parse(data) : undefined;
-  if (isObject(form) && nameCharsOf(form) > MAX_FORM_NAME_CHARS) return 'too long';
-  if (isObject(form)) return { text: new URLSearchParams(queryOf(form)).toString(), type: FORM };
-  return { text: data, type: 'application/json' };
+interface Body {
+  text: string;
+  type: string;
 }
+
+/** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
+function readBody(data: string | undefined, contentType: string | undefined): Read<Body | undefined> {
+  if (data === undefined || data === 'null') return { ok: true, value: undefined };
+  if (data.startsWith('"')) return { ok: true, value: { text: JSON.parse(data) as string, type: FORM } };
+  if (!isForm(contentType)) return { ok: true, value: { text: data, type: 'application/json' } };
+  const tooLong = excess('maxSendFormChars', data.length, longForm);
+  if (tooLong !== undefined) return { ok: false, ...tooLong };
+  const form: unknown = JSON.parse(data);
+  if (!isObject(form)) return { ok: true, value: { text: data, type: 'application/json' } };
+  const longNames = excess('maxSendFormNameChars', nameCharsOf(form), longFormNames);
+  if (longNames !== undefined) return { ok: false, ...longNames };
+  return { ok: true, value: { text: new URLSearchParams(queryOf(form)).toString(), type: FORM } };
+}
+
+const longForm = (max: number) => `data is longer than ${max} characters as JSON, too long for a form`;
+const longFormNames = (max: number) => `The names in the form have more than ${max} characters together`;
 
 function withParams(url: string, params: unknown): string {
   if (!isObject(params)) return url;

@@ -1,10 +1,7 @@
-import { type Fault, readMembers } from '@headwater/shared';
+import { type Fault, platformLimit, readMembers } from '@headwater/shared';
 
 /** `plain`: the message without anything that was given, where it repeats some of that. */
 export type Read<T> = { ok: true; value: T } | ({ ok: false; plain?: string } & Fault);
-
-/** What is read of a payload at once, besides the one member that may be large: parsing takes time, whatever the bytes. */
-const MAX_PARSED_CHARS = 256 * 1024;
 
 /**
  * Members of what was given to `$.send`; those of `raw` as JSON text. It came out of the sandbox: the guest has checked it, and the
@@ -17,11 +14,11 @@ export async function readPayload<N extends string, R extends string>(
   const members: Partial<Record<string, string>> | undefined = await readMembers(json, [...parsed, ...raw]);
   if (members === undefined) return { ok: false, message: 'What was given to $.send is not an object' };
   const small = parsed.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]] as const]));
-  if (small.reduce((sum, [, text]) => sum + text.length, 0) > MAX_PARSED_CHARS) {
-    return {
-      ok: false,
-      message: `${parsed.join(', ')} are longer than ${MAX_PARSED_CHARS} characters together, as JSON`,
-    };
+  const chars = small.reduce((sum, [, text]) => sum + text.length, 0);
+  const limit = platformLimit('maxSendHeadChars', chars);
+  if (limit.used > limit.value) {
+    const message = `${parsed.join(', ')} are longer than ${limit.value} characters together, as JSON`;
+    return { ok: false, message, limit };
   }
   const values = small.map(([name, text]) => [name, JSON.parse(text) as unknown] as const);
   const texts = raw.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]] as const]));

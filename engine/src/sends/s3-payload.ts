@@ -16,25 +16,33 @@ const MAX_HEAD_CHARS = 6 * (LIMITS.maxS3PrefixChars + 64) + 64;
 /** As the guest writes it. */
 const HEAD = /^\{"bucket":("(?:[^"\\]|\\.)*"),"(?:prefix":("(?:[^"\\]|\\.)*"),")?payload":/;
 
+/** A prefix that does not end where the longest would, each character of it an escape. */
+const LONG_PREFIX = /^\{"bucket":"[a-z0-9.-]{1,63}","prefix":"(?:[^"\\]|\\.)*\\?$/;
+
 /** Where a payload of `$.send.s3` goes. The rest of it, which may take half a second, is not read. */
 export function readS3Target(json: string): Read<S3Target> {
-  const [, bucketJson, prefixJson = '""'] = HEAD.exec(json.slice(0, MAX_HEAD_CHARS)) ?? [];
+  const head = json.slice(0, MAX_HEAD_CHARS);
+  if (head.length === MAX_HEAD_CHARS && LONG_PREFIX.test(head)) return wrongPrefix(LIMITS.maxS3PrefixChars + 1);
+  const [, bucketJson, prefixJson = '""'] = HEAD.exec(head) ?? [];
   if (bucketJson === undefined)
     return { ok: false, message: 'bucket must be the name of a bucket, and prefix a string' };
   const [bucket, prefix] = [JSON.parse(bucketJson) as string, JSON.parse(prefixJson) as string];
   if (!BUCKET.test(bucket) || bucket.includes('..')) {
     return { ok: false, message: 'bucket must be the name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"' };
   }
-  const limit = platformLimit('maxS3PrefixChars', prefix.length);
-  if (limit.used > limit.value || !PREFIX.test(prefix)) {
-    const message = `prefix must be a string of at most ${limit.value} printable characters`;
-    return { ok: false, message, ...(limit.used > limit.value ? { limit } : {}) };
-  }
+  if (prefix.length > LIMITS.maxS3PrefixChars || !PREFIX.test(prefix)) return wrongPrefix(prefix.length);
   const trimmed = prefix.replace(/^\/+|\/+$/g, '');
   if (trimmed.split('/').some((part) => part === '.' || part === '..')) {
     return { ok: false, message: 'prefix must not hold "." or ".." as a part' };
   }
   return { ok: true, value: { bucket, prefix: trimmed } };
+}
+
+/** `chars`: of the prefix, at least. */
+function wrongPrefix(chars: number): Read<S3Target> {
+  const limit = platformLimit('maxS3PrefixChars', chars);
+  const message = `prefix must be a string of at most ${limit.value} printable characters`;
+  return { ok: false, message, ...(limit.used > limit.value ? { limit } : {}) };
 }
 
 /** The line that a payload of `$.send.s3` becomes: its `payload` as JSON. */

@@ -1,3 +1,4 @@
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
@@ -10,9 +11,11 @@ export async function answerAdditionalProps(
   component: LoadedComponent,
   self: object,
   previousJson: string,
-  maxBytes: number,
+  limits: GuestLimits,
 ): Promise<string> {
-  const json = stringifyJson({ props: outlineProps(await computeProps(component, self, previousJson)) });
+  const { maxDynamicPropsBytes: maxBytes } = limits;
+  const answered = await computeProps(component, self, previousJson, limits);
+  const json = stringifyJson({ props: outlineProps(answered, limits) });
   const used = utf8LengthUpTo(json, maxBytes);
   if (used <= maxBytes) return json;
   throw limitError({ name: 'maxDynamicPropsBytes', value: maxBytes, used });
@@ -26,7 +29,9 @@ export async function computeProps(
   component: LoadedComponent,
   self: object,
   previousJson: string,
+  limits: GuestLimits,
 ): Promise<Record<string, unknown>> {
+  const outlineOf = (prop: unknown) => stringifyJson(outlineProps({ prop }, limits));
   if (component.additionalProps === undefined) return {};
   const previous = previousDefinitions(component, previousJson);
   const before = new Map(Object.entries(previous).map(([name, prop]) => [name, outlineOf(prop)]));
@@ -60,8 +65,4 @@ function previousDefinitions(component: LoadedComponent, json: string): Record<s
 function overlay(own: Record<string, unknown>, outlined: Record<string, unknown>): Record<string, unknown> {
   const { options, propDefinition: _, ...rest } = outlined;
   return { ...own, ...rest, ...(options === true || options === undefined ? {} : { options }) };
-}
-
-function outlineOf(prop: unknown): string {
-  return stringifyJson(outlineProps({ prop }));
 }

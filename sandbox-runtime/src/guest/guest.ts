@@ -101,7 +101,7 @@ export class Guest {
 
   #outline(): string {
     try {
-      return outlineComponent(this.#exported, this.#parts.runs.limits.maxOutlineChars);
+      return outlineComponent(this.#exported, this.#parts.runs.limits);
     } catch (error) {
       const limit = limitOf(error);
       return stringifyOwn({ error: describeError(error), ...(limit === undefined ? {} : { limit }) });
@@ -269,9 +269,9 @@ function callEntry(component: LoadedComponent, instance: RunInstance, context: R
     case 'run':
       return applyFunction(component.run, instance.self, [parseJson(input)]);
     case 'options':
-      return answerOptions(component, instance, parseJson(input) as OptionsQuestion, limits.maxPropOptionsBytes);
+      return answerOptions(component, instance, parseJson(input) as OptionsQuestion, limits);
     case 'additional-props':
-      return answerAdditionalProps(component, instance.self, input, limits.maxDynamicPropsBytes);
+      return answerAdditionalProps(component, instance.self, input, limits);
     default: {
       const hook = component.hooks[entry];
       return typeof hook === 'function' ? applyFunction(hook as ComponentFunction, instance.self, []) : undefined;

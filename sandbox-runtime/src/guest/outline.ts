@@ -1,18 +1,19 @@
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import { resolveProps } from './resolve-prop.ts';
 
-const MAX_DEPTH = 24;
-const MAX_NODES = 50_000;
+type PropBounds = Pick<GuestLimits, 'maxPropDepth' | 'maxPropDefinitionValues'>;
+
 /** There are three. */
 const MAX_HOOKS_SHOWN = 100;
 
 /**
  * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
  * except for a prop's `options`, where true means that the component computes them. A prop with a `propDefinition` of an
- * app has what the app says of it, under what it says itself. Judged outside the isolate. Throws LimitError for more than `maxChars` of JSON.
+ * app has what the app says of it, under what it says itself. Judged outside the isolate. Throws LimitError for more than the limits allow.
  */
-export function outlineComponent(exported: unknown, maxChars: number): string {
+export function outlineComponent(exported: unknown, limits: PropBounds & Pick<GuestLimits, 'maxOutlineChars'>): string {
   if (typeof exported !== 'object' || exported === null) {
     return stringifyJson({ exported: exported === null ? 'null' : typeof exported });
   }
@@ -20,6 +21,7 @@ export function outlineComponent(exported: unknown, maxChars: number): string {
     string,
     unknown
   >;
+  const plain = (value: unknown) => plainCopy(value, limits);
   const outline = stringifyJson({
     exported: 'object',
     name: plain(name),
@@ -33,13 +35,14 @@ export function outlineComponent(exported: unknown, maxChars: number): string {
     additionalProps: typeof additionalProps,
     props: plain(resolveProps(props)),
   });
-  if (outline.length <= maxChars) return outline;
-  throw limitError({ name: 'maxOutlineChars', value: maxChars, used: outline.length });
+  const { maxOutlineChars: value } = limits;
+  if (outline.length <= value) return outline;
+  throw limitError({ name: 'maxOutlineChars', value, used: outline.length });
 }
 
-/** Prop definitions as plain data, as `outlineComponent` shows them. Throws RangeError for what is too large or too deep. */
-export function outlineProps(props: unknown): unknown {
-  return plain(resolveProps(props));
+/** Prop definitions as plain data, as `outlineComponent` shows them. Throws LimitError for what is too large or too deep. */
+export function outlineProps(props: unknown, bounds: PropBounds): unknown {
+  return plainCopy(resolveProps(props), bounds);
 }
 
 function typeofEach(value: unknown): unknown {
@@ -48,12 +51,13 @@ function typeofEach(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, typeof member]));
 }
 
-function plain(value: unknown): unknown {
+function plainCopy(value: unknown, { maxPropDepth, maxPropDefinitionValues }: PropBounds): unknown {
   let nodes = 0;
   const copy = (item: unknown, depth: number, key: string): unknown => {
     nodes += 1;
-    if (nodes > MAX_NODES || depth > MAX_DEPTH)
-      throw new RangeError('The props of the component are nested too deeply or too large');
+    if (depth > maxPropDepth) throw limitError({ name: 'maxPropDepth', value: maxPropDepth, used: depth });
+    if (nodes > maxPropDefinitionValues)
+      throw limitError({ name: 'maxPropDefinitionValues', value: maxPropDefinitionValues, used: nodes });
     if (typeof item === 'function') return key === 'options' ? true : undefined;
     if (typeof item === 'bigint' || typeof item === 'symbol') return undefined;
     if (typeof item !== 'object' || item === null) return item;

@@ -1,3 +1,4 @@
+import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { type LoadedApp, makeAppProp } from './app-prop.ts';
 import { type ComponentFunction, readMembers } from './bind-methods.ts';
 import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
@@ -27,10 +28,11 @@ export async function answerOptions(
   component: LoadedComponent,
   instance: RunInstance,
   question: OptionsQuestion,
-  maxBytes: number,
+  limits: GuestLimits,
 ): Promise<string> {
+  const { maxPropOptionsBytes: maxBytes } = limits;
   const { prop: name } = question;
-  const prop = await findProp(component, instance, name);
+  const prop = await findProp(component, instance, name, limits);
   const { options } = prop.definition;
   const answered: unknown =
     typeof options === 'function'
@@ -45,10 +47,15 @@ export async function answerOptions(
 }
 
 /** A prop of the component itself; else of those that it computes from what is configured. */
-async function findProp(component: LoadedComponent, { self }: RunInstance, name: string): Promise<ResolvedProp> {
+async function findProp(
+  component: LoadedComponent,
+  { self }: RunInstance,
+  name: string,
+  limits: GuestLimits,
+): Promise<ResolvedProp> {
   const own = component.props.get(name);
   if (hasOptions(own)) return own;
-  const computed = component.additionalProps === undefined ? {} : await computeProps(component, self, '{}');
+  const computed = component.additionalProps === undefined ? {} : await computeProps(component, self, '{}', limits);
   const dynamic = Object.hasOwn(computed, name) ? resolveProp(computed[name]) : undefined;
   if (hasOptions(dynamic)) return dynamic;
   const isKnown = own !== undefined || dynamic !== undefined;

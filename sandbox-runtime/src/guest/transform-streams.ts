@@ -3,6 +3,7 @@ import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';
 import { GuestTextDecoder, GuestTextEncoder } from './text-encoding.ts';
+import { throwLimitOf } from './throw-refused.ts';
 import { asInterface, requireArguments } from './web-idl.ts';
 import { type GuestStream, STREAM_CLASSES } from './web-streams.ts';
 
@@ -152,8 +153,9 @@ function readFormat(format: unknown): string {
 
 function askToCompress(order: string, bytes: Uint8Array): Uint8Array {
   const answer = theBridge().ask(ASK.compress, order, bytes);
-  if (typeof answer === 'string') throw new TypeError(`The compressed data is not valid, or too large: ${answer}`);
-  return answer;
+  if (typeof answer !== 'string') return answer;
+  throwLimitOf(answer, (text) => new TypeError(text));
+  throw new TypeError(`The compressed data is not valid: ${answer}`);
 }
 
 function requireBytes(chunk: unknown): unknown {

@@ -2,6 +2,7 @@ import { ASK } from '../protocol/isolate-calls.ts';
 import { CUT_MARK, CUT_MARK_BYTES } from '../protocol/log-cut.ts';
 import type { Bridge } from './bridge.ts';
 import { sliceText } from './intrinsics.ts';
+import { throwLimitOf } from './throw-refused.ts';
 
 /** Bytes of a string in UTF-8; a lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
@@ -74,7 +75,12 @@ function writeCodePoint(out: Uint8Array, start: number, code: number): number {
 
 /** Not fatal: what is no UTF-8 becomes U+FFFD. */
 export function decodeUtf8(bridge: Bridge, bytes: Uint8Array): string {
-  if (bytes.length > CHUNK || !isAscii(bytes)) return bridge.ask(ASK.decodeUtf8, 0, exact(bytes)) as string;
+  if (bytes.length > CHUNK || !isAscii(bytes)) {
+    const text = bridge.ask(ASK.decodeUtf8, 0, exact(bytes)) as string;
+    // Three bytes make a character at least: a shorter text is the reason why there is none.
+    if (text.length * 3 < bytes.length) throwLimitOf(text);
+    return text;
+  }
   return String.fromCharCode(...bytes);
 }
 

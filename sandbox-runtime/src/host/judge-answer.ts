@@ -1,17 +1,21 @@
-import { type FieldError, findTooMany, LIMITS } from '@headwater/shared';
+import {
+  type ExceededLimit,
+  type FieldError,
+  findTooManyOfOutline,
+  firstLimit,
+  LIMITS,
+  platformLimit,
+} from '@headwater/shared';
 import type { RunEntry } from '../sandbox.ts';
 import { depthOf } from './depth-of.ts';
 import { judgeProps } from './judge-props.ts';
 
-/** As deep as the API takes values itself. */
-const MAX_DEPTH = 32;
 /** Names of props are in it, and as long as the component makes them. */
 const MAX_MESSAGE_CHARS = 4_096;
 
-/** Before it is parsed: a megabyte of `[],` takes the node's thread a quarter of a second, one of options with labels some milliseconds. */
-const BOUNDS = { values: 150_000, lists: 40_000, names: 5_000 };
+export type JudgedAnswer = { ok: true; result: string } | { ok: false; message: string; limit?: ExceededLimit };
 
-export type JudgedAnswer = { ok: true; result: string } | { ok: false; message: string };
+type Read = { answer?: Record<string, unknown>; limit?: ExceededLimit };
 
 /**
  * Judges what an entry answers, before anything of the node reads it: it comes from the sandbox. Entries without an answer have
@@ -30,13 +34,15 @@ export function judgeAnswer(entry: RunEntry, text: string | undefined): JudgedAn
   }
 }
 
-function judgeOptions(name: string, answer: Record<string, unknown> | undefined): JudgedAnswer {
+function judgeOptions(name: string, { answer, limit }: Read): JudgedAnswer {
   const options = answer?.['options'];
   if (answer === undefined || !Array.isArray(options) || !options.every(isOption))
-    return { ok: false, message: `The options of '${name}' could not be read` };
+    return refuse(`The options of '${name}' could not be read`, limit);
   const { context } = answer;
-  if (depthOf(options, MAX_DEPTH) > MAX_DEPTH || depthOf(context, MAX_DEPTH) > MAX_DEPTH)
-    return { ok: false, message: `The options of '${name}' are nested too deeply` };
+  const { maxPropOptionsDepth: most } = LIMITS;
+  const depth = Math.max(depthOf(options, most), depthOf(context, most));
+  if (depth > most)
+    return refuse(`The options of '${name}' are nested too deeply`, platformLimit('maxPropOptionsDepth', depth));
   const kept = options.map(({ label, value }) => ({ label, value }));
   return { ok: true, result: JSON.stringify({ options: kept, ...(context === undefined ? {} : { context }) }) };
 }
@@ -47,24 +53,32 @@ function isOption(option: unknown): option is { label: string; value: unknown } 
   return typeof label === 'string' && value !== undefined;
 }
 
-function judgeDefinitions(answer: Record<string, unknown> | undefined): JudgedAnswer {
-  if (answer === undefined) return { ok: false, message: 'What additionalProps answers could not be read' };
+function judgeDefinitions({ answer, limit }: Read): JudgedAnswer {
+  if (answer === undefined) return refuse('What additionalProps answers could not be read', limit);
   const errors: FieldError[] = [];
   const definitions = judgeProps(answer['props'], errors);
   if (errors.length === 0) return { ok: true, result: JSON.stringify(definitions) };
   const shown = errors.map(({ path, message }) => `${path} ${message}`).join('; ');
   const message = `additionalProps answers props that cannot be used: ${shown}`;
-  return { ok: false, message: message.slice(0, MAX_MESSAGE_CHARS) };
+  return refuse(message.slice(0, MAX_MESSAGE_CHARS), firstLimit(errors));
 }
 
-function readObject(text: string | undefined, maxBytes: number): Record<string, unknown> | undefined {
-  if (text === undefined || Buffer.byteLength(text) > maxBytes || findTooMany(text, BOUNDS) !== undefined)
-    return undefined;
+function refuse(message: string, limit: ExceededLimit | undefined): JudgedAnswer {
+  if (limit === undefined) return { ok: false, message };
+  const { name, value, used } = limit;
+  return { ok: false, message: `${message}: ${used} is more than the limit ${name}, which is ${value}`, limit };
+}
+
+function readObject(text: string | undefined, maxBytes: number): Read {
+  if (text === undefined || Buffer.byteLength(text) > maxBytes) return {};
+  // Before it is parsed, which takes the node's thread.
+  const limit = findTooManyOfOutline(text)?.limit;
+  if (limit !== undefined) return { limit };
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null ? { answer: value as Record<string, unknown> } : {};
   } catch {
     // It comes from the sandbox: no JSON is as good as no answer.
-    return undefined;
+    return {};
   }
 }

@@ -6,15 +6,13 @@ import type {
   HookName,
   PlatformLimitName,
 } from '@headwater/shared';
-import { findTooMany, firstLimit, isStorableJson, LIMITS, platformLimit } from '@headwater/shared';
+import { findTooManyOfOutline, firstLimit, isStorableJson, LIMITS, platformLimit } from '@headwater/shared';
+import { describeLimit } from '../protocol/exceeded-limit.ts';
 import type { DescribeOutcome } from '../sandbox.ts';
 import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 const STRATEGIES: readonly DedupeStrategy[] = ['unique', 'greatest', 'last'];
-
-/** Before it is parsed: a megabyte of different names takes the node's thread more than a tenth of a second. */
-const BOUNDS = { values: 150_000, lists: 40_000, names: 5_000 };
 
 /** A key is a part of URLs: `GET /v1/components/{key}`. */
 const KEY = /^[\w.~-]+$/;
@@ -29,16 +27,14 @@ const STEP_VERSION = '0.0.1';
  * is that of a step, and may be nothing but a `run`.
  */
 export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
-  const tooMany = findTooMany(text, BOUNDS);
-  if (tooMany !== undefined) return refuse(`What the component says of itself ${tooMany}`);
+  // Before it is parsed, which takes the node's thread.
+  const tooMany = findTooManyOfOutline(text);
+  if (tooMany !== undefined) return refuse(`What the component says of itself ${tooMany.message}`, tooMany.limit);
   const read = readOutline(text);
   const outline = read === undefined || stepName === undefined ? read : withStepDefaults(read, stepName);
   if (outline === undefined) return refuse('The component could not be read');
-  const tooLong = exceededOf(outline['limit']);
-  if (tooLong !== undefined) {
-    const { name, value, used } = tooLong;
-    return refuse(`What the component says of itself is ${used} characters; the limit is ${value} (${name})`, tooLong);
-  }
+  const tooLarge = exceededOf(outline['limit']);
+  if (tooLarge !== undefined) return refuse(describeLimit(tooLarge), tooLarge);
   const failure = outline['error'];
   if (isObject(failure))
     return refuse(`The component could not be read: ${textOr(failure['message'], 'it says no reason')}`);
@@ -161,14 +157,15 @@ function readOutline(text: string): Outline | undefined {
   }
 }
 
-/** Of an outline that is too long to be told, how long it would be. It comes from the sandbox: only that number is taken from it. */
+const OF_OUTLINES = ['maxOutlineChars', 'maxPropDepth', 'maxPropDefinitionValues'] as const;
+
+/** Of an outline that is too large to be told, how large it would be. It comes from the sandbox: only a name and that number are taken from it. */
 function exceededOf(limit: unknown): ExceededLimit | undefined {
-  if (!isObject(limit) || limit['name'] !== 'maxOutlineChars') return undefined;
-  const value = LIMITS.maxOutlineChars;
-  const { used } = limit;
-  return Number.isSafeInteger(used) && (used as number) > value
-    ? { name: 'maxOutlineChars', value, used: used as number }
-    : undefined;
+  if (!isObject(limit)) return undefined;
+  const name = OF_OUTLINES.find((one) => one === limit['name']);
+  if (name === undefined || !Number.isSafeInteger(limit['used'])) return undefined;
+  const exceeded = platformLimit(name, limit['used'] as number);
+  return exceeded.used > exceeded.value ? exceeded : undefined;
 }
 
 function refuse(message: string, limit?: ExceededLimit): DescribeOutcome {

@@ -1,9 +1,7 @@
-import { type FieldError, platformLimit, type PropDefinition } from '@headwater/shared';
+import { type FieldError, LIMITS, platformLimit, type PropDefinition } from '@headwater/shared';
 import { depthOf } from './depth-of.ts';
 import { judgeFields } from './judge-prop-fields.ts';
 
-const MAX_PROPS = 500;
-const MAX_DEPTH = 32;
 /** What is wrong is told for so many fields, of names cut to so much: a kilobyte of code can have thousands, each named in full. */
 export const MAX_ERRORS = 100;
 export const MAX_SHOWN_NAME_CHARS = 200;
@@ -36,9 +34,11 @@ export function judgeProps(props: unknown, errors: FieldError[]): PropDefinition
     return [];
   }
   const entries = Object.entries(props);
-  if (entries.length > MAX_PROPS) errors.push({ path: 'props', message: `a component has at most ${MAX_PROPS} props` });
+  const limit = platformLimit('maxProps', entries.length);
+  if (limit.used > limit.value)
+    errors.push({ path: 'props', message: `a component has at most ${limit.value} props, not ${limit.used}`, limit });
   const judged: PropDefinition[] = [];
-  for (const [name, value] of entries.slice(0, MAX_PROPS)) {
+  for (const [name, value] of entries.slice(0, limit.value)) {
     const definition = judgeProp(name, value, errors);
     if (definition !== undefined) judged.push(definition);
     if (errors.length >= MAX_ERRORS) break;
@@ -58,8 +58,9 @@ function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefi
     errors.push({ path, message: `must be a prop definition such as { type: 'string' }` });
     return undefined;
   }
-  if (depthOf(definition, MAX_DEPTH) > MAX_DEPTH) {
-    errors.push({ path, message: 'is nested too deeply' });
+  const depth = platformLimit('maxPropDepth', depthOf(definition, LIMITS.maxPropDepth));
+  if (depth.used > depth.value) {
+    errors.push({ path, message: `is nested too deeply: more than ${depth.value} levels`, limit: depth });
     return undefined;
   }
   const fields = definition as Record<string, unknown>;

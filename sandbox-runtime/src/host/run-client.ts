@@ -204,7 +204,9 @@ export class RunClient implements ProcessClient {
     const answer = judgeAnswer(entry, text);
     if (answer === undefined) return outcome;
     if (answer.ok) return { ...outcome, result: answer.result };
-    return { ...outcome, ok: false, fault: { code: 'COMPONENT_ERROR', message: answer.message }, innocent: false };
+    const { message, limit } = answer;
+    const fault: RunFault = { code: 'COMPONENT_ERROR', message, ...(limit === undefined ? {} : { limit }) };
+    return { ...outcome, ok: false, fault, innocent: false };
   }
 
   // The guest and its process have checked the same limits before: going over them here is no mistake of a component.

@@ -1,13 +1,11 @@
 import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto';
 import { ASK } from '../protocol/isolate-calls.ts';
 import { answerNodeCrypto } from './ask-crypto.ts';
-import { AskError, describeAskError } from './ask-error.ts';
+import { AskError, describeAskError, requireWithin } from './ask-error.ts';
 import { answerZlib } from './ask-zlib.ts';
 import { answerWebAsk } from './answer-web-asks.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
-/** This thread serves every isolate of the process; hashing this much takes it some 30 ms. */
-const MAX_DATA_BYTES = 32 * 1024 * 1024;
 const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
 
 /**
@@ -63,7 +61,7 @@ function text(value: unknown): string {
 
 function data(value: unknown): Uint8Array<ArrayBuffer> {
   if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
-  if (value.byteLength > MAX_DATA_BYTES) throw new AskError(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
+  requireWithin('maxProcessedBytes', value.byteLength);
   return value as Uint8Array<ArrayBuffer>;
 }
 

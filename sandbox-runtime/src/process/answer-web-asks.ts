@@ -8,14 +8,12 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
+import { LIMITS } from '@headwater/shared';
 import { ASK } from '../protocol/isolate-calls.ts';
-import { AskError } from './ask-error.ts';
-import { easedLevel } from './ask-zlib.ts';
+import { AskError, requireWithin } from './ask-error.ts';
+import { easedLevel, inflateWithin } from './ask-zlib.ts';
 import { answerUrl } from './ask-url.ts';
 
-const MAX_DATA_BYTES = 32 * 1024 * 1024;
-/** A bomb stops here. */
-const MAX_INFLATED_BYTES = 64 * 1024 * 1024;
 const MAX_LABEL_CHARS = 100;
 
 /**
@@ -67,8 +65,9 @@ function compress(order: string, data: Uint8Array): Uint8Array {
   if (work === undefined) throw new AskError('This is not supported');
   // What follows the compressed data is a fault in this standard. The option is Node's own for its own streams.
   const eased = order.startsWith('c') ? easedLevel('deflate', {}, data.byteLength) : {};
-  const options: ZlibOptions = { maxOutputLength: MAX_INFLATED_BYTES, rejectGarbageAfterEnd: true, ...eased };
-  return new Uint8Array(work(data, isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options));
+  const options: ZlibOptions = { maxOutputLength: LIMITS.maxInflatedBytes, rejectGarbageAfterEnd: true, ...eased };
+  const given = isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options;
+  return new Uint8Array(inflateWithin(() => work(data, given)));
 }
 
 function text(value: unknown): string {
@@ -78,6 +77,6 @@ function text(value: unknown): string {
 
 function bytes(value: unknown): Uint8Array {
   if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
-  if (value.byteLength > MAX_DATA_BYTES) throw new AskError(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
+  requireWithin('maxProcessedBytes', value.byteLength);
   return value;
 }

@@ -1,5 +1,5 @@
 import * as crypto from 'node:crypto';
-import { AskError } from './ask-error.ts';
+import { AskError, requireWithin } from './ask-error.ts';
 import { readHead } from './read-head.ts';
 import { exportKey, generateKeyPair, keyFromDer, parseKey } from './crypto-keys.ts';
 import {
@@ -11,11 +11,6 @@ import {
 } from './derivation-costs.ts';
 
 const MAX_DERIVED_BYTES = 1024 * 1024;
-/** These encrypt a whole block for each bit, or byte: so much takes half a second with the slowest. */
-const MAX_FEEDBACK_BYTES = new Map([
-  ['1', 64 * 1024],
-  ['8', 1024 * 1024],
-]);
 
 /** The arguments of one operation, from the guest: nothing in it is trusted to be there or of its type. */
 type Head = Record<string, unknown>;
@@ -110,9 +105,8 @@ function runCipher(head: Head, data: Uint8Array, key: Uint8Array): Uint8Array {
 
 function refuseLongFeedback(name: string, bytes: number): void {
   const [, bits = ''] = /cfb-?([18])$/i.exec(crypto.getCipherInfo(name)?.name ?? '') ?? [];
-  const most = MAX_FEEDBACK_BYTES.get(bits);
-  if (most !== undefined && bytes > most)
-    throw new AskError(`At most ${most} bytes of one stream can be processed with this cipher`);
+  if (bits === '1') requireWithin('maxCfb1StreamBytes', bytes);
+  if (bits === '8') requireWithin('maxCfb8StreamBytes', bytes);
 }
 
 function isAuthenticating(name: string): boolean {

@@ -1,6 +1,15 @@
+import { type PlatformLimitName, platformLimit } from '@headwater/shared';
+import { askLimitText } from '../protocol/ask-limit.ts';
+
 /** What a guest is told about why its ask failed. */
 export class AskError extends Error {
   override readonly name = 'AskError';
+}
+
+/** Throws AskError with the limit where `used` is more than that. */
+export function requireWithin(name: PlatformLimitName, used: number): void {
+  const limit = platformLimit(name, used);
+  if (used > limit.value) throw new AskError(askLimitText(limit));
 }
 
 const MAX_MESSAGE_CHARS = 300;

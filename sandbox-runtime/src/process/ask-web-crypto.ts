@@ -1,5 +1,7 @@
 import { KeyObject, webcrypto } from 'node:crypto';
 import { types } from 'node:util';
+import { platformLimit } from '@headwater/shared';
+import { describeLimit } from '../protocol/exceeded-limit.ts';
 import { readJwk, refuseCostlyJwk, refuseCostlyKey } from './key-costs.ts';
 import { readHead } from './read-head.ts';
 
@@ -9,7 +11,6 @@ import { readHead } from './read-head.ts';
  * here is what a call may cost.
  */
 
-const MAX_DATA_BYTES = 32 * 1024 * 1024;
 /** Of arguments without their bytes: a JSON Web Key is the largest. */
 const MAX_HEAD_CHARS = 1024 * 1024;
 const MAX_RSA_BITS = 4_096;
@@ -75,8 +76,9 @@ export interface WebCryptoAnswer {
 /** Does what a guest asked `crypto.subtle` for. Never rejects: a failure is an answer, with a name and a message. */
 export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<WebCryptoAnswer> {
   try {
-    if (bytes.byteLength > MAX_DATA_BYTES || head.length > MAX_HEAD_CHARS)
-      throw refuse(`At most ${MAX_DATA_BYTES} bytes can be processed at once`);
+    const limit = platformLimit('maxProcessedBytes', bytes.byteLength);
+    if (limit.used > limit.value) throw refuse(describeLimit(limit));
+    if (head.length > MAX_HEAD_CHARS) throw refuse('The arguments are too long');
     const { method, args } = readHead(head) as { method: unknown; args: unknown[] };
     const known = METHODS.find((name) => name === method);
     if (known === undefined || !Array.isArray(args)) throw refuse('This is not supported');

@@ -1,9 +1,8 @@
 import * as zlib from 'node:zlib';
-import { AskError } from './ask-error.ts';
+import { LIMITS } from '@headwater/shared';
+import { AskError, requireWithin } from './ask-error.ts';
 import { readHead } from './read-head.ts';
 
-/** More than an isolate could hold of it; a bomb stops here. */
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** A larger window needs memory that the isolate's limit does not see. */
 const MAX_BROTLI_WINDOW_BITS = 22;
 /**
@@ -53,13 +52,25 @@ export function answerZlib(headJson: unknown, data: Uint8Array): Uint8Array {
   const { method, options } = readOrder(headJson);
   const work = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
-  return new Uint8Array(
-    work(data, {
-      ...readOptions(options),
-      ...easedLevel(method, options, data.byteLength),
-      ...easedParams(method, options, data.byteLength),
-    }),
-  );
+  const given = {
+    ...readOptions(options),
+    ...easedLevel(method, options, data.byteLength),
+    ...easedParams(method, options, data.byteLength),
+  };
+  if (given.maxOutputLength < LIMITS.maxInflatedBytes) return new Uint8Array(work(data, given));
+  return new Uint8Array(inflateWithin(() => work(data, given)));
+}
+
+/** Bounded by maxInflatedBytes and nothing less: a bomb stops there, with the limit. */
+export function inflateWithin(work: () => Uint8Array): Uint8Array {
+  try {
+    return work();
+  } catch (error) {
+    // How much it would have been nobody knows.
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
+      requireWithin('maxInflatedBytes', LIMITS.maxInflatedBytes + 1);
+    throw error;
+  }
 }
 
 function readOrder(json: unknown): { method: string; options: Record<string, unknown> } {
@@ -69,13 +80,14 @@ function readOrder(json: unknown): { method: string; options: Record<string, unk
   return { method, options: options as Record<string, unknown> };
 }
 
-function readOptions(options: Record<string, unknown>): object {
+function readOptions(options: Record<string, unknown>): { maxOutputLength: number } {
   const read: Record<string, unknown> = {};
   for (const name of NUMBERS) if (typeof options[name] === 'number') read[name] = options[name];
-  read['maxOutputLength'] = Math.min(Number(read['maxOutputLength'] ?? MAX_OUTPUT_BYTES), MAX_OUTPUT_BYTES);
+  const { maxInflatedBytes: most } = LIMITS;
+  read['maxOutputLength'] = Math.min(Number(read['maxOutputLength'] ?? most), most);
   const dictionary = options['dictionary'];
   if (typeof dictionary === 'string') read['dictionary'] = Buffer.from(dictionary, 'base64');
-  return read;
+  return read as { maxOutputLength: number };
 }
 
 /** `level` of the kinds of deflate; -1, the default, is 6. */

@@ -46,6 +46,8 @@ const OF_PLATFORM = [
   'maxHeaderNameChars',
   'maxHeadChars',
   'maxOutlineChars',
+  'maxPropDepth',
+  'maxPropDefinitionValues',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */

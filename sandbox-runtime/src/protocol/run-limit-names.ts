@@ -25,6 +25,12 @@ const OF_PLATFORM = [
   'maxDataStoreKeyBytes',
   'maxPropOptionsBytes',
   'maxDynamicPropsBytes',
+  'maxProcessedBytes',
+  'maxInflatedBytes',
+  'maxCfb1StreamBytes',
+  'maxCfb8StreamBytes',
+  'maxPropDepth',
+  'maxPropDefinitionValues',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 /** Whether a run can say that it ended by this limit. Those of its process and of its workflow are said from outside. */

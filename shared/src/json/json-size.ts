@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Fault } from '../errors.ts';
-import { platformLimit } from '../exceeded-limit.ts';
+import { platformLimit, type PlatformLimitName } from '../exceeded-limit.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Whatever is in a smaller text, it is parsed before anybody notices. */
@@ -21,21 +21,35 @@ interface JsonBounds {
   names: number;
 }
 
+/** Limits of the platform that a text is not to go over. */
+type BoundNames = { readonly [Of in keyof JsonBounds]: PlatformLimitName };
+
 const LIMITS_OF_REQUESTS = { values: 'maxApiJsonValues', lists: 'maxApiJsonLists', names: 'maxApiJsonNames' } as const;
 
-const OF_REQUESTS: JsonBounds = {
-  values: LIMITS[LIMITS_OF_REQUESTS.values],
-  lists: LIMITS[LIMITS_OF_REQUESTS.lists],
-  names: LIMITS[LIMITS_OF_REQUESTS.names],
-};
+const LIMITS_OF_OUTLINES = { values: 'maxOutlineValues', lists: 'maxOutlineLists', names: 'maxOutlineNames' } as const;
+
+const OF_REQUESTS = boundsOf(LIMITS_OF_REQUESTS);
+const OF_OUTLINES = boundsOf(LIMITS_OF_OUTLINES);
+
+function boundsOf({ values, lists, names }: BoundNames): JsonBounds {
+  return { values: LIMITS[values], lists: LIMITS[lists], names: LIMITS[names] };
+}
 
 const WORDS = { values: 'values', lists: 'lists and objects', names: 'different names of members' };
 
 /** `findTooMany` of what the REST API is sent. */
 export function findTooManyOfRequest(text: string): Fault | undefined {
-  const found = findExcess(text, OF_REQUESTS);
+  return faultOf(findExcess(text, OF_REQUESTS), OF_REQUESTS, LIMITS_OF_REQUESTS);
+}
+
+/** `findTooMany` of what a component says of itself, and of what it answers about its props. */
+export function findTooManyOfOutline(text: string): Fault | undefined {
+  return faultOf(findExcess(text, OF_OUTLINES), OF_OUTLINES, LIMITS_OF_OUTLINES);
+}
+
+function faultOf(found: Excess | undefined, max: JsonBounds, names: BoundNames): Fault | undefined {
   if (found === undefined) return undefined;
-  return { message: tell(found, OF_REQUESTS), limit: platformLimit(LIMITS_OF_REQUESTS[found.of], found.used) };
+  return { message: tell(found, max), limit: platformLimit(names[found.of], found.used) };
 }
 
 /**

@@ -9,6 +9,13 @@ export const COMPONENT_LIMITS = {
    * been made while it was loaded, and the node has to parse them.
    */
   maxOutlineChars: 1024 * 1024,
+  /**
+   * Of that JSON, and of what `options` and `additionalProps` answer: its values, the lists and objects among them, and names of
+   * members that differ. A megabyte of different names takes the node's thread more than a tenth of a second, one of `[],` a quarter.
+   */
+  maxOutlineValues: 150_000,
+  maxOutlineLists: 40_000,
+  maxOutlineNames: 5_000,
   /** One import of a folder of components: its files of code, their bytes, and the components among them. */
   maxImportFiles: 5_000,
   maxImportBytes: 24 * 1024 * 1024,

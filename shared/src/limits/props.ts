@@ -1,5 +1,12 @@
 /** Props of components: their values, choices and forms, and the runs that answer those. */
 export const PROP_LIMITS = {
+  /** Props of one component; those that `additionalProps` answers are counted apart. */
+  maxProps: 500,
+  /** Of definitions of props: how deep one is nested, and the values of all together. */
+  maxPropDepth: 24,
+  maxPropDefinitionValues: 50_000,
+  /** How deep the options of a prop, or their context, are nested. */
+  maxPropOptionsDepth: 32,
   /** One configured prop, as JSON. */
   maxPropValueBytes: 64 * 1024,
   /** What `additionalProps` answers, as JSON, and how long it can be deployed with. */

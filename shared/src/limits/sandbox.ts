@@ -13,6 +13,15 @@ export const SANDBOX_LIMITS = {
    */
   maxOpenCalls: 1_000,
   maxOpenCallBytes: 48 * 1024 * 1024,
+  /**
+   * What the process does for an isolate while that waits, and every other isolate of the process with it: data that one call of `crypto`,
+   * `zlib`, a text decoder or a compression stream is given, and what decompressing makes. Hashing so much takes some 30 ms.
+   */
+  maxProcessedBytes: 32 * 1024 * 1024,
+  maxInflatedBytes: 64 * 1024 * 1024,
+  /** One stream of a cipher that encrypts a whole block for each bit, or byte: so much takes half a second with the slowest. */
+  maxCfb1StreamBytes: 64 * 1024,
+  maxCfb8StreamBytes: 1024 * 1024,
   /** Runs, and components to be loaded, of one tenant that wait on one node for a sandbox process or for a turn in one; as many that are to be alone in theirs. */
   maxQueuedRunsPerTenant: 2_000,
   /** How long a run that is repeated alone waits for a process: for longer than any run takes, so that it does not fail for the end of one. */

@@ -10,5 +10,5 @@ it('is refused with what is too large, and its process goes on', async () => {
 export default { name: 'Giant', version: '1', description: 'x'.repeat(30e6), run() {} };`),
   );
   expect(refused).toMatchObject({ status: 400 });
-  expect(JSON.stringify(refused)).toContain('the limit is 1048576');
+  expect(JSON.stringify(refused)).toContain('the limit maxOutlineChars is 1 048 576 characters');
 });

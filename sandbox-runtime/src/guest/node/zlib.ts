@@ -1,6 +1,7 @@
 import { NODE_FACTS } from './node-facts.ts';
 import { ASK } from '../../protocol/isolate-calls.ts';
 import type { Bridge } from '../bridge.ts';
+import { throwLimitOf } from '../throw-refused.ts';
 import { codedError } from './errors.ts';
 import { readBytes } from './fs/arguments.ts';
 import { Transform } from './stream.ts';
@@ -51,6 +52,7 @@ function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions
     dictionary === undefined ? rest : { ...rest, dictionary: Buffer.from(readBytes(dictionary)).toString('base64') };
   const answer = bridge.ask(ASK.zlib, JSON.stringify({ method, options: given }), new Uint8Array(bytes));
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
+  throwLimitOf(answer, (text) => codedError('ERR_BUFFER_TOO_LARGE', text, RangeError));
   const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];
   const error = codedError(code, message, code.startsWith('ERR_') ? RangeError : Error);
   throw Object.assign(error, { errno: ZLIB_CONSTANTS[code] ?? -3 });

@@ -1,5 +1,6 @@
 import { ASK } from '../../../protocol/isolate-calls.ts';
 import type { Bridge } from '../../bridge.ts';
+import { throwLimitOf } from '../../throw-refused.ts';
 import { codedError } from '../errors.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -20,6 +21,7 @@ export function askCryptoJson(bridge: Bridge, head: object, data?: Uint8Array): 
 
 export function toBuffer(answer: Uint8Array | string): Buffer {
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
+  throwLimitOf(answer);
   const bar = answer.indexOf('|');
   if (bar > 0) throw codedError(answer.slice(0, bar), answer.slice(bar + 1));
   throw new Error(answer);
