@@ -48,6 +48,7 @@ export async function startNode(config: Config, log: Logger): Promise<RunningNod
 async function stopAll(server: HttpServer | undefined, engine: Engine): Promise<void> {
   // Nobody else ends them.
   engine.streams.end();
+  engine.ingest.endWaits();
   await server?.stop(REQUEST_GRACE_MS);
   await engine.stop();
 }

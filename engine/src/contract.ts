@@ -244,6 +244,11 @@ export interface Ingest {
    * answers what the run responded, or why it did not.
    */
   accept(route: EndpointRoute, event: string): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
+  /**
+   * Before requests in flight are waited for: those that wait for the turn of an execution end, now and from now on, with why; the turn may
+   * be hours away.
+   */
+  endWaits(): void;
 }
 
 export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };

@@ -201,7 +201,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
   const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
   const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs });
-  const ingest = createIngest({ sql, limits, acceptInTurn: inTurn.accept, backlogs, intake });
+  const ingest = createIngest({ sql, limits, inTurn, backlogs, intake });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, deliverer, log });

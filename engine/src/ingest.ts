@@ -15,7 +15,7 @@ export interface IngestOptions {
   sql: Sql;
   limits: Pick<LimitsCache, 'known' | 'get'>;
   /** What is sent to a workflow whose settings say when its executions start. */
-  acceptInTurn: Ingest['accept'];
+  inTurn: Pick<Ingest, 'accept' | 'endWaits'>;
   backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
   intake: Intake;
 }
@@ -38,7 +38,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
     const { accountId, sourceId, propName } = route;
     if (route.inTurn !== undefined)
-      return backlogs.queue(accountId, event.length, () => options.acceptInTurn(route, event));
+      return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event));
     if (route.customResponse && intake.isFull(accountId)) throw noRoomToAnswer();
     const id = newInvocationId(sourceId);
     const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
@@ -65,6 +65,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       if (waitSeconds > 0) throw tooManyRequests(perSecond, waitSeconds);
     },
     accept,
+    endWaits: options.inTurn.endWaits,
     forgetSource: routes.forgetSource,
     forgetAll: routes.forgetAll,
   };

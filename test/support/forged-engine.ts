@@ -100,6 +100,7 @@ export async function startForgedEngine(attacks: Readonly<Record<string, string>
     limit: (limits) => attacker.limit(limits),
     async stop() {
       engine.streams.end();
+      engine.ingest.endWaits();
       await server.stop();
       await engine.stop();
       await Promise.all([starter.stop(), receiver.stop()]);

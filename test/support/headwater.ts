@@ -119,6 +119,7 @@ export async function startHeadwater(
     },
     async stop() {
       engine.streams.end();
+      engine.ingest.endWaits();
       await server.stop();
       await engine.stop();
       await database.drop();

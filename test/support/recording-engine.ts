@@ -275,6 +275,7 @@ export function createRecordingEngine() {
         const response = behaviour.response;
         return { invocationId: 'inv_1', ...(response === undefined ? {} : { response: Promise.resolve(response) }) };
       },
+      endWaits: () => undefined,
     },
     ready: () => behaviour.ready(),
     metrics: async () => '# HELP headwater_test a\nheadwater_test 1\n',

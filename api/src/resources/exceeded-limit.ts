@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi';
 
 /** A limit that a run or a request went over. */
 export const exceededLimitSchema = z.object({
-  name: z
-    .string()
-    .openapi({ description: 'A limit of the account, or `sandboxMemoryMb`: what the node gives a sandbox process.' }),
+  name: z.string().openapi({
+    description:
+      'A limit of the account or of the platform, or `sandboxMemoryMb`: what the node gives a sandbox process.',
+  }),
   value: z.number(),
   used: z.number().openapi({ description: 'What was used or asked for, at least.' }),
 });

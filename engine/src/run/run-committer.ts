@@ -14,6 +14,7 @@ import { comesAgain, wasHeldUp, wasRolledBack } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
+import { MAX_LOCK_MS } from '../store/lock-timeout.ts';
 import { inTime } from '../store/renewed-client.ts';
 import { charsOf as charsOfExecution } from '../workflows/run/execution-rows.ts';
 
@@ -56,11 +57,6 @@ const MAX_TENANT_WEIGHT = 100;
 /** Of one tenant, waiting: some batches, so that none is started with less than it could hold. */
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
-/**
- * Another node's commit may hold the state of a source for a second, and rest between its pieces. What waits for it longer than commits of
- * two nodes do that bring little is committed beside the others.
- */
-const MAX_LOCK_MS = { endless: undefined, usual: 100, short: 25 } as const;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */

@@ -77,9 +77,10 @@ async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promis
   try {
     const runtime = await readRuntime(context, lease);
     if (runtime.active) await deactivate(context, lease);
-    // Not in the account's turn: it takes as long as there is much, and its other changes need not wait for it.
-    await deleteWaitingInvocations(context.db.sql, lease);
-    const isGone = await inAccountTurn(context, lease.accountId, () => deleteSourceRows(context.db.sql, lease));
+    const inTurn = <T>(work: () => Promise<T>) => inAccountTurn(context, lease.accountId, work);
+    // Piece by piece: all of it takes as long as there is much, and the account's other changes need not wait for that.
+    await deleteWaitingInvocations(context.db.sql, lease, inTurn);
+    const isGone = await inTurn(() => deleteSourceRows(context.db.sql, lease));
     if (!isGone) throw leaseLost(lease.sourceId);
   } catch (error) {
     // It is still there, and recovery makes it what it was.

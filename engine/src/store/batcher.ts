@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { endAtPace } from '../run/end-at-pace.ts';
 import { createHeavyTurns, type Turns } from './heavy-turns.ts';
+import type { Patience } from './lock-timeout.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
@@ -15,9 +16,6 @@ export interface Batcher<T, R> {
   /** Resolves when nothing waits and nothing is in flight. */
   drain(): Promise<void>;
 }
-
-/** For what somebody else has locked: heavy commits wait, those that are made once more after they were held up hardly. */
-type Patience = 'endless' | 'usual' | 'short';
 
 export interface BatcherOptions<T, R> {
   maxBatch: number;

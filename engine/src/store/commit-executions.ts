@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { ExecutionCommit, StepRow } from '../workflows/run/execution-rows.ts';
 import type { Sql, Transaction } from './database.ts';
+import { setLockTimeout } from './lock-timeout.ts';
 import { rowsOf } from './rows-of.ts';
 
 /**
@@ -19,6 +20,20 @@ export async function commitExecutions(
   const rows =
     ended.length === 0 ? await storeSteps(sql, commits, going) : await storeAndEnd(sql, commits, going, ended);
   return new Set(rows.map(({ id }) => id));
+}
+
+/** The same in a transaction that waits no longer than this for what another one has locked: see wasHeldUp. */
+export async function commitExecutionsWithin(
+  sql: Sql,
+  commits: readonly ExecutionCommit[],
+  maxLockMs: number | undefined,
+): Promise<Set<string>> {
+  if (maxLockMs === undefined) return commitExecutions(sql, commits);
+  return sql.begin(async (tx) => {
+    // Sent together.
+    const [, ours] = await Promise.all([setLockTimeout(tx, maxLockMs), commitExecutions(tx, commits)]);
+    return ours;
+  });
 }
 
 interface Leases {

@@ -43,13 +43,19 @@ const DELETE_BATCH = 2_000;
 /**
  * Deletes what waits for a source that is about to be deleted, in short transactions: together with the deletion, hundreds of thousands
  * would keep commits and ticks of everybody waiting. What comes meanwhile, and what runs, the deletion finds. Only once nothing but
- * the deletion is left to do, as it cannot be taken back. Ends early where the lease was lost.
+ * the deletion is left to do, as it cannot be taken back. Ends early where the lease was lost. `inTurn`: of each transaction, where several of
+ * an account may be deleted at a time, and together would have all of the node's connections.
  */
-export async function deleteWaitingInvocations(sql: Sql, lease: ChangeLease): Promise<void> {
-  await endTimers(sql, lease);
+export async function deleteWaitingInvocations(
+  sql: Sql,
+  lease: ChangeLease,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+): Promise<void> {
+  await inTurn(() => endTimers(sql, lease));
   for (let after: string | undefined = ''; after !== undefined; ) {
     const begunMs = performance.now();
-    after = await deleteSome(sql, lease, after);
+    const last: string = after;
+    after = await inTurn(() => deleteSome(sql, lease, last));
     if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
   }
 }

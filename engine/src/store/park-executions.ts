@@ -4,6 +4,7 @@ import type { ExecutionCommit, ExecutionWait } from '../workflows/run/execution-
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import { commitExecutions } from './commit-executions.ts';
 import type { Sql, Transaction } from './database.ts';
+import { setLockTimeout } from './lock-timeout.ts';
 import { rowsOf } from './rows-of.ts';
 
 /** The lease of an execution that waits: no node's. */
@@ -16,15 +17,17 @@ interface Waiting {
 
 /**
  * Steps after which executions wait, in one transaction: their rows, what they wait for, and the job that wakes them. Answers
- * the ids of those that were written; the others have lost their lease.
+ * the ids of those that were written; the others have lost their lease. `maxLockMs`: see setLockTimeout.
  */
 export async function parkExecutions(
   sql: Sql,
   commits: readonly ExecutionCommit[],
   { priorityAt }: JobCrowds,
+  maxLockMs?: number,
 ): Promise<Set<string>> {
   return sql.begin(async (tx) => {
-    const ours = await commitExecutions(tx, commits);
+    // Sent together.
+    const [, ours] = await Promise.all([setLockTimeout(tx, maxLockMs), commitExecutions(tx, commits)]);
     const waiting = commits.flatMap((commit) =>
       commit.wait === undefined || !ours.has(commit.key.id) ? [] : [{ commit, wait: commit.wait }],
     );

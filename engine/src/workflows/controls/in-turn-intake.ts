@@ -27,6 +27,8 @@ export interface InTurnIntake {
   accept(route: EndpointRoute, event: string): Promise<Accepted>;
   /** Resolves once it is durable; rejects where the workflow's queue is full. */
   queue(turn: NewTurn): Promise<void>;
+  /** See Ingest.endWaits. */
+  endWaits(): void;
 }
 
 const MAX_BATCH = 256;
@@ -78,7 +80,7 @@ export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
     return { invocationId: id, response };
   }
 
-  return { accept, queue };
+  return { accept, queue, endWaits: clients.stop };
 }
 
 function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {

@@ -8,7 +8,7 @@ export interface WaitingClients {
   take(executionId: string): ((response: RunResponse) => void) | undefined;
   /** Of one tenant. */
   count(accountId: string): number;
-  /** Tells all of them. */
+  /** Tells all of them, and whoever comes later. Idempotent. */
   stop(): void;
 }
 
@@ -25,9 +25,12 @@ interface Waiting {
   resolve: (response: RunResponse) => void;
 }
 
+const STOPPED = 'This node stops; the request is kept and runs later';
+
 export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOptions): WaitingClients {
   const waiting = new Map<string, Waiting>();
   const counts = new Map<string, number>();
+  let isStopped = false;
 
   function remove(executionId: string): Waiting | undefined {
     const found = waiting.get(executionId);
@@ -46,6 +49,7 @@ export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOption
 
   return {
     expect(executionId, accountId) {
+      if (isStopped) return Promise.resolve({ ok: false, message: STOPPED });
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
           tell(
@@ -61,10 +65,9 @@ export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOption
     take: (executionId) => remove(executionId)?.resolve,
     count: (accountId) => counts.get(accountId) ?? 0,
     stop() {
+      isStopped = true;
       // A map may be changed while it is gone through.
-      for (const executionId of waiting.keys()) {
-        tell(executionId, 'This node stops; the request is kept and runs later');
-      }
+      for (const executionId of waiting.keys()) tell(executionId, STOPPED);
     },
   };
 }

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobCrowds } from '../../jobs/job-crowds.ts';
 import type { Log } from '../../log.ts';
 import { createBatcher } from '../../store/batcher.ts';
-import { comesAgain } from '../../store/comes-again.ts';
-import { commitExecutions } from '../../store/commit-executions.ts';
+import { comesAgain, wasHeldUp } from '../../store/comes-again.ts';
+import { commitExecutionsWithin } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
+import { MAX_LOCK_MS } from '../../store/lock-timeout.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
 import { inTime } from '../../store/renewed-client.ts';
 import { charsOf, type ExecutionCommit } from './execution-rows.ts';
@@ -39,13 +40,17 @@ const COMMITS_PER_MS = 16;
 const MAX_TRIES = 9;
 const FIRST_PAUSE_MS = 100;
 
+/** Answers the ids of what was written. `maxLockMs`: see setLockTimeout. */
+type Write = (sql: Sql, commits: readonly ExecutionCommit[], maxLockMs: number | undefined) => Promise<Set<string>>;
+
 /** Group commit of all executions of the node. */
 export function createExecutionCommitter({ sql, history, log }: ExecutionCommitterOptions): ExecutionCommitter {
-  const batcherOf = (write: (sql: Sql, commits: readonly ExecutionCommit[]) => Promise<Set<string>>) =>
+  const batcherOf = (write: Write) =>
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
       minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
       isItemsFault: comesAgain,
+      isHeldUp: wasHeldUp,
       share: {
         tenantOf: ({ key }) => key.accountId,
         weightOf: charsOf,
@@ -53,15 +58,15 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
         maxTenantWeight: MAX_TENANT_CHARS,
         charsOf,
       },
-      async commit(commits) {
-        const ours = await inTime(sql, write(sql, commits));
+      async commit(commits, patience) {
+        const ours = await inTime(sql, write(sql, commits, MAX_LOCK_MS[patience]));
         for (const one of commits) if (ours.has(one.key.id)) history.add(one.key.accountId, executionBytes(one));
         return commits.map(({ key }) => ours.has(key.id));
       },
     });
-  const steps = batcherOf(commitExecutions);
+  const steps = batcherOf(commitExecutionsWithin);
   const crowds = createJobCrowds();
-  const waits = batcherOf((db, commits) => parkExecutions(db, commits, crowds));
+  const waits = batcherOf((db, commits, maxLockMs) => parkExecutions(db, commits, crowds, maxLockMs));
 
   /** Tried again, one that went through unseen writes the same, or finds its lease ended by itself. */
   async function withRetries(write: () => Promise<boolean>, execution: string): Promise<boolean> {
