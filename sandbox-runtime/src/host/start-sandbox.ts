@@ -82,11 +82,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   ]);
   const { level, message } = summarizeLayers(confinement.layers);
   log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });
-  const bounds = {
-    maxQueuedPerTenant: options.maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
-    maxLoadWaitMs: options.maxLoadWaitMs ?? LIMITS.maxLoadWaitMs,
-  };
-  const loads = createLoadTurns(bounds);
+  const loads = createLoadTurns(boundsOf(options));
   const pool = new ProcessPool({
     process: {
       guest: { code: guestCode, snapshot: undefined },
@@ -109,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     recycleAfterMs: options.recycleAfterMs ?? 3_600_000,
     idleMs: options.idleMs ?? 300_000,
     maxAloneWaitMs: options.maxAloneWaitMs ?? LIMITS.maxAloneWaitMs,
-    ...bounds,
+    ...boundsOf(options),
   });
   const stop = async (): Promise<void> => {
     loads.stop();
@@ -129,6 +125,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     stats: () => pool.stats(),
     layers: () => confinement.layers,
     stop,
+  };
+}
+
+function boundsOf({ maxQueuedPerTenant, maxLoadWaitMs }: SandboxOptions) {
+  return {
+    maxQueuedPerTenant: maxQueuedPerTenant ?? LIMITS.maxQueuedRunsPerTenant,
+    maxLoadWaitMs: maxLoadWaitMs ?? LIMITS.maxLoadWaitMs,
   };
 }
 
