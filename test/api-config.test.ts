@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SANDBOX_LAYERS } from '../engine/src/index.ts';
 import { readConfig } from '../api/src/config.ts';
 import { printWelcome } from '../api/src/print-welcome.ts';
 
@@ -178,6 +179,19 @@ test.each(['app.example.com', 'https://a.example/path', 'javascript:x', '*', 'ht
 
 test.each(['0', '-1', '1.5', 'x', '65536'])('PORT=%s is refused', (port) => {
   expect(problemsOf({ PORT: port })).toHaveLength(1);
+});
+
+test('layers that are required are known ones, each once, or all', () => {
+  const layersOf = (text: string) => {
+    const outcome = readConfig({ HEADWATER_SANDBOX_REQUIRE: text }, []);
+    return outcome.ok ? outcome.config.sandbox.requiredLayers : outcome.problems;
+  };
+  expect(layersOf('syscalls, network,network')).toEqual(['network', 'syscalls']);
+  expect(layersOf('network,all')).toEqual([...SANDBOX_LAYERS]);
+  expect(layersOf('network,nets')).toEqual([
+    expect.stringMatching(/^HEADWATER_SANDBOX_REQUIRE has "nets", which is neither all nor one of network, user, /),
+  ]);
+  expect(layersOf('')).toBeUndefined();
 });
 
 test('DNS servers are addresses, and each that is none is named', () => {

@@ -62,6 +62,19 @@ test('the first start prints a key that works, the second none', async () => {
   expect(second.output()).not.toContain('hw_');
 });
 
+test('without a layer that it is to have, a node does not start, and says which and why', async () => {
+  const process = startMain({
+    PORT: String(await freePort()),
+    HEADWATER_SANDBOX_CGROUP: '/nowhere',
+    HEADWATER_SANDBOX_REQUIRE: 'memory',
+  });
+  expect(await process.exited).toEqual({ code: 1, signal: null });
+  expect(process.output()).toMatch(
+    /^Headwater cannot start: HEADWATER_SANDBOX_REQUIRE names layers .* do not have here: memory \(.+\)\. .*docs\/security\.md$/m,
+  );
+  expect(process.output()).not.toContain('headwater is up');
+});
+
 test('a port that is taken is said in a sentence, and the process ends with code 1', async () => {
   const holder: Server = createServer();
   await new Promise<void>((resolve) => void holder.listen(0, '127.0.0.1', resolve));

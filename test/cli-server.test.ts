@@ -124,6 +124,15 @@ describe('hw server doctor', () => {
     expect((await examine({ PORT: String(await freePort()) })).check('port')).toMatchObject({ status: 'ok' });
   });
 
+  test('fails for a layer that is missing and required', async () => {
+    const env = { HEADWATER_SANDBOX_CGROUP: '/nowhere', HEADWATER_SANDBOX_REQUIRE: 'memory' };
+    const { code, check } = await examine(env);
+    expect([code, check('sandbox memory')]).toEqual([
+      1,
+      expect.objectContaining({ status: 'fail', detail: expect.stringMatching(/HEADWATER_SANDBOX_REQUIRE names it$/) }),
+    ]);
+  });
+
   test('says every problem of the configuration, a line each', async () => {
     const env = { PORT: 'x', HEADWATER_EGRESS_ALLOW: 'everything' };
     const { code, stdout, stderr } = await user.hw(['server', 'doctor'], { env });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { parseDnsServer } from '@headwater/engine';
+import { parseDnsServer, SANDBOX_LAYERS, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, findLimitProblems, keepKnownLimits } from '@headwater/shared';
 
 /* What the values of environment variables may be. */
@@ -35,6 +35,21 @@ export function parseDnsServers(text: string, context: z.RefinementCtx): string[
     context.addIssue({ code: 'custom', message: `has "${server}", which is not ${form}` });
   }
   return servers;
+}
+
+const ALL_LAYERS = 'all';
+
+/** Layers of sandbox processes, or `all` of them. */
+export function parseLayers(text: string, context: z.RefinementCtx): SandboxLayer['layer'][] {
+  const names = splitList(text);
+  const isLayer = (name: string) => SANDBOX_LAYERS.some((layer) => layer === name);
+  for (const name of names.filter((one) => one !== ALL_LAYERS && !isLayer(one))) {
+    context.addIssue({
+      code: 'custom',
+      message: `has "${name}", which is neither all nor one of ${SANDBOX_LAYERS.join(', ')}`,
+    });
+  }
+  return SANDBOX_LAYERS.filter((layer) => names.includes(ALL_LAYERS) || names.includes(layer));
 }
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?$/i;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { ENCRYPTION_KEY_FORM, isEncryptionKey } from '@headwater/engine';
+import { ENCRYPTION_KEY_FORM, isEncryptionKey, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
 import {
   isBaseUrl,
@@ -17,6 +17,7 @@ import {
   MAX_RETRIES,
   MAX_RETRY_SECONDS,
   parseDnsServers,
+  parseLayers,
   parseLimits,
   splitList,
 } from './config-values.ts';
@@ -57,7 +58,12 @@ export interface Config {
   /** The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password. */
   mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes. */
-  sandbox: { maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
+  sandbox: {
+    maxProcesses?: number;
+    maxRssMb?: number;
+    controlGroup?: string;
+    requiredLayers?: SandboxLayer['layer'][];
+  };
   /** Of one busy account, for each processor; default LIMITS.busyRequestsPerSecond. */
   busyRequestsPerSecond?: number;
   /** Pauses between delivery attempts. */
@@ -153,6 +159,7 @@ const schema = z.object({
     .string()
     .regex(/^\/[^\0]*$/, 'must be the absolute path of a control group folder')
     .optional(),
+  HEADWATER_SANDBOX_REQUIRE: z.string().transform(parseLayers).optional(),
   HEADWATER_SMTP_URL: z
     .string()
     .refine(isSmtpUrl, 'must be smtp://host:port or smtps://host:port, with user:password@ before the host if needed')
@@ -226,11 +233,12 @@ function toConfig(env: z.output<typeof schema>, role: Role): Config {
 
 function sandboxOf(env: z.output<typeof schema>): Config['sandbox'] {
   const { HEADWATER_SANDBOX_PROCESSES: maxProcesses, HEADWATER_SANDBOX_MEMORY_MB: maxRssMb } = env;
-  const { HEADWATER_SANDBOX_CGROUP: controlGroup } = env;
+  const { HEADWATER_SANDBOX_CGROUP: controlGroup, HEADWATER_SANDBOX_REQUIRE: requiredLayers } = env;
   return {
     ...(maxProcesses === undefined ? {} : { maxProcesses }),
     ...(maxRssMb === undefined ? {} : { maxRssMb }),
     ...(controlGroup === undefined ? {} : { controlGroup }),
+    ...(requiredLayers === undefined ? {} : { requiredLayers }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SandboxLayer } from '@headwater/sandbox-runtime';
 import type { AccountLimits } from '@headwater/shared';
 import type { Log } from './log.ts';
 
@@ -42,7 +43,13 @@ export interface EngineOptions {
   /** The mail server of `$.send.email`. Absent: no e-mail is sent. */
   mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes, as in SandboxOptions. */
-  sandbox?: { blankProcesses?: number; maxProcesses?: number; maxRssMb?: number; controlGroup?: string };
+  sandbox?: {
+    blankProcesses?: number;
+    maxProcesses?: number;
+    maxRssMb?: number;
+    controlGroup?: string;
+    requiredLayers?: SandboxLayer['layer'][];
+  };
   /** Limits of accounts for which nothing else is set. Default: those of ACCOUNT_LIMITS. */
   limitDefaults?: Partial<AccountLimits>;
   log: Log;

@@ -83,3 +83,4 @@ export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { isDatabaseAway } from './store/lost-connection.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';
+export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';

@@ -31,3 +31,4 @@ export type {
   StepHost,
   StepInput,
 } from './sandbox.ts';
+export { SANDBOX_LAYERS } from './sandbox.ts';

@@ -210,22 +210,23 @@ export type RunOutcome =
   | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
 
-/**
- * One of the things that the operating system does around each sandbox process: `note` says what, or, where it is not active,
- * why. docs/security.md says what each stops.
- */
+/** What the operating system does around each sandbox process. docs/security.md says what each stops. */
+export const SANDBOX_LAYERS = [
+  'network',
+  'user',
+  'privileges',
+  'syscalls',
+  'parent',
+  'files',
+  'threads',
+  'memory',
+  'watch',
+  'priority',
+] as const;
+
+/** One of those: `note` says what it does, or, where it is not active, why. */
 export interface SandboxLayer {
-  layer:
-    | 'network'
-    | 'user'
-    | 'privileges'
-    | 'syscalls'
-    | 'parent'
-    | 'files'
-    | 'threads'
-    | 'memory'
-    | 'watch'
-    | 'priority';
+  layer: (typeof SANDBOX_LAYERS)[number];
   active: boolean;
   note: string;
 }

@@ -17,13 +17,17 @@ const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
 };
 
 /** Boots a sandbox process, and says what the system does around it. */
-export async function checkSandbox({ sandbox: options = {} }: DoctorOptions): Promise<DoctorCheck[]> {
+export async function checkSandbox({
+  sandbox: { requiredLayers = [], ...options } = {},
+}: DoctorOptions): Promise<DoctorCheck[]> {
   try {
     const sandbox = await startSandbox({ ...options, blankProcesses: 1 });
     try {
       return [
         ok('sandbox', 'processes start'),
-        ...sandbox.layers().map((layer) => checkLayer('sandbox', layer, COSTS[layer.layer])),
+        ...sandbox
+          .layers()
+          .map((layer) => checkLayer('sandbox', layer, COSTS[layer.layer], requiredLayers.includes(layer.layer))),
       ];
     } finally {
       await sandbox.stop();

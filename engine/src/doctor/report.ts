@@ -47,8 +47,12 @@ export function checkLayer(
   kind: 'sandbox' | 'builder',
   { layer, active, note }: { layer: string; active: boolean; note: string },
   costs: string,
+  isRequired = false,
 ): DoctorCheck {
-  return active ? ok(`${kind} ${layer}`, note) : warn(`${kind} ${layer}`, note, costs);
+  if (active) return ok(`${kind} ${layer}`, note);
+  return isRequired
+    ? fail(`${kind} ${layer}`, `${note}; HEADWATER_SANDBOX_REQUIRE names it`, costs)
+    : warn(`${kind} ${layer}`, note, costs);
 }
 
 export function messageOf(error: unknown): string {
