@@ -192,6 +192,7 @@ test('layers that are required are known ones, each once, or all', () => {
     expect.stringMatching(/^HEADWATER_SANDBOX_REQUIRE has "nets", which is neither all nor one of network, user, /),
   ]);
   expect(layersOf('')).toBeUndefined();
+  expect(layersOf(',')).toEqual(['HEADWATER_SANDBOX_REQUIRE must name a layer']);
 });
 
 test('DNS servers are addresses, and each that is none is named', () => {

@@ -62,17 +62,22 @@ test('the first start prints a key that works, the second none', async () => {
   expect(second.output()).not.toContain('hw_');
 });
 
-test('without a layer that it is to have, a node does not start, and says which and why', async () => {
+test('without a layer that it is to have, a node does not start, says which and why, and has touched no database', async () => {
+  const { sql } = database.db;
+  await sql.unsafe('drop schema public cascade; create schema public');
   const process = startMain({
     PORT: String(await freePort()),
     HEADWATER_SANDBOX_CGROUP: '/nowhere',
-    HEADWATER_SANDBOX_REQUIRE: 'memory',
+    HEADWATER_SANDBOX_REQUIRE: 'all',
   });
-  expect(await process.exited).toEqual({ code: 1, signal: null });
+  expect(await Promise.race([process.exited, process.untilOutput(/headwater is up/)])).toEqual({
+    code: 1,
+    signal: null,
+  });
+  expect(await sql`select from pg_tables where schemaname = 'public'`).toHaveLength(0);
   expect(process.output()).toMatch(
-    /^Headwater cannot start: HEADWATER_SANDBOX_REQUIRE names layers .* do not have here: memory \(.+\)\. .*docs\/security\.md$/m,
+    /^Headwater cannot start: HEADWATER_SANDBOX_REQUIRE names layers .* do not have here: .*memory \(.+\)\. .*docs\/security\.md$/m,
   );
-  expect(process.output()).not.toContain('headwater is up');
 });
 
 test('a port that is taken is said in a sentence, and the process ends with code 1', async () => {
@@ -82,6 +87,14 @@ test('a port that is taken is said in a sentence, and the process ends with code
   const process = startMain({ PORT: String(port) });
   expect(await process.exited).toEqual({ code: 1, signal: null });
   expect(process.output()).toMatch(/^Headwater cannot start: .*EADDRINUSE/m);
+  // The next start would make none.
+  const [, key = ''] = /API key +(hw_\w+)/.exec(process.output()) ?? [];
+  const next = startMain({ PORT: String(await freePort()) });
+  await next.untilOutput(/headwater is up/);
+  expect(next.output()).not.toContain('hw_');
+  const url = /"url":"([^"]+)"/.exec(next.output())?.[1];
+  const me = await fetch(`${url}/v1/users/me`, { headers: { authorization: `Bearer ${key}` } });
+  expect(me.status).toBe(200);
   await new Promise((resolve) => holder.close(resolve));
 });
 

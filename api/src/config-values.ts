@@ -43,6 +43,7 @@ const ALL_LAYERS = 'all';
 export function parseLayers(text: string, context: z.RefinementCtx): SandboxLayer['layer'][] {
   const names = splitList(text);
   const isLayer = (name: string) => SANDBOX_LAYERS.some((layer) => layer === name);
+  if (names.length === 0) context.addIssue({ code: 'custom', message: 'must name a layer' });
   for (const name of names.filter((one) => one !== ALL_LAYERS && !isLayer(one))) {
     context.addIssue({
       code: 'custom',

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { letHeapGrow } from './let-heap-grow.ts';
-import { printWelcome } from './print-welcome.ts';
+import { printKey, printWelcome } from './print-welcome.ts';
 import { createProcessLog } from './process-log.ts';
 import { raisePriority } from './raise-priority.ts';
 import { type RunningNode, startNode } from './start-node.ts';
@@ -21,11 +21,15 @@ function run(config: Config, log: Logger): void {
   process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
   raisePriority();
   letHeapGrow();
-  const starting = startNode(config, log);
+  let madeKey: string | undefined;
+  const starting = startNode(config, log, ({ apiKey }) => (madeKey = apiKey));
   stopOnSignal(starting, log);
   starting.then(
     (node) => announce(config, node, log),
-    (cause: unknown) => failToStart(cause, log),
+    (cause: unknown) => {
+      if (madeKey !== undefined) printKey(madeKey, (text) => void process.stdout.write(text));
+      failToStart(cause, log);
+    },
   );
 }
 

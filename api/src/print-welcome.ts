@@ -41,3 +41,8 @@ curl ${publicUrl}/v1/sources/<id>/event_summaries -H "Authorization: Bearer ${ke
 
 `);
 }
+
+/** Of a first start that failed after the key was made: the next one makes none. */
+export function printKey(apiKey: string, write: (text: string) => void): void {
+  write(`\n  API key  ${apiKey}   (made before the start failed, and shown this once)\n\n`);
+}

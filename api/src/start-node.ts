@@ -22,13 +22,14 @@ export interface RunningNode {
 /** What is left of the shutdown's time is the engine's, whose runs in flight may be what the requests wait for. */
 const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.6;
 
-/** Starts what the role says. Rejects with what is wrong; then nothing is left running. */
-export async function startNode(config: Config, log: Logger): Promise<RunningNode> {
-  const { engine, firstAccount } = await startEngine({
-    ...config,
-    log,
-    listeningPorts: () => (servesHttp(config) ? [config.port] : []),
-  });
+/** Starts what the role says. Rejects with what is wrong; then nothing is left running. `onAccount`: as for startEngine. */
+export async function startNode(
+  config: Config,
+  log: Logger,
+  onAccount?: (account: StartedEngine['firstAccount']) => void,
+): Promise<RunningNode> {
+  const listeningPorts = () => (servesHttp(config) ? [config.port] : []);
+  const { engine, firstAccount } = await startEngine({ ...config, log, listeningPorts }, onAccount);
   const state = { stopping: false };
   const server = await serve(config, engine, log, () => state.stopping).catch(async (cause: unknown) => {
     await engine.stop();

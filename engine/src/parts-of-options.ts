@@ -4,6 +4,7 @@ import {
   createBuilder,
   type FetchRequest,
   type ProcessStarter,
+  requireLayers,
   type SandboxOptions,
 } from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
@@ -70,6 +71,11 @@ export function sandboxOptionsOf(options: EngineOptions, starter: ProcessStarter
     ...options.sandbox,
     log: (level, message, fields) => options.log[level](fields, message),
   };
+}
+
+/** Throws where the system lacks what the operator requires of it. */
+export function requireLayersOf({ sandbox: { requiredLayers = [], controlGroup } = {}, log }: EngineOptions) {
+  return requireLayers(requiredLayers, { controlGroup, log: (level, message, fields) => log[level](fields, message) });
 }
 
 export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): LimitsCache {

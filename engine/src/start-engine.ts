@@ -6,6 +6,7 @@ import { prepareDatabase } from './database/prepare-database.ts';
 import { assembleEngine } from './engine.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { checkKeys } from './secrets/check-keys.ts';
+import { requireLayersOf } from './parts-of-options.ts';
 import { loadMasterKeys } from './secrets/master-key.ts';
 import { createSealer } from './secrets/seal.ts';
 import { openDatabase } from './store/database.ts';
@@ -18,9 +19,17 @@ export interface StartedEngine {
   firstAccount: FirstAccount;
 }
 
-/** Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then nothing is left running. */
-export async function startEngine(options: EngineOptions): Promise<StartedEngine> {
+/**
+ * Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then nothing is left running. `onAccount`: told
+ * of the first account when it is there, also where what follows fails.
+ */
+export async function startEngine(
+  options: EngineOptions,
+  onAccount: (account: FirstAccount) => void = () => undefined,
+): Promise<StartedEngine> {
   const { log, dataDir, databaseUrl, encryptionKey, oldEncryptionKeys, apiKey } = options;
+  // Before a database is touched.
+  await requireLayersOf(options);
   const prepared = await prepareDatabase({ dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) });
   const undo: (() => Promise<void>)[] = [() => prepared.stop()];
   try {
@@ -45,6 +54,7 @@ export async function startEngine(options: EngineOptions): Promise<StartedEngine
     if (prepared.embedded && (await releaseAllNodes(db.sql)).nodes.length > 0) await requeueWaiting(db.sql, 0);
     await seedApps(db.sql, starterCatalogue());
     const firstAccount = await ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey });
+    onAccount(firstAccount);
     const engine = await assembleEngine(options, {
       db,
       beatSql: beats.sql,

@@ -7,6 +7,7 @@ export type { MissingFile } from './build/list-missing-files.ts';
 export { readTar, TarError } from './build/read-tar.ts';
 export { limitFault } from './protocol/exceeded-limit.ts';
 export type { BuildLayer } from './host/layers/build-prefix.ts';
+export { requireLayers } from './host/layers/require-layers.ts';
 export { startSandbox, type SandboxOptions } from './host/start-sandbox.ts';
 export { createStarter, type ProcessStarter } from './host/starter/starter.ts';
 export type {

@@ -12,12 +12,10 @@ import type {
   RunOutcome,
   RunRequest,
   Sandbox,
-  SandboxLayer,
 } from '../sandbox.ts';
 import { DescribeClient, type LoadOutcome } from './describe-client.ts';
 import { findConfinement } from './layers/confinement.ts';
 import { summarizeLayers } from './layers/describe-layers.ts';
-import { requireLayers } from './layers/require-layers.ts';
 import { createLoadTurns, type LoadTurns } from './load-turns.ts';
 import { ProcessPool } from './process-pool.ts';
 import { createStackMaps, type MapStack } from './map-stack.ts';
@@ -59,8 +57,6 @@ export interface SandboxOptions {
    * the top of a hierarchy itself, as in some containers, that one.
    */
   controlGroup?: string | undefined;
-  /** Layers of the operating system without which it does not start. Default: none. */
-  requiredLayers?: readonly SandboxLayer['layer'][];
 }
 
 const DESCRIBE_LIMITS = {
@@ -117,7 +113,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (options.starter === undefined) await starter.stop();
   };
   try {
-    requireLayers(confinement.layers, options.requiredLayers ?? []);
     await pool.start();
   } catch (error) {
     await stop();
