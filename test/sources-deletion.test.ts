@@ -55,7 +55,10 @@ test('what waits for a deleted source is deleted in short transactions, and noth
     const { id: sourceId } = await hw.deploy(`export default { name: 'Busy', version: '1', run() {} };`);
     await insertWaiting(hw.sql, { accountId: hw.accountId, sourceId }, MANY);
     expect((await hw.api('DELETE', `/sources/${sourceId}`)).status).toBe(204);
-    expect(await ofNode.rows()).toEqual([DELETE_BATCH, DELETE_BATCH, 500]);
+    // The node may have found some of them by then, and run them.
+    const rows = await ofNode.rows();
+    expect(rows.reduce((sum, count) => sum + count, 0)).toBe(MANY);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(DELETE_BATCH);
     expect(await left(hw.sql, sourceId)).toBe(0);
   } finally {
     await hw.stop();
