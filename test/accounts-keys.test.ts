@@ -1,18 +1,14 @@
 import { accountLimits, newId } from '@headwater/shared';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { ensureFirstAccount } from '../engine/src/accounts/ensure-first-account.ts';
 import { createKeyCache } from '../engine/src/accounts/key-cache.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import type { Principal } from '../engine/src/contract.ts';
 import { roomWith } from './support/account-room.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 beforeEach(async () => {
   await database.db.sql`truncate accounts cascade`;
 });

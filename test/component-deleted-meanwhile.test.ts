@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accountLimits } from '@headwater/shared';
 import { createComponent, type NewComponent } from '../engine/src/store/create-component.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { insertAccount } from './support/source-rows.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+import { insertAccount } from './support/source-rows.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
+
+const database = databaseOfTests();
 
 test('a component that is deleted as it is saved is a conflict that says so', async () => {
   const { db } = database;

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 
 it('jobs are added in the order of their keys, in which no two transactions wait for each other', async () => {
   const { sql } = database.db;

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addConnectedAccount } from '../engine/src/connected-accounts/add-connected-account.ts';
 import { createDataStoreCalls } from '../engine/src/data-stores/run-calls.ts';
 import { createOpenStreams } from '../engine/src/streams/open-streams.ts';
 import { accountLimits, LIMITS, newId } from '../shared/src/index.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
 import { insertAccount } from './support/source-rows.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
 // Limits of the platform whose refusals are out of reach of a test over HTTP: each says its name, its value and what was used.
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 
 test('one connected account too many', async () => {
   const { sql } = database.db;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createRetention, pauseAfter } from '../engine/src/nodes/retention.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
 import { insertAccount, insertSource } from './support/source-rows.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
 const options = { defaultDays: 30, defaultVersions: 20, nowMs: Date.now };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 beforeEach(async () => {
   await sql()`delete from events`;
   await sql()`delete from accounts`;

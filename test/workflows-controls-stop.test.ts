@@ -1,17 +1,14 @@
 import { LIMITS } from '@headwater/shared';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { expect, it } from 'vitest';
+
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
 import { post, startServer } from './support/server.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
 /* Nodes that stop while clients wait for the answers of executions that have not come to their turn. */
 
-let test: TestDatabase;
-beforeAll(async () => {
-  test = await createTestDatabase();
-});
-afterAll(() => test.drop());
+const test = databaseOfTests();
 
 const CLIENTS = 100;
 const STEP_MS = 1_000;

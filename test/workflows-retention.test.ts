@@ -1,17 +1,14 @@
 import { newId } from '@headwater/shared';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRetention } from '../engine/src/nodes/retention.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
 import { insertAccount } from './support/source-rows.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const NOW_MS = Date.UTC(2026, 5, 1);
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 
 const sql = () => database.db.sql;
 

@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@headwater/shared';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOpenEnvironment } from '../engine/src/environment/open-environment.ts';
 import { fixedKeys } from '../engine/src/secrets/master-key.ts';
 import { rotateKeys } from '../engine/src/secrets/rotate-keys.ts';
 import { createSealer } from '../engine/src/secrets/seal.ts';
 import { openContext } from '../engine/src/workflows/run/sealed-context.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
 import { insertAccount } from './support/source-rows.ts';
+import { databaseOfTests } from './support/database-of-tests.ts';
 
 const old = { id: 'oldoldoldold', key: randomBytes(32) };
 const young = { id: 'youngyoungyo', key: randomBytes(32) };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = databaseOfTests();
 
 test('secrets of all versions of workflows and environment variables come under the new key', async () => {
   const { sql } = database.db;

@@ -2,8 +2,8 @@
 export interface TenantTurns {
   /** Resolves with what ends the turn, to be called once; with undefined where `signal` fired before it came. */
   take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
-  /** Whether another is there whose turn comes next. */
-  isWaitedFor(tenantId: string): boolean;
+  /** How many wait for their turn. */
+  countWaiting(tenantId: string): number;
   /** Whether whoever asks next waits. */
   isFull(tenantId: string): boolean;
 }
@@ -24,7 +24,7 @@ export function createTenantTurns(maxUnderWay: number): TenantTurns {
   }
 
   return {
-    isWaitedFor: (tenantId) => (tenants.get(tenantId)?.waiting.size ?? 0) > 0,
+    countWaiting: (tenantId) => tenants.get(tenantId)?.waiting.size ?? 0,
     isFull: (tenantId) => (tenants.get(tenantId)?.underWay ?? 0) >= maxUnderWay,
     take(tenantId, signal) {
       if (signal.aborted) return Promise.resolve(undefined);

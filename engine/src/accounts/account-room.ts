@@ -30,7 +30,7 @@ export function createAccountRoom(limits: Pick<LimitsCache, 'get'>): AccountRoom
       } finally {
         const tookMs = performance.now() - begunMs;
         // Hundreds of requests of one account would follow each other without a pause.
-        if (tookMs > SHORT_MS && turns.isWaitedFor(accountId)) setTimeout(() => end?.(), restAfterMs(tookMs));
+        if (tookMs > SHORT_MS && turns.countWaiting(accountId) > 0) setTimeout(() => end?.(), restAfterMs(tookMs));
         else end?.();
       }
     },

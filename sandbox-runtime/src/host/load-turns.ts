@@ -31,31 +31,15 @@ const CHARS_PER_REST_MS = 64 * 1_024;
  */
 export function createLoadTurns({ maxQueuedPerTenant, maxLoadWaitMs }: LoadTurnsBounds): LoadTurns {
   const turns = createTenantTurns(1);
-  const waiting = new Map<string, number>();
   let isStopped = false;
 
-  function count(tenantId: string, change: number): void {
-    const now = (waiting.get(tenantId) ?? 0) + change;
-    if (now === 0) waiting.delete(tenantId);
-    else waiting.set(tenantId, now);
-  }
-
   async function take(tenantId: string): Promise<(() => void) | Refusal> {
-    const used = (waiting.get(tenantId) ?? 0) + (turns.isFull(tenantId) ? 1 : 0);
+    const used = turns.isFull(tenantId) ? turns.countWaiting(tenantId) + 1 : 0;
     if (used > maxQueuedPerTenant) return refusal({ name: 'maxQueuedRunsPerTenant', value: maxQueuedPerTenant, used });
     const askedAtMs = performance.now();
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), maxLoadWaitMs);
-    const isWaiting = used > 0;
-    if (isWaiting) count(tenantId, 1);
-    try {
-      const end = await turns.take(tenantId, patience.signal);
-      const waitedMs = Math.ceil(performance.now() - askedAtMs);
-      return end ?? refusal({ name: 'maxLoadWaitMs', value: maxLoadWaitMs, used: waitedMs });
-    } finally {
-      clearTimeout(timer);
-      if (isWaiting) count(tenantId, -1);
-    }
+    const end = await turns.take(tenantId, AbortSignal.timeout(maxLoadWaitMs));
+    const waitedMs = Math.ceil(performance.now() - askedAtMs);
+    return end ?? refusal({ name: 'maxLoadWaitMs', value: maxLoadWaitMs, used: waitedMs });
   }
 
   return {

@@ -51,7 +51,7 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   maxCfb8StreamBytes: wording('RESOURCE_LIMIT', 'A stream of a cipher in CFB8 mode has #', ' bytes'),
   maxQueuedRunsPerTenant: wording('RESOURCE_LIMIT', 'Too many runs of this account wait for the sandbox: #'),
   maxAloneWaitMs: wording('RESOURCE_LIMIT', 'The run is to be alone, and waited for a sandbox process for #', ' ms'),
-  maxLoadWaitMs: wording('RESOURCE_LIMIT', 'The component waited for a sandbox process to be loaded in for #', ' ms'),
+  maxLoadWaitMs: wording('RESOURCE_LIMIT', 'The component waited to be loaded for #', ' ms'),
   maxTimersPerRun: wording('RESOURCE_LIMIT', 'The run has # timers open'),
   maxFetchesInFlightPerRun: wording('RESOURCE_LIMIT', 'The run has # requests open'),
   maxFetchesPerRun: wording('RESOURCE_LIMIT', 'The run made # requests'),
