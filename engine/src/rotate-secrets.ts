@@ -1,11 +1,12 @@
 import { HeadwaterError } from '@headwater/shared';
 import { joinDatabase } from './database/join-database.ts';
 import type { Log } from './log.ts';
-import { checkKeys } from './secrets/check-keys.ts';
+import { checkSealedKeys, unknownKeys } from './secrets/check-keys.ts';
 import { addRandomKey, loadMasterKeys, type LoadedMasterKeys } from './secrets/master-key.ts';
 import { type RotationResult, rotateKeys } from './secrets/rotate-keys.ts';
 import { createSealer } from './secrets/seal.ts';
 import { openDatabase, type Sql } from './store/database.ts';
+import { claimEncryptionKey, readEncryptionKeys, replaceEncryptionKeys } from './store/encryption-keys.ts';
 import { readLiveNodes } from './store/read-live-nodes.ts';
 import { readSealedKeyUse, type SealedKeyUse } from './store/read-sealed-values.ts';
 
@@ -55,17 +56,33 @@ async function rotateIn(
   options: RotateSecretsOptions,
   { keys, file }: LoadedMasterKeys,
 ): Promise<RotatedSecrets> {
-  await checkKeys(sql, keys);
+  await checkSealedKeys(sql, keys);
+  await checkNobodyNeeds(sql, await unknownKeys(sql, keys));
   const before = await readSealedKeyUse(sql);
   if (file === undefined) await checkNodesSealWith(sql, keys.current().id);
   else {
     if (options.databaseUrl !== undefined) await checkOneNode(sql, file);
     // Something under another key: the run before was interrupted, and its new key is in the file already.
-    const isResumed = before.some(({ keyId }) => keyId !== keys.current().id);
+    const inUse = [...before.map(({ keyId }) => keyId), ...(await readEncryptionKeys(sql))];
+    const isResumed = inUse.some((keyId) => keyId !== keys.current().id);
     if (!isResumed) await addRandomKey(file);
+    // The running node seals with it from now on: one that starts meanwhile needs both.
+    await claimEncryptionKey(sql, keys.current().id, () => true);
   }
   const result = await rotateKeys({ ...options, sql, sealer: createSealer(keys) });
+  // Until then a node without the key from before must not start.
+  if (result.complete && result.unopened.length === 0) await replaceEncryptionKeys(sql, keys.current().id);
   return { ...result, before, keyId: keys.current().id, ...(file === undefined ? {} : { file }) };
+}
+
+/** A key that is lost is replaced where nothing needs it: nothing is sealed with it, and no node is there that would. */
+async function checkNobodyNeeds(sql: Sql, unknown: readonly string[]): Promise<void> {
+  if (unknown.length === 0 || (await readLiveNodes(sql, LIVE_MS)).length === 0) return;
+  throw new HeadwaterError(
+    'CONFLICT',
+    `Nodes of this database run with the encryption key ${unknown.join(', ')}, which is not here. Add it to ` +
+      'HEADWATER_ENCRYPTION_KEYS_OLD, or, if it is lost, stop the nodes, then run this again.',
+  );
 }
 
 async function checkNodesSealWith(sql: Sql, keyId: string): Promise<void> {

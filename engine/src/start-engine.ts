@@ -5,7 +5,7 @@ import { migrate } from './database/migrate.ts';
 import { prepareDatabase } from './database/prepare-database.ts';
 import { assembleEngine } from './engine.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { checkKeys } from './secrets/check-keys.ts';
+import { claimKey } from './secrets/check-keys.ts';
 import { requireLayersOf } from './parts-of-options.ts';
 import { loadMasterKeys } from './secrets/master-key.ts';
 import { createSealer } from './secrets/seal.ts';
@@ -34,12 +34,13 @@ export async function startEngine(
   const undo: (() => Promise<void>)[] = [() => prepared.stop()];
   try {
     await migrate({ url: prepared.url, log });
-    const { keys, file, warning } = await loadMasterKeys({
+    const loaded = await loadMasterKeys({
       dataDir,
       embedded: prepared.embedded,
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
       ...(oldEncryptionKeys === undefined ? {} : { oldEncryptionKeys }),
     });
+    const { keys, file, warning } = loaded;
     if (warning !== undefined) log.warn(warning);
     const db = openDatabase({
       url: prepared.url,
@@ -49,7 +50,7 @@ export async function startEngine(
     undo.push(() => db.close());
     const beats = openDatabase({ url: prepared.url, maxConnections: 1 });
     undo.push(() => beats.close());
-    await checkKeys(db.sql, keys);
+    await claimKey(db.sql, loaded);
     // An embedded database is this process's alone: whoever else is registered in it is gone.
     if (prepared.embedded && (await releaseAllNodes(db.sql)).nodes.length > 0) await requeueWaiting(db.sql, 0);
     await seedApps(db.sql, starterCatalogue());

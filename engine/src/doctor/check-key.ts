@@ -3,6 +3,7 @@ import path from 'node:path';
 import { checkKeys } from '../secrets/check-keys.ts';
 import { loadMasterKeys } from '../secrets/master-key.ts';
 import { openDatabase } from '../store/database.ts';
+import { readEncryptionKeys } from '../store/encryption-keys.ts';
 import { readSealedKeyUse } from '../store/read-sealed-values.ts';
 import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
 
@@ -56,17 +57,19 @@ export async function checkStoredKeys(options: DoctorOptions, url: string): Prom
   try {
     const used = await readSealedKeyUse(db.sql);
     const count = used.reduce((sum, use) => sum + use.count, 0);
-    if (count === 0) return ok(STORED, 'none yet');
+    const inUse = await readEncryptionKeys(db.sql);
+    const isUnused = count === 0 && inUse.length === 0;
     if (options.encryptionKey === undefined && !existsSync(keyFileOf(options))) {
+      if (isUnused) return ok(STORED, 'none yet');
       return fail(
         STORED,
-        `${count} secrets, and no key to open them`,
+        `${count} secrets, and no key to open them: the nodes of this database use ${inUse.join(', ') || 'another'}`,
         'Bring back the key that sealed them: nothing starts.',
       );
     }
-    const { keys } = await loadMasterKeys({ ...options, embedded: options.databaseUrl === undefined });
-    await checkKeys(db.sql, keys);
-    return ok(STORED, `${count}, and the keys to open them`);
+    await checkKeys(db.sql, await loadMasterKeys({ ...options, embedded: options.databaseUrl === undefined }));
+    if (isUnused) return ok(STORED, 'none yet');
+    return ok(STORED, `${count}, and the keys to open them; this key is that of the database's nodes`);
   } catch (error) {
     return fail(STORED, messageOf(error), 'Nothing starts with a key that does not open what is stored.');
   } finally {
