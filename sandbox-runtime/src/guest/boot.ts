@@ -18,6 +18,7 @@ import { applyFunction, defineGlobal, now, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
 import { GuestPerformance } from './performance.ts';
 import { completeBuffer, speedUpBuffer } from './node/buffer.ts';
+import { giveNames } from './node/give-names.ts';
 import { completeEvents } from './node/events.ts';
 import { completeStreams } from './node/stream.ts';
 import { makeProcess } from './process-object.ts';
@@ -104,6 +105,8 @@ function installGlobals({ bridge, runs, log, timers, fetches, calls, requests }:
     [BUILTIN_FUNCTION]: getBuiltin,
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
+  giveNames('console', console);
+  Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
 }
 
 function queueTask(guest: Guest, callback: unknown): void {

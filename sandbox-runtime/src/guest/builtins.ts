@@ -13,6 +13,7 @@ import { makeCrypto } from './node/crypto/crypto.ts';
 import { makeDiagnosticsChannel } from './node/diagnostics-channel.ts';
 import { codedError } from './node/errors.ts';
 import { EventEmitter } from 'events/';
+import { giveNames } from './node/give-names.ts';
 import { makeFs } from './node/fs/fs.ts';
 import { Volume } from './node/fs/volume.ts';
 import { makeHttp } from './node/http/http.ts';
@@ -47,8 +48,11 @@ export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
   const made = new Map<string, unknown>();
   const get = (given: string): unknown => {
     const name = given.startsWith('node:') ? given.slice(5) : given;
-    if (!made.has(name)) made.set(name, makeOne(name));
-    return made.get(name);
+    if (made.has(name)) return made.get(name);
+    const module = makeOne(name);
+    for (const [path, target] of ownFunctions(name, module as Module)) giveNames(path, target);
+    made.set(name, module);
+    return module;
   };
   const makers = { ...webModules(parts), ...makersOf(get) };
   const makeOne = (name: string): unknown => {
@@ -57,6 +61,36 @@ export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
     throw codedError('ERR_UNKNOWN_BUILTIN_MODULE', `No such built-in module: ${name}`);
   };
   return get;
+}
+
+/** What holds functions that are written here. Those of packages have Node's names already. */
+function ownFunctions(name: string, module: Module): [path: string, target: object][] {
+  switch (name) {
+    case 'assert':
+    case 'util':
+    case 'fs': {
+      const inner = { assert: 'strict', util: 'types', fs: 'promises' }[name];
+      return [
+        [name, module],
+        [`${name}.${inner}`, module[inner] as object],
+      ];
+    }
+    case 'console':
+    case 'crypto':
+    case 'dns':
+    case 'events':
+    case 'http':
+    case 'https':
+    case 'net':
+    case 'os':
+    case 'perf_hooks':
+    case 'stream/consumers':
+    case 'tty':
+    case 'zlib':
+      return [[name, module]];
+    default:
+      return [];
+  }
 }
 
 type MadeOverBridge = 'crypto' | 'zlib' | 'fs' | 'http' | 'https' | 'buffer' | 'timers' | 'process' | 'util';
@@ -118,8 +152,10 @@ function makersOf(get: (name: string) => unknown): Record<Exclude<AvailableName,
 }
 
 function makeUrl(): Module {
-  const { default: _, ...functions } = loadLegacyUrl();
-  return { ...functions, URL, URLSearchParams };
+  const { default: _, domainToASCII: toASCII, domainToUnicode: toUnicode, ...functions } = loadLegacyUrl();
+  const domainToASCII = (domain: string): string => (toASCII as (domain: string) => string)(domain);
+  const domainToUnicode = (domain: string): string => (toUnicode as (domain: string) => string)(domain);
+  return { ...functions, domainToASCII, domainToUnicode, URL, URLSearchParams };
 }
 
 const { get: getVolume, set: setVolume } = WeakMap.prototype;

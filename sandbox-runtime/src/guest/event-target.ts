@@ -1,4 +1,5 @@
 import { applyFunction, now, toText } from './intrinsics.ts';
+import { giveName } from './node/give-names.ts';
 import { asInterface, requireArguments, toDictionary } from './web-idl.ts';
 
 interface EventState {
@@ -274,7 +275,7 @@ export function defineHandler(
   whenSet: (target: GuestEventTarget) => void = () => undefined,
 ): void {
   const handlers = new WeakMap<GuestEventTarget, { handler: unknown }>();
-  Object.defineProperty(target.prototype, `on${name}`, {
+  const accessors = {
     get(this: GuestEventTarget): unknown {
       return handlers.get(this)?.handler ?? null;
     },
@@ -293,5 +294,8 @@ export function defineHandler(
     },
     enumerable: true,
     configurable: true,
-  });
+  };
+  giveName(accessors.get, `get on${name}`);
+  giveName(accessors.set, `set on${name}`);
+  Object.defineProperty(target.prototype, `on${name}`, accessors);
 }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'events/';
 import { NODE_FACTS } from './node/node-facts.ts';
 import { now } from './intrinsics.ts';
 import { codedError, notAvailable } from './node/errors.ts';
+import { giveName, giveNames } from './node/give-names.ts';
 import { Writable } from './node/stream.ts';
 
 const { versions: MODULE_VERSIONS, version: NODE_VERSION } = NODE_FACTS;
@@ -19,8 +20,9 @@ const RSS_BYTES = 64 * 1024 * 1024;
 export function makeProcess(parts: ProcessParts): Record<string, unknown> {
   const startedAtMs = now();
   const elapsedMs = (): number => now() - startedAtMs;
-  const process = Object.create(EventEmitter.prototype) as Record<string, unknown>;
-  EventEmitter.call(process as never);
+  // A class of this name, as Node has it.
+  const made = { process: class extends EventEmitter {} };
+  const process = new made.process() as unknown as Record<string, unknown>;
   Object.assign(process, {
     ...facts(),
     nextTick: (callback: unknown, ...args: unknown[]) => {
@@ -57,6 +59,7 @@ export function makeProcess(parts: ProcessParts): Record<string, unknown> {
       // oxlint-disable-next-line no-console -- the guest's console: the log of the run
       console.warn(warning instanceof Error ? String(warning) : `Warning: ${String(warning)}`),
   });
+  giveNames('process', process, ['nextTick', 'memoryUsage']);
   defineStreams(process);
   Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true });
   return process;
@@ -83,15 +86,16 @@ function facts(): Record<string, unknown> {
     release: { name: 'node' },
     // Packages with native addons look in it for the machine's C library.
     report: { getReport: () => ({ header: { glibcVersionRuntime: '2.36' }, sharedObjects: [] }) },
-    ref: NOTHING,
-    unref: NOTHING,
+    ref: () => undefined,
+    unref: () => undefined,
   };
 }
 
 function refuse(what: string, instead?: string) {
-  return (): never => {
+  const refused = (): never => {
     throw notAvailable(what, instead);
   };
+  return giveName(refused, what.slice(what.indexOf('.') + 1));
 }
 
 function makeHrtime(elapsedMs: () => number): unknown {

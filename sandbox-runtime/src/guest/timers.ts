@@ -36,6 +36,8 @@ class Timeout {
   }
 }
 
+class Immediate extends Timeout {}
+
 /** Timers of the runs. The clock is outside; a timer ends with its run. */
 export class GuestTimers {
   readonly #bridge: Bridge;
@@ -49,16 +51,15 @@ export class GuestTimers {
   }
 
   globals(): Record<string, (...args: never[]) => unknown> {
-    const clear = (timer?: unknown): void => this.clear(timer);
     return {
       setTimeout: (callback: unknown, delay?: unknown, ...args: unknown[]) =>
         this.#set(callback, delayOf(delay), args, false),
       setInterval: (callback: unknown, delay?: unknown, ...args: unknown[]) =>
         this.#set(callback, delayOf(delay), args, true),
       setImmediate: (callback: unknown, ...args: unknown[]) => this.#set(callback, AT_ONCE, args, false),
-      clearTimeout: clear,
-      clearInterval: clear,
-      clearImmediate: clear,
+      clearTimeout: (timer?: unknown) => this.clear(timer),
+      clearInterval: (timer?: unknown) => this.clear(timer),
+      clearImmediate: (timer?: unknown) => this.clear(timer),
     };
   }
 
@@ -67,14 +68,15 @@ export class GuestTimers {
     if (typeof callback !== 'function') throw new TypeError('The first argument of a timer must be a function');
     const id = this.#nextId++;
     const context = this.#runs.current();
-    if (context === undefined) return new Timeout(id);
+    const timer = delayMs === AT_ONCE ? new Immediate(id) : new Timeout(id);
+    if (context === undefined) return timer;
     const { maxTimersPerRun } = context.limits;
     if (context.timers >= maxTimersPerRun)
       throw limitError({ name: 'maxTimersPerRun', value: maxTimersPerRun, used: context.timers + 1 });
     context.timers += 1;
     this.#pending.set(id, { context, callback: callback as PendingTimer['callback'], args, delayMs, repeats });
     this.#bridge.post(POST.timerSet, context.run, id, delayMs);
-    return new Timeout(id);
+    return timer;
   }
 
   clear(timer: unknown): void {

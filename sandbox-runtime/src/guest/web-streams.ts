@@ -13,6 +13,7 @@ import {
   WritableStreamDefaultController,
   WritableStreamDefaultWriter,
 } from 'web-streams-polyfill';
+import { giveName } from './node/give-names.ts';
 
 /** The classes of the Streams standard, by the names of their globals. */
 export const STREAM_CLASSES = {
@@ -54,11 +55,11 @@ const IS_CLOSED = Symbol.for('nodejs.webstream.isClosedPromise');
 for (const { prototype } of [ReadableStream, WritableStream]) {
   Object.defineProperty(prototype, IS_CLOSED, {
     configurable: true,
-    get(this: StreamSlots) {
+    get: giveName(function isClosed(this: StreamSlots) {
       const closing = watchEnd(this);
       Object.defineProperty(this, IS_CLOSED, { value: closing });
       return closing;
-    },
+    }, `get [${IS_CLOSED.description}]`),
   });
 }
 

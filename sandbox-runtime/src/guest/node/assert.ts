@@ -1,5 +1,6 @@
 import { isDeepEqual } from './deep-equal.ts';
 import { codedError } from './errors.ts';
+import { giveName } from './give-names.ts';
 import { inspect } from './inspect.ts';
 
 interface Failure {
@@ -167,5 +168,7 @@ export function makeAssert(): Record<string, unknown> {
   const assert = (value: unknown, message?: unknown): void => ok(value, message);
   const strict = (value: unknown, message?: unknown): void => ok(value, message);
   Object.assign(strict, others, strictOnes, { equal, notEqual, deepEqual, notDeepEqual, strict });
+  giveName(assert, 'ok');
+  giveName(strict, 'strict');
   return Object.assign(assert, others, strictOnes, loose, { strict }) as unknown as Record<string, unknown>;
 }

@@ -1,4 +1,5 @@
 import { applyFunction } from '../intrinsics.ts';
+import { giveNames } from './give-names.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type Frame = ReadonlyMap<object, unknown>;
@@ -46,6 +47,7 @@ export class AsyncContext {
     promise['then'] = function thenInFrame(this: unknown, done?: unknown, failed?: unknown) {
       return applyFunction(then, this, [bind(done), bind(failed)]);
     };
+    giveNames('', promise, ['then']);
     const globals = globalThis as unknown as Record<string, AnyFunction>;
     for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']) patch(globals, name, this);
     patch(process as unknown as Record<string, AnyFunction>, 'nextTick', this);
@@ -55,4 +57,5 @@ export class AsyncContext {
 function patch(target: Record<string, AnyFunction>, name: string, context: AsyncContext): void {
   const original = target[name] as AnyFunction;
   target[name] = (callback, ...args) => applyFunction(original, undefined, [context.bind(callback), ...args]);
+  giveNames('', target, [name]);
 }

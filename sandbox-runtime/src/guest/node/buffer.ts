@@ -4,6 +4,7 @@ import type { Bridge } from '../bridge.ts';
 import { applyFunction } from '../intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from '../utf8.ts';
 import { codedError } from './errors.ts';
+import { giveNames } from './give-names.ts';
 
 /** From this size on the process is faster than JavaScript in the isolate. */
 const NATIVE_BYTES = 2_048;
@@ -43,6 +44,7 @@ export function completeBuffer(): void {
       );
     };
   }
+  const wrapped = ['toString', 'write', 'fill', 'indexOf', 'lastIndexOf', 'includes'];
   for (const encoding of ['utf8', 'latin1', 'hex', 'base64', 'base64url', 'ascii', 'ucs2'] as const) {
     methods[`${encoding}Slice`] = function slice(this: unknown, start?: unknown, end?: unknown) {
       return applyFunction(methods['toString'] as AnyFunction, this, [encoding, start, end]);
@@ -52,7 +54,9 @@ export function completeBuffer(): void {
       const room = (length as number | undefined) ?? (this as Buffer).length - at;
       return applyFunction(methods['write'] as AnyFunction, this, [text, at, room, encoding]);
     };
+    wrapped.push(`${encoding}Slice`, `${encoding}Write`);
   }
+  giveNames('buffer', methods, wrapped);
 }
 
 function completeStatics(statics: Methods): void {
@@ -69,6 +73,7 @@ function completeStatics(statics: Methods): void {
     const part = items.slice(offset as number, end);
     return Buffer.from(part.buffer, part.byteOffset, part.byteLength);
   };
+  giveNames('buffer', statics);
 }
 
 /** Long text goes through the process from now on. Called once in each isolate, before guest code runs. */
@@ -92,6 +97,8 @@ export function speedUpBuffer(bridge: Bridge): void {
     }
     return decodeUtf8(bridge, bytes.subarray(start as number, end as number | undefined));
   };
+  giveNames('buffer', statics, ['from']);
+  giveNames('buffer', methods, ['toString']);
 }
 
 /** The module `buffer`. */

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'events/';
 import { codedError } from './errors.ts';
+import { giveNames } from './give-names.ts';
 
 type Listener = (...args: unknown[]) => void;
 type Emit = (this: EventEmitter, name: string | symbol, ...args: unknown[]) => boolean;
@@ -18,6 +19,7 @@ export function completeEvents(): typeof EventEmitter {
     if (name === 'error' && this.listenerCount(errorMonitor) > 0) emit.call(this, errorMonitor, ...args);
     return emit.call(this, name, ...args);
   };
+  giveNames('events', EventEmitter.prototype, ['emit']);
   const statics = {
     EventEmitter,
     errorMonitor,

@@ -1,6 +1,8 @@
 import { EventEmitter } from 'events/';
 import { NODE_FACTS } from './node-facts.ts';
 import { codedError, notAvailable } from './errors.ts';
+import { Duplex } from './stream.ts';
+import { giveName, giveNames } from './give-names.ts';
 import { makeUnavailable } from './unavailable.ts';
 
 const { builtinModules: BUILTIN_MODULES, osConstants: OS_CONSTANTS } = NODE_FACTS;
@@ -48,7 +50,7 @@ function isIPv6(text: string): boolean {
 /** `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md. */
 export function makeNet(): Record<string, unknown> {
   const isIP = (text: unknown): number => (IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0);
-  class Socket extends EventEmitter {
+  class Socket extends Duplex {
     connect(): never {
       throw notAvailable('net.Socket', 'components reach other hosts by HTTP only; use http, https or fetch');
     }
@@ -74,6 +76,7 @@ export function makeDns(): Record<string, unknown> {
   const names = Object.keys(module).filter((name) => typeof module[name] === 'function');
   const promises = Object.fromEntries(names.map((name) => [name, reject(name)]));
   const order = { getDefaultResultOrder: () => 'verbatim', setDefaultResultOrder: () => undefined };
+  giveNames('dns', promises);
   return { ...module, ...order, promises: { ...promises, ...order } };
 }
 
@@ -97,9 +100,10 @@ export function makeVm(): Record<string, unknown> {
 }
 
 export function makeWorkerThreads(): Record<string, unknown> {
-  const refuse = function Worker(): never {
-    throw notAvailable('worker_threads.Worker');
-  };
+  const refuse = (name: string) =>
+    giveName(function refused(): never {
+      throw notAvailable(`worker_threads.${name}`);
+    }, name);
   const { MessageChannel, MessagePort, BroadcastChannel } = globalThis as unknown as Record<string, unknown>;
   return {
     isMainThread: true,
@@ -107,10 +111,10 @@ export function makeWorkerThreads(): Record<string, unknown> {
     parentPort: null,
     workerData: null,
     resourceLimits: {},
-    Worker: refuse,
-    MessageChannel: MessageChannel ?? refuse,
-    MessagePort: MessagePort ?? refuse,
-    BroadcastChannel: BroadcastChannel ?? refuse,
+    Worker: refuse('Worker'),
+    MessageChannel: MessageChannel ?? refuse('MessageChannel'),
+    MessagePort: MessagePort ?? refuse('MessagePort'),
+    BroadcastChannel: BroadcastChannel ?? refuse('BroadcastChannel'),
     getEnvironmentData: () => undefined,
     setEnvironmentData: () => undefined,
     markAsUntransferable: () => undefined,
@@ -141,10 +145,15 @@ export function makeV8(): Record<string, unknown> {
 }
 
 export function makeTty(): Record<string, unknown> {
-  const NoTty = function NoTty(): never {
-    throw notAvailable('A terminal');
+  return {
+    isatty: () => false,
+    ReadStream: function ReadStream(): never {
+      throw notAvailable('A terminal');
+    },
+    WriteStream: function WriteStream(): never {
+      throw notAvailable('A terminal');
+    },
   };
-  return { isatty: () => false, ReadStream: NoTty, WriteStream: NoTty };
 }
 
 /** `module`, with a `require` that knows the builtin modules: everything else was bundled. */
@@ -176,9 +185,8 @@ export function makeModule(getBuiltin: (name: string) => unknown): Record<string
 }
 
 export function makePerfHooks(): Record<string, unknown> {
-  const { PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver } =
-    globalThis as unknown as Record<string, unknown>;
-  class NoObserver {
+  const { PerformanceEntry, PerformanceMark, PerformanceMeasure } = globalThis as unknown as Record<string, unknown>;
+  class PerformanceObserver {
     observe(): void {}
     disconnect(): void {}
   }
@@ -188,7 +196,7 @@ export function makePerfHooks(): Record<string, unknown> {
     PerformanceEntry,
     PerformanceMark,
     PerformanceMeasure,
-    PerformanceObserver: PerformanceObserver ?? NoObserver,
+    PerformanceObserver,
     monitorEventLoopDelay: () => ({
       enable: () => true,
       disable: () => true,

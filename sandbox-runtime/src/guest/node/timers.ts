@@ -1,4 +1,5 @@
 import { codedError } from './errors.ts';
+import { giveNames } from './give-names.ts';
 
 type Timers = Record<string, (...args: never[]) => unknown>;
 interface WaitOptions {
@@ -15,6 +16,7 @@ export function makeTimers(globals: Timers): Record<string, unknown> {
     if (timer !== undefined && !(PROMISIFY in timer))
       Object.defineProperty(timer, PROMISIFY, { value: promises[name] });
   }
+  giveNames('timers.promises', promises);
   return { ...globals, promises, active: () => undefined, enroll: () => undefined, unenroll: () => undefined };
 }
 

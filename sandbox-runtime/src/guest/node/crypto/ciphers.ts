@@ -20,7 +20,7 @@ interface CipherOptions {
  * Cipheriv and Decipheriv. The process keeps nothing between two calls: each `update` runs the cipher over all of the input so
  * far and puts out what is new, so that the output comes at the same calls as in Node.
  */
-class CipherBase extends Transform {
+class LazyTransform extends Transform {
   readonly #bridge: Bridge;
   readonly #head: Record<string, unknown>;
   readonly #key: Uint8Array<ArrayBuffer>;
@@ -116,8 +116,8 @@ function answer(work: () => unknown, callback: (error: Error | null, data?: unkn
   callback(null, result);
 }
 
-class Cipheriv extends CipherBase {}
-class Decipheriv extends CipherBase {}
+class Cipheriv extends LazyTransform {}
+class Decipheriv extends LazyTransform {}
 
 export function makeCiphers(bridge: Bridge): Record<string, unknown> {
   return {

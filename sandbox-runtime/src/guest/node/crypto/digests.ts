@@ -9,7 +9,7 @@ import { KeyObject } from './key-object.ts';
 type Finish = (data: Uint8Array) => Buffer;
 
 /** Hash and Hmac: the data is collected, and the process works on it in one call at `digest`. Both are streams too. */
-class Digest extends Transform {
+class LazyTransform extends Transform {
   readonly #finish: Finish;
   #chunks: Uint8Array[] = [];
   #done = false;
@@ -42,14 +42,14 @@ class Digest extends Transform {
     callback(null, this.digest());
   }
 
-  protected takeFrom(other: Digest): this {
+  protected takeFrom(other: LazyTransform): this {
     if (other.#done) throw codedError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
     this.#chunks = [...other.#chunks];
     return this;
   }
 }
 
-class Hash extends Digest {
+class Hash extends LazyTransform {
   readonly #work: Finish;
 
   constructor(finish: Finish) {
@@ -62,7 +62,7 @@ class Hash extends Digest {
   }
 }
 
-class Hmac extends Digest {}
+class Hmac extends LazyTransform {}
 
 /** createHash, createHmac and hash. */
 export function makeDigests(bridge: Bridge): Record<string, unknown> {

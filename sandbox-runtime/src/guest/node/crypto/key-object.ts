@@ -76,9 +76,18 @@ export class KeyObject {
   }
 }
 
+class SecretKeyObject extends KeyObject {}
+class PublicKeyObject extends KeyObject {}
+class PrivateKeyObject extends KeyObject {}
+
 export function makeKeyTools(bridge: Bridge): KeyTools {
   const fromFacts = (facts: KeyFacts): KeyObject =>
-    new KeyObject(bridge, facts.type, bytesOf(facts.der, 'base64'), facts);
+    new (facts.type === 'public' ? PublicKeyObject : PrivateKeyObject)(
+      bridge,
+      facts.type,
+      bytesOf(facts.der, 'base64'),
+      facts,
+    );
   const parse = (half: Half, key: unknown): KeyObject => {
     if (key instanceof KeyObject) {
       if (key.type === half) return key;
@@ -108,7 +117,7 @@ export function makeKeyTools(bridge: Bridge): KeyTools {
   return {
     KeyObject,
     fromFacts,
-    createSecretKey: (key, encoding) => new KeyObject(bridge, 'secret', bytesOf(key, encoding)),
+    createSecretKey: (key, encoding) => new SecretKeyObject(bridge, 'secret', bytesOf(key, encoding)),
     createPrivateKey: (key) => parse('private', key),
     createPublicKey: (key) => parse('public', key),
     derOf: (key, half) => parse(half, key).bytes(),

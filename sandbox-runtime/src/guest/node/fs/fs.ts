@@ -51,9 +51,9 @@ export function makeFs(volume: () => Volume): Record<string, unknown> {
       throw notAvailable(`fs.${name}`);
     };
   const realpath = fs['realpath'] as { native?: unknown };
-  realpath.native = realpath;
+  realpath.native = (...args: unknown[]) => (realpath as unknown as AnyCall)(...args);
   const realpathSync = fs['realpathSync'] as { native?: unknown };
-  realpathSync.native = realpathSync;
+  realpathSync.native = (...args: unknown[]) => (realpathSync as unknown as AnyCall)(...args);
   return fs;
 }
 

@@ -219,9 +219,9 @@ function nodeCalls(volume: () => Volume): SyncCalls {
   };
   return {
     stat,
-    lstat: stat,
+    lstat: (path: unknown, given?: unknown) => stat(path, given),
     utimes,
-    lutimes: utimes,
+    lutimes: (path: unknown, accessed: unknown, changed: unknown) => utimes(path, accessed, changed),
     access(path: unknown, mode = 0) {
       const text = readPath(path);
       const node = volume().find(text, 'access');

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'events/';
+import { giveName } from '../give-names.ts';
 
 export interface AgentOptions {
   keepAlive?: boolean;
@@ -38,7 +39,12 @@ export class Agent extends EventEmitter {
   destroy(): void {}
 }
 
+/** Node has two classes of one name. */
 export class HttpsAgent extends Agent {
   override defaultPort = 443;
   override protocol = 'https:';
+
+  static {
+    giveName(this, 'Agent');
+  }
 }

@@ -11,11 +11,13 @@ import { RequestSocket } from './socket.ts';
 
 type HeaderValue = string | number | readonly string[];
 
+export class OutgoingMessage extends Writable {}
+
 /**
  * `http.ClientRequest`. The body is collected and sent whole, once it is complete; the response arrives whole and is read as
  * a stream. The request is made by the node, behind its guard, and redirects are left to the caller.
  */
-export class ClientRequest extends Writable {
+export class ClientRequest extends OutgoingMessage {
   readonly method: string;
   readonly path: string;
   readonly host: string;

@@ -1,9 +1,8 @@
 import { NODE_FACTS } from '../node-facts.ts';
 import type { RawRequests } from '../../raw-requests.ts';
 import { notAvailable } from '../errors.ts';
-import { Writable } from '../stream.ts';
 import { Agent, HttpsAgent } from './agent.ts';
-import { ClientRequest } from './client-request.ts';
+import { ClientRequest, OutgoingMessage } from './client-request.ts';
 import { checkHeaderName, checkHeaderValue } from './header-rules.ts';
 import { IncomingMessage } from './incoming-message.ts';
 
@@ -50,10 +49,10 @@ export function makeHttp(requests: RawRequests, protocol: 'http:' | 'https:'): R
     STATUS_CODES,
     ClientRequest: Request,
     IncomingMessage,
-    OutgoingMessage: Writable,
-    ServerResponse: class ServerResponse extends Writable {},
-    validateHeaderName: checkHeaderName,
-    validateHeaderValue: checkHeaderValue,
+    OutgoingMessage,
+    ServerResponse: class ServerResponse extends OutgoingMessage {},
+    validateHeaderName: (name: unknown) => checkHeaderName(name),
+    validateHeaderValue: (name: string, value: unknown) => checkHeaderValue(name, value),
     maxHeaderSize: 16_384,
     setMaxIdleHTTPParsers: () => undefined,
   };
