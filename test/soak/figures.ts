@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import type { NodeProcess } from './node-process.ts';
+import type { Answer, Outcome } from './records.ts';
+import { lateCalls, type Promised } from './judge.ts';
+
+/** Measured beside what is promised: shown, and judged by whoever reads it. */
+export type Figures = [name: string, value: string][];
+
+const SAMPLE_EVERY_MS = 5_000;
+
+/** The most memory that each node's process had, looked at every few seconds. Linux only. */
+export function watchMemory(nodes: readonly NodeProcess[]): { stop(): number } {
+  let mostKb = 0;
+  const timer = setInterval(() => {
+    for (const node of nodes) mostKb = Math.max(mostKb, residentKb(node.pid()));
+  }, SAMPLE_EVERY_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return mostKb * 1024;
+    },
+  };
+}
+
+function residentKb(pid: number | undefined): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    // It has ended, or this is not Linux.
+    return 0;
+  }
+}
+
+const SHOWN: readonly [Answer, string][] = [
+  ['accepted', 'accepted (200)'],
+  ['refused', 'refused (503, 429)'],
+  ['unreachable', 'unreachable'],
+  ['reset', 'reset'],
+  ['silent', 'no answer in 30 s'],
+];
+
+export function figuresOfAnswers({ requests }: Outcome): Figures {
+  const of = (answer: Answer) => requests.filter((sent) => sent.answer === answer);
+  const accepted = of('accepted').map(({ tookMs }) => tookMs);
+  const toSources = requests.filter(({ to }) => to === 'source').length;
+  return [
+    ['requests sent to sources; to workflows', `${toSources}; ${requests.length - toSources}`],
+    ...SHOWN.map(([answer, name]): [string, string] => {
+      const quiet = of(answer).filter(({ wasDisturbed }) => !wasDisturbed).length;
+      const atLiving = answer === 'accepted' || answer === 'refused' ? '' : `, of nodes that lived: ${quiet}`;
+      return [name, `${of(answer).length}${atLiving}`];
+    }),
+    ['time to a 200: p50, p99, max', [0.5, 0.99, 1].map((part) => `${quantile(accepted, part)} ms`).join(', ')],
+  ];
+}
+
+export function figuresOfWork({ sourceEvents, ticks, messages, executions, calls, steps }: Outcome): Figures {
+  const again = [...messages.values()].reduce((sum, { taken }) => sum + Math.max(0, taken - 1), 0);
+  return [
+    ['events emitted by sources', String(sourceEvents.flat().length)],
+    ['messages taken again by their receiver', String(again)],
+    ['executions', String(executions.length)],
+    ['calls of steps that a frozen node sent late', String(lateCalls(calls, steps).length)],
+    ...ticks.map((events, i): [string, string] => {
+      const times = events.map(({ indexedAtMs }) => indexedAtMs);
+      const spanS = times.length === 0 ? 0 : Math.round(((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000);
+      return [
+        `ticks of the 1 s timer ${i + 1}`,
+        `${events.length} in ${spanS} s, longest pause ${longestPauseS(times)} s`,
+      ];
+    }),
+  ];
+}
+
+export function figuresOfNodes(nodes: readonly NodeProcess[], seconds: number, memoryBytes: number): Figures {
+  const all = nodes.map((node) => node.figures());
+  const most = (of: (figures: (typeof all)[number]) => number) => Math.max(...all.map(of));
+  return [
+    [
+      'starts of nodes; the slowest',
+      `${all.reduce((sum, { starts }) => sum + starts, 0)}; ${seconds1(most((f) => f.slowestStartMs))}`,
+    ],
+    ['log of the node that wrote most', `${(most((f) => f.logBytes) / 1024 / seconds).toFixed(1)} KB/s`],
+    ['most memory of a node', `${Math.round(memoryBytes / 2 ** 20)} MB`],
+  ];
+}
+
+export function promisesOfNodes(nodes: readonly NodeProcess[], ill: readonly string[]): Promised[] {
+  return [
+    { name: 'nodes that ended by themselves', broken: nodes.flatMap((node) => node.figures().endedByItself) },
+    { name: 'graceful stops that failed', broken: nodes.flatMap((node) => node.figures().badStops) },
+    { name: 'nodes not healthy after the faults', broken: [...ill] },
+  ];
+}
+
+const seconds1 = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+
+function quantile(list: readonly number[], part: number): number {
+  const sorted = list.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}
+
+function longestPauseS(times: readonly number[]): string {
+  let longestMs = 0;
+  for (const [i, time] of times.entries()) longestMs = Math.max(longestMs, time - (times[i - 1] ?? time));
+  return (longestMs / 1_000).toFixed(1);
+}

@@ -1,0 +1,82 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { listProcessTree } from '../../bench/src/system/process-tree.ts';
+import { attachServer, stopServer } from '../../engine/src/database/attach-server.ts';
+import { CLUSTER_USER, ensureCluster } from '../../engine/src/database/data-cluster.ts';
+import { prepareDataDir } from '../../engine/src/database/data-dir.ts';
+import { findFreePort, type ServerPlan } from '../../engine/src/database/launch-server.ts';
+import { findPostgresBinaries } from '../../engine/src/database/postgres-binaries.ts';
+import { findServerIdentity } from '../../engine/src/database/server-identity.ts';
+import { createServerLog } from '../../engine/src/database/server-log.ts';
+import { SERVER_SETTINGS } from '../../engine/src/database/server-settings.ts';
+
+/** A Postgres that no node owns: for the nodes it is a server elsewhere, and this process can kill it. */
+export interface PostgresServer {
+  /** Stays the same over restarts. */
+  url: string;
+  isUp(): boolean;
+  /** Kills all of its processes at once, starts it again after `downMs`, and resolves when it serves. */
+  killAll(downMs: number): Promise<void>;
+  /** Opens a connection, runs `work` and closes it. Fails soon where the server is away. */
+  withConnection<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T>;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/**
+ * `fsync` is off: killed processes leave what they wrote with the kernel, and only a power cut takes
+ * that. So the soak also runs on a slow disk.
+ */
+const SETTINGS = { ...SERVER_SETTINGS, fsync: 'off', full_page_writes: 'off', max_connections: '300' };
+const CONNECT_TIMEOUT_S = 10;
+
+export async function startPostgresServer(folder: string): Promise<PostgresServer> {
+  await mkdir(folder, { recursive: true });
+  const dataDir = await prepareDataDir(folder);
+  const binaries = await findPostgresBinaries(dataDir);
+  const identity = await findServerIdentity(dataDir, binaries);
+  const { dir: clusterDir, password } = await ensureCluster(dataDir, binaries, identity);
+  // Errors of cutting the log do not concern the soak.
+  const log = createServerLog(path.join(dataDir, 'postgres.log'), () => undefined);
+  const plan: ServerPlan = { clusterDir, binaries, identity, settings: SETTINGS, log };
+  const port = await findFreePort();
+  const url = `postgres://${CLUSTER_USER}:${password}@127.0.0.1:${port}/postgres`;
+  let server = await attachServer(plan, port);
+  let up = true;
+  let stopped: Promise<void> | undefined;
+  return {
+    url,
+    isUp: () => up,
+    async killAll(downMs) {
+      up = false;
+      for (const { pid } of listProcessTree(server.pid)) signal(pid, 'SIGKILL');
+      await sleep(downMs);
+      if (stopped !== undefined) return;
+      server = await attachServer(plan, port);
+      up = true;
+    },
+    async withConnection(work) {
+      const sql = postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });
+      try {
+        return await work(sql);
+      } finally {
+        await sql.end({ timeout: 1 });
+      }
+    },
+    stop() {
+      log.stop();
+      stopped ??= stopServer(server.pid, clusterDir);
+      return stopped;
+    },
+  };
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,85 @@
+import type postgres from 'postgres';
+import { messageId } from '../../engine/src/delivery/sign.ts';
+import type { EventRow, ExecutionRow, FailedRun, StuckRow } from './records.ts';
+
+type Sql = postgres.Sql;
+
+/** The default channel of an emitter, oldest first. */
+export async function readEvents(sql: Sql, emitterId: string): Promise<EventRow[]> {
+  const rows = await sql<{ invocation_id: string | null; ms: number; seq: number; data: string }[]>`
+    select invocation_id, indexed_at_ms::float8 as ms, seq, data from events
+    where emitter_id = ${emitterId} and channel = '' order by indexed_at_ms, seq`;
+  return rows.map(({ invocation_id: invocationId, ms, seq, data }) => ({
+    emitterId,
+    messageId: messageId(emitterId, ms, seq),
+    invocationId,
+    indexedAtMs: ms,
+    data,
+  }));
+}
+
+export async function readExecutions(sql: Sql): Promise<ExecutionRow[]> {
+  const rows = await sql<{ id: string; status: string; error: string | null; event: string }[]>`
+    select id, status, error, event from executions order by id`;
+  return rows.map(({ event, ...row }) => ({ ...row, request: requestOf(event) }));
+}
+
+function requestOf(event: string): number | null {
+  const { body } = JSON.parse(event) as { body?: { request?: number } };
+  return body?.request ?? null;
+}
+
+export async function readFailedRuns(sql: Sql): Promise<FailedRun[]> {
+  return sql<FailedRun[]>`
+    select id, source_id as "sourceId", error_code as code, error_message as message
+    from runs where error_code is not null order by id`;
+}
+
+/** Everything that is accepted and has not ended. Empty once the system is drained. */
+export async function readStuck(sql: Sql): Promise<StuckRow[]> {
+  return sql<StuckRow[]>`
+    with left_over as (
+      select 'invocation' as kind, id, source_id as owner, leased_by, created_at from invocations
+      union all
+      select 'execution', id, workflow_id, null, started_at from executions where ended_at is null
+      union all
+      select 'delivery', id, webhook_id, leased_by, created_at from deliveries where status = 'pending'
+      union all
+      select 'send', id, workflow_id, leased_by, created_at from sends where status = 'pending'
+    )
+    select kind, l.id, owner, leased_by as "leasedBy",
+      exists (select from nodes n where n.id = l.leased_by and n.seen_at > now() - interval '10 seconds') as "holderIsAlive",
+      extract(epoch from clock_timestamp() - created_at)::float8 as "ageSeconds"
+    from left_over l order by created_at`;
+}
+
+/** Grows with everything that ends, also while as much is left as before. */
+export async function readProgress(sql: Sql): Promise<{ left: number; done: number }> {
+  const [row] = await sql<{ left: number; done: number }[]>`
+    select ((select count(*) from invocations) + (select count(*) from deliveries where status = 'pending')
+        + (select count(*) from sends where status = 'pending'))::int4 as left,
+      ((select count(*) from events) + (select count(*) from executions where ended_at is not null)
+        + (select sum(attempt_count) from deliveries))::int8::float8 as done`;
+  return row ?? { left: 0, done: 0 };
+}
+
+const MAX_ROWS = 500;
+
+/** What holds what is left: everything that one asks for first when something does not move. */
+export async function readHolders(sql: Sql): Promise<Record<string, unknown>> {
+  return {
+    nodes: await sql`select *, extract(epoch from clock_timestamp() - seen_at)::float8 as silent_seconds from nodes`,
+    jobs: await sql`select * from graphile_worker.jobs order by run_at limit ${MAX_ROWS}`,
+    invocations: await sql`
+      select id, source_id, kind, attempts, leased_by, created_at from invocations order by id limit ${MAX_ROWS}`,
+    executions: await sql`
+      select id, workflow_id, status, started_at from executions where ended_at is null order by id limit ${MAX_ROWS}`,
+    deliveries: await sql`
+      select id, webhook_id, attempt_count, next_attempt_at, leased_by, created_at from deliveries
+      where status = 'pending' order by id limit ${MAX_ROWS}`,
+    activity: await sql`
+      select pid, application_name, state, wait_event_type, wait_event, xact_start, state_change, left(query, 300) as query,
+        pg_blocking_pids(pid) as blocked_by
+      from pg_stat_activity where backend_type = 'client backend'`,
+  };
+}

@@ -1,0 +1,38 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Figures } from './figures.ts';
+import type { Promised } from './judge.ts';
+
+export interface Report {
+  title: string;
+  figures: Figures;
+  promises: readonly Promised[];
+}
+
+export function isClean({ promises }: Report): boolean {
+  return promises.every(({ broken }) => broken.length === 0);
+}
+
+/** One table: what was measured, then what must be 0. */
+export function formatReport(report: Report): string {
+  const rows: [string, string, string][] = [
+    ...report.figures.map(([name, value]): [string, string, string] => ['', name, value]),
+    ...report.promises.map(({ name, broken }): [string, string, string] => [
+      broken.length === 0 ? 'ok' : 'FAIL',
+      name,
+      String(broken.length),
+    ]),
+  ];
+  const width = Math.max(...rows.map(([, name]) => name.length));
+  const lines = rows.map(([verdict, name, value]) => `${verdict.padEnd(5)} ${name.padEnd(width)}  ${value}`);
+  return [report.title, '', ...lines].join('\n');
+}
+
+/** What broke each promise, a file for each: all of it, as JSON. */
+export function writeBroken(folder: string, { promises }: Report): void {
+  for (const { name, broken } of promises) {
+    if (broken.length === 0) continue;
+    const file = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.json`;
+    writeFileSync(path.join(folder, file), `${JSON.stringify(broken, undefined, 1)}\n`);
+  }
+}

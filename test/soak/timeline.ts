@@ -1,0 +1,29 @@
+import { appendFileSync } from 'node:fs';
+
+/** What the soak did to the system, and what became of it, in the order of time. */
+export interface Timeline {
+  add(what: string, fields?: Record<string, unknown>): void;
+  /** Seconds since the timeline began. */
+  seconds(atMs?: number): number;
+}
+
+/** Written line by line, so that it is there after whatever end. */
+export function createTimeline(file: string, tell: (line: string) => void): Timeline {
+  const beganAtMs = Date.now();
+  const seconds = (atMs = Date.now()) => Math.round((atMs - beganAtMs) / 10) / 100;
+  return {
+    seconds,
+    add(what, fields = {}) {
+      const at = new Date();
+      const line = { at: at.toISOString(), s: seconds(at.getTime()), what, ...fields };
+      appendFileSync(file, `${JSON.stringify(line)}\n`);
+      tell(`${seconds(at.getTime()).toFixed(1).padStart(7)} s  ${what} ${detailsOf(fields)}`.trimEnd());
+    },
+  };
+}
+
+function detailsOf(fields: Record<string, unknown>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}
