@@ -83,7 +83,7 @@ test('what a dead node held is free again and its lanes are queued; a live node 
   expect(await heartbeatNode(sql, 'node_live')).toBe(true);
 });
 
-test('a start that a node died in counts as an attempt, one that a clean stop ended does not', async () => {
+test('neither the death of a node nor its clean stop counts as a crash of what it held', async () => {
   await addNode('node_dead', DEAD_AFTER_MS + 1_000);
   await addNode('node_clean');
   const crashed = await addInvocation('dc_a', 'node_dead');
@@ -95,8 +95,8 @@ test('a start that a node died in counts as an attempt, one that a clean stop en
     deliveries: 0,
     sends: 0,
   });
-  const rows = await sql<{ id: string; attempts: number }[]>`select id, attempts from invocations`;
-  expect(Object.fromEntries(rows.map((row) => [row.id, row.attempts]))).toEqual({ [crashed]: 1, [stopped]: 0 });
+  const rows = await sql<{ id: string; crashes: number }[]>`select id, crashes from invocations`;
+  expect(Object.fromEntries(rows.map((row) => [row.id, row.crashes]))).toEqual({ [crashed]: 0, [stopped]: 0 });
   expect(await lanes()).toEqual(['run:dc_a', 'run:dc_b']);
   expect(await heartbeatNode(sql, 'node_clean')).toBe(false);
 });

@@ -47,6 +47,7 @@ function invocations(accountId: string, count: number, sourceId = `dc_${accountI
     sourceId,
     kind: 'http' as const,
     event,
+    crashes: 0,
     attempts: 1,
     leasedBy: 'node_1',
   }));
@@ -131,27 +132,29 @@ test('behind the full backlog of one tenant, another starts at once while it run
   await endAll(bench);
 });
 
-test('an invocation whose run cannot be committed is given back with its attempt counted, one that waits is not', async () => {
-  const released: [id: string, tried: boolean][] = [];
+test('an invocation whose run cannot be committed is given back after a pause, one that waits when the node stops', async () => {
+  const released: string[] = [];
+  const releasePauseMs = 200;
+  let failedAtMs = 0;
   const dispatcher = createDispatcher({
     limits: createLimitsCache({ read: async () => ({ maxRunsPerAccount: 1 }) }),
     log: testLog,
-    release: async (given, { tried }) => void released.push(...given.map(({ id }) => [id, tried] as [string, boolean])),
+    releasePauseMs,
+    release: async (given) => void released.push(...given.map(({ id }) => id)),
     run: async (invocation) => {
-      if (invocation.id === 'broken') throw new Error('not to be committed');
+      if (invocation.id === 'broken') {
+        failedAtMs = performance.now();
+        throw new Error('not to be committed');
+      }
       await dispatcher.stop();
     },
   });
   const [broken, ...rest] = invocations('o_a', 3);
   dispatcher.take([{ ...broken!, id: 'broken' }]);
-  await expect.poll(() => released).toEqual([['broken', true]]);
+  await expect.poll(() => released).toEqual(['broken']);
+  expect(performance.now() - failedAtMs).toBeGreaterThan(releasePauseMs - 20);
   dispatcher.take(rest);
-  await expect
-    .poll(() => released)
-    .toEqual([
-      ['broken', true],
-      [rest[1]!.id, false],
-    ]);
+  await expect.poll(() => released).toEqual(['broken', rest[1]!.id]);
 });
 
 test('a tenant whose commits wait starts nothing until they are through; others go on', async () => {

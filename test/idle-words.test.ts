@@ -25,7 +25,10 @@ test('requests of runs that are over, which are not made, give no aborts', () =>
 });
 
 test('what a component says while it loads counts against the limits of a run, and is not about nothing', () => {
-  const client = new DescribeClient({ stepName: undefined, memoryLimit: 'memoryMb' }, () => undefined);
+  const client = new DescribeClient(
+    { stepName: undefined, memoryLimit: 'memoryMb', mayRepeat: false },
+    () => undefined,
+  );
   const line = { level: 'info', atMs: 1, message: 'a' } as const;
   const request = { url: 'https://example.com/', method: 'GET', headers: [], redirect: 'follow' } as const;
   const log = () => client.receive({ kind: 'log', run: 1, line }, () => undefined);

@@ -34,12 +34,12 @@ test('this node goes on with what it has room for, and any node with the rest', 
   await Promise.all(['inv_1', 'inv_2', 'inv_3'].map(add));
   expect(intake.isFull(accountId)).toBe(true);
   await add('inv_4');
-  expect(taken).toMatchObject(['inv_1', 'inv_2'].map((id) => ({ id, leasedBy: 'node_a', attempts: 1 })));
+  expect(taken).toMatchObject(['inv_1', 'inv_2'].map((id) => ({ id, leasedBy: 'node_a', crashes: 0 })));
   expect(queued).toEqual([2, 2]);
-  const rows = await sql`select id, leased_by, attempts from invocations where source_id = ${sourceId} order by id`;
-  expect(rows.map(({ leased_by, attempts }) => [leased_by, attempts])).toEqual([
-    ['node_a', 1],
-    ['node_a', 1],
+  const rows = await sql`select id, leased_by, crashes from invocations where source_id = ${sourceId} order by id`;
+  expect(rows.map(({ leased_by, crashes }) => [leased_by, crashes])).toEqual([
+    ['node_a', 0],
+    ['node_a', 0],
     [null, 0],
     [null, 0],
   ]);

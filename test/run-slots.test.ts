@@ -16,7 +16,16 @@ function dispatcherOf(run: (id: string) => Step, released: string[] = []) {
 }
 
 function held(id: string): HeldInvocation {
-  return { id, accountId: 'o_a', sourceId: 'p_a', kind: 'http', event: '{}', attempts: 1, leasedBy: 'node_1' };
+  return {
+    id,
+    accountId: 'o_a',
+    sourceId: 'p_a',
+    kind: 'http',
+    event: '{}',
+    crashes: 0,
+    attempts: 1,
+    leasedBy: 'node_1',
+  };
 }
 
 test('others run while one waits for its commit, and it goes on before those that have not begun', async () => {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findControlGroups } from '../sandbox-runtime/src/host/layers/control-groups.ts';
 import { SandboxProcess } from '../sandbox-runtime/src/host/sandbox-process.ts';
+import type { Blame } from '../sandbox-runtime/src/host/run-client.ts';
 import { pickGuestLimits } from '../sandbox-runtime/src/protocol/guest-limits.ts';
 import type { ProcessEnd } from '../sandbox-runtime/src/host/starter/starter.ts';
 import type { RunFault } from '../sandbox-runtime/src/sandbox.ts';
@@ -103,7 +104,7 @@ test('the run of a process that the kernel ended for want of memory is told the 
     onExit: () => undefined,
   });
   process.ready.catch(() => undefined);
-  const lost: [fault: RunFault, innocent: boolean][] = [];
+  const lost: [fault: RunFault, blame: Blame][] = [];
   const limits = { cpuMs: 1_000, wallMs: 5_000, wallLimit: 'httpRunWallMs' as const, memoryMb: 32 };
   process.start({ kind: 'describe', limits }, { code: '', hash: 'hash', sourceMap: '' }, limits.wallMs, {
     receive: () => false,
@@ -113,7 +114,7 @@ test('the run of a process that the kernel ended for want of memory is told the 
   end?.({ code: null, signal: 'SIGKILL', stderr: '' });
   const message = 'The sandbox process used 1 024 MB of memory; the limit HEADWATER_SANDBOX_MEMORY_MB is 1 024 MB';
   const limit = { name: 'sandboxMemoryMb', value: 1_024, used: 1_024 } as const;
-  expect(lost).toEqual([[{ code: 'MEMORY_LIMIT', message, limit }, false]]);
+  expect(lost).toEqual([[{ code: 'MEMORY_LIMIT', message, limit }, 'run']]);
 });
 
 const ofKernel = findControlGroups(undefined);

@@ -82,7 +82,7 @@ async function open(pace?: ReadPace): Promise<World> {
   ];
   for (const entry of entries) startRun(world, entry);
   const client = new DescribeClient(
-    { stepName: undefined, memoryLimit: 'describeMemoryMb' },
+    { stepName: undefined, memoryLimit: 'describeMemoryMb', mayRepeat: false },
     (outcome) => void world.described.push(outcome),
   );
   world.process.start({ kind: 'describe', limits }, bundle, limits.wallMs, client);

@@ -80,7 +80,8 @@ test('a process that dies takes only the runs of its tenant along, and the next 
   const other = runIn(sandbox, wait(800), { tenantId: 'o_b' });
   await soon(() => sandbox.stats().runsInFlight).toBe(2);
   process.kill(pid!, 'SIGKILL');
-  expect((await victim).outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'SANDBOX_CRASHED' } });
+  const fault = { code: 'SANDBOX_CRASHED' };
+  expect((await victim).outcome).toMatchObject({ ok: false, innocent: true, diedAlone: true, fault });
   expect((await other).host.data()).toEqual(['waited']);
   expect((await runIn(sandbox, say, { tenantId: 'o_a' })).host.data()).toEqual(['fine']);
   expect(sandbox.stats().crashes).toBe(1);
@@ -91,8 +92,10 @@ test('when several runs were in flight in a process that dies, each may run agai
   const runs = [1, 2].map(() => runIn(sandbox, wait(20_000), { tenantId: 'o_a', wallMs: 30_000 }));
   await soon(() => sandbox.stats().runsInFlight).toBe(2);
   process.kill(childProcesses()[0]!.pid, 'SIGKILL');
-  for (const { outcome } of await Promise.all(runs))
+  for (const { outcome } of await Promise.all(runs)) {
     expect(outcome).toMatchObject({ ok: false, innocent: true, fault: { code: 'SANDBOX_CRASHED' } });
+    expect(outcome).not.toHaveProperty('diedAlone');
+  }
 });
 
 test('a process that is stopped and answers nothing is killed at the deadline of its run', async () => {

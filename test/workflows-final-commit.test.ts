@@ -29,6 +29,7 @@ const finalOf = (failure?: ExecutionFault): FinalCommit => ({
     sourceId: 'p_1',
     kind: 'http',
     event: '{}',
+    crashes: 0,
     attempts: 1,
     leasedBy: 'node_a',
   },

@@ -30,7 +30,7 @@ const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 export function createEngineMetrics(): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { runs, executions, limited, events, attempts, sends, history } = createCounters(registers);
+  const { runs, abandoned, executions, limited, events, attempts, sends, history } = createCounters(registers);
 
   function gauge(name: string, help: string, read: () => number | Promise<number>): void {
     // prom-client keeps it in the registry and calls collect when the text is read.
@@ -48,6 +48,7 @@ export function createEngineMetrics(): EngineMetrics {
   return {
     runCommitted(run, committed) {
       if (run.execution === undefined) runs.inc({ outcome: outcomeOf(run, committed) });
+      if (run.abandoned !== undefined && committed.committed) abandoned.inc();
       const limit = committed.record?.errorLimit;
       if (limit !== undefined) limited.inc({ limit: limit.name });
       events.inc({ stage: 'emitted' }, run.emits.length);
@@ -91,6 +92,11 @@ function createCounters(registers: Registry[]) {
     labelNames: ['outcome'],
     registers,
   });
+  const abandoned = new Counter({
+    name: 'headwater_runs_abandoned_total',
+    help: 'Runs of sources that were given up because their sandbox process ended again and again, and wait for a retry.',
+    registers,
+  });
   const executions = new Counter({
     name: 'headwater_executions_total',
     help: 'Executions of workflows that ended on this node, by how, and those that began to wait.',
@@ -127,5 +133,5 @@ function createCounters(registers: Registry[]) {
     help: 'Bytes of events, records and deliveries that were deleted before their time: their account had more than maxHistoryBytes.',
     registers,
   });
-  return { runs, executions, limited, events, attempts, sends, history };
+  return { runs, abandoned, executions, limited, events, attempts, sends, history };
 }

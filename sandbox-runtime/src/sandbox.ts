@@ -202,13 +202,14 @@ export interface RunFault {
 }
 
 /**
- * How a run ended. `innocent` is set on a fault that this run may not have caused (its process died while others ran in
- * it, or the sandbox stopped): run it again, alone.
+ * How a run ended. `innocent` is set on a fault that this run may not have caused: its process died, or the sandbox stopped.
+ * Run it again, alone. `diedAlone`: the process has served no other run, and nobody here ended it for a limit. Killed from
+ * outside or by the run: only the next time can tell.
  */
 export type RunOutcome =
   /** `result`: what the entries `options`, `additional-props` and `step` answer. */
   | { ok: true; cpuMs: number; wallMs: number; result?: string }
-  | { ok: false; fault: RunFault; innocent: boolean; cpuMs: number; wallMs: number };
+  | { ok: false; fault: RunFault; innocent: boolean; diedAlone?: true; cpuMs: number; wallMs: number };
 
 /** What the operating system does around each sandbox process. docs/security.md says what each stops. */
 export const SANDBOX_LAYERS = [

@@ -32,7 +32,7 @@ export const ERRORS = {
   RESOURCE_LIMIT: { status: 422, title: 'The run asked for more than one of its limits allows' },
   SANDBOX_CRASHED: { status: 422, title: 'The sandbox process of the run ended unexpectedly' },
   CHANGE_INTERRUPTED: { status: 422, title: 'The node ended while it ran hooks of the source' },
-  RUN_ABANDONED: { status: 422, title: 'The run was given up after several nodes failed while running it' },
+  RUN_ABANDONED: { status: 422, title: 'The sandbox process of the run ended again and again; the run was given up' },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -129,7 +129,10 @@ export async function startHostilePosts(): Promise<HostilePosts> {
       beside(
         () =>
           new Promise((resolve) => {
-            const client = new DescribeClient({ stepName: undefined, memoryLimit: 'memoryMb' }, resolve);
+            const client = new DescribeClient(
+              { stepName: undefined, memoryLimit: 'memoryMb', mayRepeat: false },
+              resolve,
+            );
             const bundle = { ...BUNDLE, code, hash: `hash_${isolates++}` };
             process.start({ kind: 'describe', limits: LIMITS }, bundle, LIMITS.wallMs, client);
           }),

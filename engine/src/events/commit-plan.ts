@@ -10,6 +10,7 @@ import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from '.
 import { orderEvents } from './order-events.ts';
 import { addListeners, countQueued, type Emitting, findExceeded, type Led, type RoomFor } from './plan-listeners.ts';
 import { timesOf } from './run-times.ts';
+import type { HeldInvocation } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
 import type { NewSend } from '../sends/new-send.ts';
 import type { ChangeLease } from '../store/change-lease.ts';
@@ -22,6 +23,8 @@ export interface RunCommit {
   sourceId: string;
   /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
   invocation?: { id: string; leasedBy: string; cause?: EventCause | undefined };
+  /** The invocation is given up, and kept to be retried. */
+  abandoned?: HeldInvocation;
   /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */
   change?: ChangeLease;
   /** False for a part: the invocation goes on. */

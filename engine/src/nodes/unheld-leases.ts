@@ -51,8 +51,7 @@ export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, 
     const units = unheld.sends.filter(({ unitId }) => seenBefore.has(unitId));
     if (invocations.length + deliveries.length + units.length === 0) return;
     log.warn({ invocations, deliveries, sends: units }, 'leases that nothing holds are given back');
-    // It may have been this node's answer to them that was lost: an attempt.
-    await releaseInvocations(sql, id, invocations, { tried: true });
+    await releaseInvocations(sql, id, invocations);
     if (deliveries.length > 0) await releaseDeliveries(sql, id, { ids: deliveries });
     if (units.length > 0) await postponeSends(sql, id, units, Date.now());
   };

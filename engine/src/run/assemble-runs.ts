@@ -5,6 +5,7 @@ import type { AuthCache } from '../connected-accounts/auth-cache.ts';
 import { createDataStoreCalls } from '../data-stores/run-calls.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import type { GuestFetch } from '../egress/guest-fetch.ts';
+import type { RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
 import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
@@ -15,6 +16,7 @@ import type { Sql } from '../store/database.ts';
 import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemble-executions.ts';
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
+import { countCrash } from '../store/count-crash.ts';
 import { countListeners } from '../store/count-listeners.ts';
 import { createHeavyTurns } from '../store/heavy-turns.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
@@ -83,6 +85,7 @@ export function assembleRuns(parts: RunParts): Runs {
     dispatcher: () => dispatcher,
     onCommitted(run, committed) {
       parts.metrics.runCommitted(run, committed);
+      if (run.abandoned !== undefined && committed.committed) tellAbandoned(log, run);
       parts.watches.committed(run.sourceId, committed.last);
     },
     listeners: createListenerCounts((accountId, emitterId) => countListeners(sql, accountId, emitterId)),
@@ -94,11 +97,7 @@ export function assembleRuns(parts: RunParts): Runs {
     nowMs,
     log,
   };
-  const committer = createRunCommitter(committing);
-  const executionCommitter = createRunCommitter({
-    ...committing,
-    minIntervalMs: (lastBatch) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0),
-  });
+  const { committer, executionCommitter, isBehind, stopRetries } = createCommitters(committing);
   const context: RunContext = {
     sandbox: parts.sandbox,
     overlay: createDbOverlay(),
@@ -106,13 +105,14 @@ export function assembleRuns(parts: RunParts): Runs {
     ...assembleStores(parts),
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
+    countCrash: (invocation) => inTime(sql, countCrash(sql, invocation)),
     holdBundle: createBundles({
       read: (componentId) => readComponentBundle(sql, componentId),
       maxHeldChars: LIMITS.maxHeldBundleChars,
     }),
     nowMs,
   };
-  const release: DispatcherOptions['release'] = (invocations, how) => releaseHeld(sql, invocations, how);
+  const release: DispatcherOptions['release'] = (invocations) => releaseHeld(sql, invocations);
   const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
   const executions = assembleExecutions(parts, context, { committer: executionCommitter, release });
   const run: DispatcherOptions['run'] = (invocation, ran, again) => {
@@ -124,11 +124,33 @@ export function assembleRuns(parts: RunParts): Runs {
     run: thenNext(turns.turns, run),
     release,
     limits: parts.limits,
-    isBehind: (accountId) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId),
+    isBehind,
     log,
   });
   const drain = () => committer.drain().then(() => executions.drain());
-  return { runtimes, context, committer: { drain }, executions, dispatcher, turns };
+  const stop = () => {
+    stopRetries();
+    return dispatcher.stop();
+  };
+  return { runtimes, context, committer: { drain }, executions, dispatcher: { ...dispatcher, stop }, turns };
+}
+
+/** Of runs, and of executions, which do not wait for each other. */
+function createCommitters(options: RunCommitterOptions) {
+  const committer = createRunCommitter(options);
+  const executionCommitter = createRunCommitter({
+    ...options,
+    minIntervalMs: (lastBatch) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0),
+  });
+  return {
+    committer,
+    executionCommitter,
+    isBehind: (accountId: string) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId),
+    stopRetries() {
+      committer.stop();
+      executionCommitter.stop();
+    },
+  };
 }
 
 function assembleStores({
@@ -145,8 +167,14 @@ function assembleStores({
   };
 }
 
+/** The operator's alert: nothing runs it again by itself. */
+function tellAbandoned(log: Log, { accountId, sourceId, invocation, record }: RunCommit): void {
+  const about = { account: accountId, source: sourceId, run: invocation?.id, reason: record?.errorMessage };
+  log.error(about, 'a run was abandoned; POST /v1/runs/{id}/retry runs it again');
+}
+
 /** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */
-async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[], how: { tried: boolean }): Promise<void> {
+async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
   for (const invocation of invocations) {
     invocation.respond?.({
       ok: false,
@@ -155,6 +183,6 @@ async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[], how
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     const ids = held.map((invocation) => invocation.id);
-    await inTime(sql, releaseInvocations(sql, nodeId, ids, how));
+    await inTime(sql, releaseInvocations(sql, nodeId, ids));
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createKnownLimits } from '../accounts/known-limits.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../log.ts';
@@ -14,8 +15,10 @@ export interface DispatcherOptions {
    * resolves with false where the node stops, and the invocation is to be given back.
    */
   run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>) => Promise<void>;
-  /** Gives back invocations that were held. `tried`: they were started, which counts as an attempt. */
-  release: (invocations: readonly HeldInvocation[], how: { tried: boolean }) => Promise<void>;
+  /** Gives back invocations that were held: this counts for nothing. */
+  release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+  /** Before one is given back whose run could not be committed. Default RELEASE_PAUSE_MS. */
+  releasePauseMs?: number;
   /** How much each tenant may run at the same time. */
   limits: Pick<LimitsCache, 'known' | 'get'>;
   /**
@@ -43,6 +46,9 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
+/** What was in the way of a commit has time to end; what can never be committed comes back no more often than this. */
+const RELEASE_PAUSE_MS = 5_000;
+
 /**
  * Runs the invocations that this node holds: at most so many of one component and of one tenant at the same time, fair
  * between tenants.
@@ -57,14 +63,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onChange: startWhatMayRun,
   });
   const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
+  const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
   let stopping: Promise<void> | undefined;
 
   // Until its limits are known, what a tenant wants to run waits.
-  const mayTenantStart = (tenant: string): boolean => {
-    const limits = limitsOf(tenant);
-    if (limits === undefined || options.isBehind?.(tenant) === true) return false;
-    return running.ofTenant(tenant) < limits.maxRunsPerAccount;
-  };
+  const mayTenantStart = (tenant: string): boolean =>
+    running.ofTenant(tenant) < (limitsOf(tenant)?.maxRunsPerAccount ?? 0) && options.isBehind?.(tenant) !== true;
 
   const mayStart = (tenant: string, source: string): boolean =>
     running.ofSource(source) < (limitsOf(tenant)?.maxRunsPerComponent ?? 0);
@@ -84,7 +88,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       const { id } = invocation;
       options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
-      await giveBack(options, [invocation], { tried: true });
+      slot.free();
+      await pause.wait();
+      await giveBack(options, [invocation]);
     }
     held.remove([invocation]);
     slot.free();
@@ -93,14 +99,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function drain(): Promise<void> {
     const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
     slots.stop();
-    await giveBack(options, waiting, { tried: false });
+    pause.end();
+    await giveBack(options, waiting);
     held.remove(waiting);
     await held.none();
   }
 
   return {
     take(invocations) {
-      if (stopping !== undefined) return void giveBack(options, invocations, { tried: false });
+      if (stopping !== undefined) return void giveBack(options, invocations);
       held.add(invocations);
       for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
       startWhatMayRun();
@@ -113,18 +120,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
+/** After `end` nothing waits. */
+function createPause(ms: number) {
+  const ending = new AbortController();
+  const { signal } = ending;
+  return { wait: () => sleep(ms, undefined, { signal }).catch(() => undefined), end: () => ending.abort() };
+}
+
 function statsOf({ waiting, running, held }: { waiting: number; running: number; held: number }) {
   return { waiting, running, committing: held - waiting - running };
 }
 
-async function giveBack(
-  options: DispatcherOptions,
-  invocations: readonly HeldInvocation[],
-  how: { tried: boolean },
-): Promise<void> {
+async function giveBack(options: DispatcherOptions, invocations: readonly HeldInvocation[]): Promise<void> {
   if (invocations.length === 0) return;
   try {
-    await options.release(invocations, how);
+    await options.release(invocations);
   } catch (error) {
     // The rows stay leased by this node; they are released when it ends or is found dead.
     options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');

@@ -51,7 +51,7 @@ export function createIntake({ sql, nodeId, dispatcher, backlogs }: IntakeOption
       }
       const leasedBy = nodeId();
       await batcher.add({ ...row, leasedBy });
-      const held = { ...invocation, propName, attempts: 1, leasedBy };
+      const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy };
       dispatcher.take([respond === undefined ? held : { ...held, respond }]);
     },
   };

@@ -25,9 +25,11 @@ export interface HeldInvocation {
   event: string;
   /** Where the event comes from; of the kind `event`. */
   cause?: EventCause | undefined;
+  /** Of a source: times that its sandbox process ended while it was alone in it, on any node. */
+  crashes: number;
   /**
-   * Times it was taken by a node, this one included. An execution of a workflow may have completed steps from its second time
-   * on, and only then: a row of one that has begun is never left with less than 1 when it is given back or waits.
+   * Times that an execution of a workflow was taken by a node, this one included. It may have completed steps from its second
+   * time on, and only then: a row of one that has begun is never left with less than 1 when it is given back or waits.
    */
   attempts: number;
   leasedBy: string;

@@ -46,6 +46,8 @@ export interface RunCommitter {
   commit(run: RunCommit): Promise<CommittedRun>;
   /** Whether so much of the tenant's waits for its commit that none of its runs should start before. */
   isBehind(accountId: string): boolean;
+  /** The node stops: no commit is tried for ever any more. */
+  stop(): void;
   drain(): Promise<void>;
 }
 
@@ -59,9 +61,11 @@ const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
 /** Nobody waits: the client has its answer. */
 const MIN_INTERVAL_MS = 10;
-/** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the invocation is given back. */
-const MAX_TRIES = 9;
+/** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+/** Tries that a commit has once the node stops: about 25 s of a database that does not answer. */
+const MAX_LAST_TRIES = 9;
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
@@ -100,12 +104,15 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       ),
   });
 
+  let isStopping = false;
+  const retrying = { ...options, isStopping: () => isStopping };
+
   async function commit(run: RunCommit): Promise<CommittedRun> {
     const readAt = options.deliverer.heard();
     if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
     backlog.add(run.accountId, weight);
-    const committed = await commitWithRetries(batcher.add, run, options).finally(() => {
+    const committed = await commitWithRetries(batcher.add, run, retrying).finally(() => {
       if (backlog.remove(run.accountId, weight)) options.dispatcher().startMore();
     });
     if (committed.deliveries.length > 0) options.deliverer.take(committed.deliveries.map(dueDelivery), readAt);
@@ -114,13 +121,28 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     return committed;
   }
 
-  return { commit, isBehind: backlog.isFull, drain: () => batcher.drain() };
+  return {
+    commit,
+    isBehind: backlog.isFull,
+    stop() {
+      isStopping = true;
+    },
+    drain: () => batcher.drain(),
+  };
 }
 
+interface Retrying extends RunCommitterOptions {
+  isStopping: () => boolean;
+}
+
+/**
+ * What a run brought is kept until it is stored, however long the database is away: to run it again would repeat what it did
+ * outside. Where others have taken the invocation over meanwhile, the commit ends as one that wrote nothing.
+ */
 async function commitWithRetries(
   add: (run: RunCommit) => Promise<CommittedRun>,
   run: RunCommit,
-  options: RunCommitterOptions,
+  options: Retrying,
   isBare = false,
 ): Promise<CommittedRun> {
   for (let tries = 1; ; tries++) {
@@ -135,9 +157,9 @@ async function commitWithRetries(
       // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
       // run has no such mark, nor has a hook: they are tried again only where nothing went through.
       const mayBeThere = (!run.final || run.invocation === undefined) && !wasRolledBack(error);
-      if (mayBeThere || tries === MAX_TRIES) throw error;
+      if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
       options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
-      await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+      await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
     }
   }
 }

@@ -18,7 +18,9 @@ export interface SandboxRun {
   limits: RunLimits;
   props: Record<string, RunProp>;
   runId: string;
-  attempt: number;
+  /** Times that it was run on this node, this one included. */
+  tries: number;
+  alone: boolean;
 }
 
 /** Runs an entry of a source, with the code of its component in memory for as long as that takes. */
@@ -43,16 +45,19 @@ export function failed(fault: RunFault): RunOutcome {
   return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
 }
 
-function requestOf({ runtime, entry, limits, props, runId, attempt }: SandboxRun, bundle: ComponentBundle): RunRequest {
+function requestOf(
+  { runtime, entry, limits, props, runId, tries, alone }: SandboxRun,
+  bundle: ComponentBundle,
+): RunRequest {
   return {
     tenantId: runtime.accountId,
     isolateKey: runtime.isolateKey,
-    runId: attempt === 1 ? runId : `${runId}#${attempt}`,
+    runId: tries === 1 ? runId : `${runId}#${tries}`,
     bundle,
     entry,
     props,
     ...(runtime.dedupe === undefined ? {} : { dedupe: runtime.dedupe }),
     limits,
-    alone: attempt > 1,
+    alone,
   };
 }

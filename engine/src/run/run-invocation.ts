@@ -7,7 +7,7 @@ import {
   type RunOutcome,
   type Sandbox,
 } from '@headwater/sandbox-runtime';
-import { type ExceededLimit, type HttpResponse, LIMITS, newId } from '@headwater/shared';
+import { type ExceededLimit, type HttpResponse, newId } from '@headwater/shared';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
 import type { RunResponse } from '../contract.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
@@ -16,6 +16,8 @@ import type { ChangeLease } from '../store/change-lease.ts';
 import { leaseLost } from '../store/change-source.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
 import type { RunCommit, RunRow } from '../events/commit-plan.ts';
+import { abandonRun, ABANDONED } from './abandon-run.ts';
+import { afterLoss } from './after-loss.ts';
 import type { HoldBundle } from './bundles.ts';
 import type { DbOverlay } from './db-overlay.ts';
 import type { ReadDbInTurn } from './db-turns.ts';
@@ -41,6 +43,8 @@ export interface RunContext {
   prepare: PrepareRun;
   /** Group commit; rejects only where it could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
+  /** As the query of this name. */
+  countCrash: (invocation: HeldInvocation) => Promise<number | undefined>;
   holdBundle: HoldBundle;
   nowMs: () => number;
 }
@@ -64,17 +68,18 @@ export type RunResult =
   | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
 
 /**
- * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox died through no fault of its
- * own is run again, alone, unless a part of it is already committed. Throws CONFLICT where the change of a hook was lost.
+ * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox process died is run again,
+ * alone: see `afterLoss`. It emits again what it had committed in parts, as after the death of a node. Throws CONFLICT where
+ * the change of a hook was lost, and where nothing can be committed or run at all.
  */
 export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
-  for (let attempt = 1; ; attempt++) {
-    const end = await runOnce(context, task, attempt);
+  for (let tries = 1; ; tries++) {
+    const end = await runOnce(context, task, tries);
     if (end !== 'repeat') return end;
   }
 }
 
-async function runOnce(context: RunContext, task: RunTask, attempt: number): Promise<RunResult | 'repeat'> {
+async function runOnce(context: RunContext, task: RunTask, tries: number): Promise<RunResult | 'repeat'> {
   const runId = task.invocation?.id ?? newId('invocation');
   const startedAtMs = context.nowMs();
   const progress: RunProgress = { startedAtMs, parts: 0, exceeded: undefined };
@@ -88,14 +93,22 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
     const ended = prepared.ok
       ? await runInSandbox(
           context,
-          { runtime, entry, limits, props: prepared.props, runId, attempt },
+          { runtime, entry, limits, props: prepared.props, runId, tries, alone: isSuspect(task, tries) },
           withoutSecrets(outputs.host, redactor),
         )
       : failed(prepared.fault);
     const outcome = outcomeWithoutSecrets(ended, redactor);
-    const mayRepeat = !outcome.ok && outcome.innocent && progress.parts === 0;
-    if (mayRepeat && attempt < LIMITS.maxInvocationAttempts) return 'repeat';
+    const { invocation } = task;
+    const next = await afterLoss({ outcome, invocation, tries }, context.countCrash);
+    if (next !== 'end') await outputs.settled();
+    if (next === 'repeat') return 'repeat';
     task.ran?.();
+    if (next === 'abandon' && invocation !== undefined) {
+      const { maxEventHops } = limits.account;
+      const logs = await storeLines(outputs.logs);
+      await abandonRun(context, { runtime, invocation, maxEventHops, logs, startedAtMs });
+      return { ok: false, ...ABANDONED, logs: linesOf(outputs) };
+    }
     return resultOf(
       await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor }),
       outputs,
@@ -105,12 +118,18 @@ async function runOnce(context: RunContext, task: RunTask, attempt: number): Pro
   }
 }
 
+/** Its process has died under it before, here or on another node: it is run without others. */
+function isSuspect({ invocation }: RunTask, tries: number): boolean {
+  return tries > 1 || (invocation !== undefined && invocation.crashes > 0);
+}
+
+const linesOf = ({ logs }: RunOutputs) => logs.map((line) => line.message);
+
 function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
   if (outcome.ok) return { ok: true };
-  const logs = outputs.logs.map((line) => line.message);
   const { code, message, stack, limit } = outcome.fault;
   const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
-  return { ok: false, code, message, logs, ...details };
+  return { ok: false, code, message, logs: linesOf(outputs), ...details };
 }
 
 interface RunProgress {

@@ -25,6 +25,8 @@ export interface RunOutputs {
   logs: LogLine[];
   /** Waits for parts on their way, commits what is more than one part, oldest first, and hands over what is left for the final commit. */
   finish(): Promise<OutputPart>;
+  /** Parts that are being committed are committed, or have failed. */
+  settled(): Promise<void>;
   /** Rejects as soon as a part could not be committed. */
   failed(): unknown;
 }
@@ -69,6 +71,7 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
       await parts.settled();
       return parts.commitAllButLast(collected.take());
     },
+    settled: parts.settled,
     failed: parts.failure,
   };
 }

@@ -164,5 +164,5 @@ function heldOf(row: TurnRow, { workflowId, nodeId }: ExecutionClaim): HeldInvoc
   const { id, account_id: accountId, kind, prop_name: propName, event, attempts } = row;
   const cause = causeOf(row);
   const started = { id, accountId, sourceId: workflowId, kind, propName: propName ?? undefined, event, cause };
-  return [{ ...started, attempts, leasedBy: nodeId, inTurn: true }];
+  return [{ ...started, crashes: 0, attempts, leasedBy: nodeId, inTurn: true }];
 }

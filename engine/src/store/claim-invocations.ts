@@ -13,6 +13,7 @@ interface ClaimedRow {
   caused_by: string | null;
   trace_id: string | null;
   hops: number;
+  crashes: number;
   attempts: number;
   /** How many were found waiting, all of them in each row. */
   found: number;
@@ -48,7 +49,7 @@ export async function claimInvocations(
       ) as waiting
     ) as due
     where i.id = due.id and ${fitsClaim(sql)}
-    returning i.id, i.account_id, i.kind, ${propNameOf(sql)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts,
+    returning i.id, i.account_id, i.kind, ${propNameOf(sql)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.crashes, i.attempts,
       due.found::int4 as found`;
   const held = rows
     .map((row) => ({
@@ -59,6 +60,7 @@ export async function claimInvocations(
       propName: row.prop_name ?? undefined,
       event: row.event,
       cause: causeOf(row),
+      crashes: row.crashes,
       attempts: row.attempts,
       leasedBy: nodeId,
     }))

@@ -263,7 +263,12 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
   const eventsByRun = Map.groupBy(plan.events, runOf);
   const deliveriesByRun = Map.groupBy([...held.deliveries], ({ event }) => runOf(event));
   const invocationsByRun = Map.groupBy([...held.invocations], ({ event }) => runOf(event));
-  const heldInvocation = (row: InvocationRow) => ({ ...listenerRun(row), attempts: 1, leasedBy: held.nodeId });
+  const heldInvocation = (row: InvocationRow) => ({
+    ...listenerRun(row),
+    crashes: 0,
+    attempts: 1,
+    leasedBy: held.nodeId,
+  });
   return runs.map((run) => {
     const planned = plan.runs.get(run);
     if (planned === undefined) return { committed: false, events: 0, deliveries: [], invocations: [] };

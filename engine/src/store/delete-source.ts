@@ -26,6 +26,7 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
     // In the order in which commits lock them.
     await tx`select from invocations where account_id = ${accountId} and source_id = ${id} order by id for update`;
     await tx`delete from invocations where account_id = ${accountId} and source_id = ${id}`;
+    await tx`delete from abandoned_runs where account_id = ${accountId} and source_id = ${id}`;
     // Before the subscriptions: see subscribeNewEmitter.
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`

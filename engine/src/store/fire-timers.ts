@@ -104,7 +104,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const { account_id: accountId, source_id: sourceId, prop_name: propName } = row;
   const id = newInvocationId(sourceId, nowMs);
   const started = { id, accountId, sourceId, kind: 'timer' as const, propName, event };
-  const invocation = { ...started, attempts: 1, leasedBy: nodeId };
+  const invocation = { ...started, crashes: 0, attempts: 1, leasedBy: nodeId };
   try {
     return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
   } catch (error) {

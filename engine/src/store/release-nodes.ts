@@ -1,3 +1,4 @@
+import { ID_PREFIXES } from '@headwater/shared';
 import { TASKS } from '../jobs/tasks.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -57,14 +58,14 @@ export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } =
   });
 }
 
-/** The clean end of a node, after it has drained: what it still holds goes back, without counting as an attempt. */
+/** The clean end of a node, after it has drained: what it still holds goes back. */
 export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
     // Of a workflow: see HeldInvocation.attempts.
     await tx`
-      update invocations set attempts = greatest(attempts - 1, case when left(source_id, 2) = 'p_' then 1 else 0 end)
-      where leased_by = ${id}`;
+      update invocations set attempts = greatest(attempts - 1, 1)
+      where leased_by = ${id} and starts_with(source_id, ${ID_PREFIXES.workflow})`;
     const { jobPools, ...released } = await release(tx, [id]);
     await unlockJobs(tx, { pools: jobPools });
     return released;

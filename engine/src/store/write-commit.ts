@@ -6,6 +6,7 @@ import { commitExecutions } from './commit-executions.ts';
 import type { Sql } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.ts';
+import { insertAbandonedRuns } from './insert-abandoned-runs.ts';
 import { insertMissed } from './insert-missed.ts';
 import { insertSends, sendLanesOf } from './insert-sends.ts';
 import { insertRunRecords } from './insert-run-records.ts';
@@ -34,6 +35,7 @@ export async function writeCommit(
     updateStates(connection, plan),
     writeDbValues(connection, plan),
     insertRunRecords(connection, plan),
+    insertAbandonedRuns(connection, plan),
     insertMissed(connection, plan.missed),
     endExecutions(connection, plan),
     insertSends(connection, sendsOf(plan), Date.now()),

@@ -7,7 +7,7 @@ import { RunBudget } from '../protocol/run-budget.ts';
 import { RunConduct } from '../protocol/run-conduct.ts';
 import type { DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
-import type { ProcessClient } from './run-client.ts';
+import type { Blame, ProcessClient } from './run-client.ts';
 
 type LimitNames = Partial<Record<ExceededLimit['name'], ExceededLimit['name']>>;
 
@@ -34,19 +34,24 @@ interface DescribeClientOptions {
   stepName: string | undefined;
   /** Whose memory it may use: what the platform gives everyone for it, or, where that is more, what runs of the account have. */
   memoryLimit: 'describeMemoryMb' | 'memoryMb';
+  /** It is loaded once more where it may not be what ended its process. */
+  mayRepeat: boolean;
 }
 
 /** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
 export class DescribeClient implements ProcessClient {
   readonly #stepName: string | undefined;
   readonly #names: LimitNames;
+  readonly #mayRepeat: boolean;
   readonly #resolve: (loaded: LoadOutcome | undefined) => void;
   readonly #budget = new RunBudget(LOAD_LIMITS);
   readonly #conduct = new RunConduct('load', LOAD_LIMITS);
   settled = false;
 
-  constructor({ stepName, memoryLimit }: DescribeClientOptions, resolve: (loaded: LoadOutcome | undefined) => void) {
+  constructor(options: DescribeClientOptions, resolve: (loaded: LoadOutcome | undefined) => void) {
+    const { stepName, memoryLimit, mayRepeat } = options;
     this.#stepName = stepName;
+    this.#mayRepeat = mayRepeat;
     this.#names = { ...DESCRIBE_NAMES, memoryMb: memoryLimit };
     this.#resolve = resolve;
   }
@@ -92,12 +97,12 @@ export class DescribeClient implements ProcessClient {
   }
 
   /** An end that may not be the component's fault says nothing about it: undefined, and the caller tries again. */
-  lose(fault: RunFault, innocent: boolean): void {
+  lose(fault: RunFault, blame: Blame): void {
     if (this.settled) return;
     const { limit, message } = fault;
     if (limit?.name === 'maxQueuedRunsPerTenant' || limit?.name === 'maxLoadWaitMs')
       return this.#settle({ kind: 'refused', message, limit });
-    if (innocent) return this.#settle(undefined);
+    if (blame === 'nobody' || (blame === 'suspect' && this.#mayRepeat)) return this.#settle(undefined);
     const errors = [{ path: 'component_code', message: `${message} while it was loaded` }];
     this.#settle({ kind: 'looked-at', outcome: { ok: false, errors, ...this.#limitOf(fault) } });
   }

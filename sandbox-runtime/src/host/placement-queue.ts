@@ -66,11 +66,11 @@ export class PlacementQueue {
 
   endLate(nowMs: number): void {
     for (const { client, sinceMs, maxWait } of this.#queue.remove((waiting) => isLate(waiting, nowMs)))
-      if (maxWait !== undefined) client.lose(unavailable({ ...maxWait, used: Math.ceil(nowMs - sinceMs) }), false);
+      if (maxWait !== undefined) client.lose(unavailable({ ...maxWait, used: Math.ceil(nowMs - sinceMs) }), 'run');
   }
 
   endAll(fault: RunFault): void {
-    for (const { client } of this.#queue.drain()) client.lose(fault, true);
+    for (const { client } of this.#queue.drain()) client.lose(fault, 'nobody');
   }
 
   #maxWait({ kind, alone }: Placement): Waiting['maxWait'] {

@@ -86,10 +86,10 @@ export class ProcessPool {
     const nowMs = performance.now();
     this.#presence.saw(placement.tenantId, nowMs);
     if (this.#stopped)
-      return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, true);
+      return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, 'nobody');
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;
     const refusal = this.#queue.add(placement, nowMs);
-    if (refusal !== undefined) return placement.client.lose(refusal, true);
+    if (refusal !== undefined) return placement.client.lose(refusal, 'nobody');
     this.#dispatch();
   }
 
@@ -119,7 +119,7 @@ export class ProcessPool {
     const all = [...this.#all];
     for (const process of all) {
       process.expected = true;
-      process.kill(fault, () => true);
+      process.kill(fault, 'nobody');
     }
     await Promise.all([...all, ...this.#ending].map((process) => process.whenExited()));
   }

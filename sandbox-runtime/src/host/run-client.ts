@@ -11,6 +11,12 @@ import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
 
+/**
+ * Who may have caused that a task ended without a word of its process. `run`: its own limit or breach. `suspect`: the process
+ * ended for an unknown reason, and this task was the only one that it ever had. `nobody`: others ran in it, or we ended it.
+ */
+export type Blame = 'run' | 'suspect' | 'nobody';
+
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
   /**
@@ -19,7 +25,7 @@ export interface ProcessClient {
    */
   receive(message: FromSandbox, send: (message: ToSandbox) => void, done: () => void): boolean;
   /** The task ends without a word of the process. Idempotent; does nothing after an outcome. */
-  lose(fault: RunFault, innocent: boolean): void;
+  lose(fault: RunFault, blame: Blame): void;
   /** The last open request of an ended task is done: nothing refers to it any more. */
   readonly settled: boolean;
 }
@@ -105,16 +111,17 @@ export class RunClient implements ProcessClient {
     }
   }
 
-  lose(fault: RunFault, innocent: boolean): void {
+  lose(fault: RunFault, blame: Blame): void {
     for (const controller of this.#fetches.values()) controller.abort();
     this.#stores.abort();
     if (this.#over) return;
     this.#over = true;
     const wallMs = performance.now() - this.#startedAtMs;
     const { wallLimit, wallMs: maxWallMs } = this.#request.limits;
-    const isLate = fault.code === 'WALL_LIMIT' && !innocent;
+    const isLate = fault.code === 'WALL_LIMIT' && blame === 'run';
     const own = isLate ? limitFault({ name: wallLimit, value: maxWallMs, used: Math.ceil(wallMs) }) : fault;
-    this.#resolve({ ok: false, fault: own, innocent, cpuMs: 0, wallMs });
+    const diedAlone = blame === 'suspect' ? { diedAlone: true as const } : {};
+    this.#resolve({ ok: false, fault: own, innocent: blame !== 'run', ...diedAlone, cpuMs: 0, wallMs });
   }
 
   #log(line: LogLine): void {
@@ -187,11 +194,16 @@ export class RunClient implements ProcessClient {
   }
 
   #finish(outcome: ReportedOutcome): void {
-    const ended = outcome.ok ? this.#answered(outcome) : { ...outcome };
+    const ended = outcome.ok ? this.#answered(outcome) : this.#failed(outcome);
     this.#over = true;
     this.#stores.abort();
     if (!this.#step.hasUnread) return this.#resolve(ended);
     void this.#step.readRest().then((isJson) => this.#resolve(isJson ? ended : unreadable(ended)));
+  }
+
+  /** An isolate that ended without a culprit: in a process of its own there is only one suspect. */
+  #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
+    return outcome.innocent && this.#request.alone ? { ...outcome, diedAlone: true } : outcome;
   }
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {

@@ -13,7 +13,7 @@ import type { Launch } from './layers/confinement.ts';
 import { BOOT_NICE } from './layers/cpu-priority.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import { ReadRests } from './read-rests.ts';
-import type { ProcessClient } from './run-client.ts';
+import type { Blame, ProcessClient } from './run-client.ts';
 import { FIRST_FILE_FD } from './starter/orders.ts';
 import type { ProcessEnd, ProcessHandle, ProcessStarter } from './starter/starter.ts';
 import { UsageWatch } from './usage-watch.ts';
@@ -175,7 +175,7 @@ export class SandboxProcess {
   check(nowMs: number): void {
     if (this.exited) return;
     if (nowMs >= this.#killAtMs)
-      return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+      return this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, this.#blame('suspect'));
     const isLate = (task: Task): boolean => !task.over && nowMs > task.deadlineMs + this.#rests.creditMs(task.mark);
     if ([...this.#tasks.values()].some(isLate)) {
       return this.#killLate(isLate);
@@ -185,37 +185,37 @@ export class SandboxProcess {
     const isIdleLookDue = this.tasksServed > 0 && nowMs - this.#lookedAtMs >= IDLE_LOOK_MS;
     if (this.#inFlight > 0 || this.isHot || isIdleLookDue) this.#look(nowMs);
     if (this.#heartbeat.isLost(nowMs, this.isHot)) {
-      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, () => this.#isShared());
+      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process stopped answering' }, this.#blame('suspect'));
     }
   }
 
-  /** Kills the process group. Tasks in flight end with the fault; `isInnocent` says for which of them it may be unjust. */
-  kill(fault: RunFault, isInnocent: (task: Task) => boolean): void {
+  /** Kills the process group. Tasks in flight end with the fault. */
+  kill(fault: RunFault, blame: Blame): void {
     if (!this.exited) this.#handle.kill();
     this.draining = true;
-    this.#loseAll(fault, isInnocent);
+    this.#loseAll(fault, blame);
   }
 
   /** Others of the account ran in it: theirs was no limit. */
   #killLate(isLate: (task: Task) => boolean): void {
     const others: RunFault = { code: 'SANDBOX_CRASHED', message: 'Another run of this account had to be killed' };
-    for (const task of this.#tasks.values()) if (!isLate(task)) task.client.lose(others, true);
-    this.kill({ code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' }, () => false);
+    for (const task of this.#tasks.values()) if (!isLate(task)) task.client.lose(others, 'nobody');
+    this.kill({ code: 'WALL_LIMIT', message: 'The run did not end at its limit and was killed' }, 'run');
   }
 
   /** Ends a process that has nothing left to do. */
   end(): void {
     this.expected = true;
-    this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+    this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, 'nobody');
   }
 
   async whenExited(): Promise<void> {
     await this.#whenExited.promise;
   }
 
-  // A process that has served others may be broken by one of them; only the first and only task of one is surely guilty.
-  #isShared(): boolean {
-    return this.tasksServed > 1;
+  /** A process that has served others may be broken by one of them: only the first and only task of one is to blame. */
+  #blame(ofOne: Blame): Blame {
+    return this.tasksServed > 1 ? 'nobody' : ofOne;
   }
 
   async #started(pid: number, pipe: Duplex): Promise<void> {
@@ -228,15 +228,16 @@ export class SandboxProcess {
   }
 
   #openChannel(pipe: Duplex): FrameChannel {
-    const end = (message: string): void => this.kill({ code: 'SANDBOX_CRASHED', message }, () => this.#isShared());
+    const end = (message: string, blame: Blame): void =>
+      this.kill({ code: 'SANDBOX_CRASHED', message }, this.#blame(blame));
     return new FrameChannel(pipe, {
       message: (message) => this.#receive(message),
       broken: (reason) => {
         // A tenant's doing: nothing of the node's is wrong.
         this.#options.log('warn', 'A sandbox process broke the protocol and was killed', { pid: this.pid, reason });
-        end('The sandbox process was ended');
+        end('The sandbox process was ended', 'run');
       },
-      stuck: () => end('The sandbox process stopped reading'),
+      stuck: () => end('The sandbox process stopped reading', 'suspect'),
       restMs: (bytes) => this.#restMs(bytes),
     });
   }
@@ -252,10 +253,9 @@ export class SandboxProcess {
     this.exited = true;
     const lost = this.#inFlight;
     const { maxRssMb } = this.#options;
-    const fault: RunFault = this.#launch.ranOutOfMemory()
-      ? outOfMemory(maxRssMb, maxRssMb)
-      : { code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' };
-    this.#loseAll(fault, () => this.#isShared());
+    if (this.#launch.ranOutOfMemory()) this.#loseAll(outOfMemory(maxRssMb, maxRssMb), this.#blame('run'));
+    const fault: RunFault = { code: 'SANDBOX_CRASHED', message: 'The sandbox process of the run ended unexpectedly' };
+    this.#loseAll(fault, this.#blame('suspect'));
     this.#launch.ended();
     if (lost > 0 || stderr !== '') {
       this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr });
@@ -302,7 +302,7 @@ export class SandboxProcess {
       if (error instanceof FrameError) throw error;
       // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.
       this.#options.log('error', 'A run could not be recorded', { error: String(error) });
-      task.client.lose({ code: 'INTERNAL', message: 'The run could not be recorded' }, true);
+      task.client.lose({ code: 'INTERNAL', message: 'The run could not be recorded' }, 'nobody');
     }
   }
 
@@ -344,8 +344,8 @@ export class SandboxProcess {
     if (this.#inFlight === 0) this.check(performance.now());
   }
 
-  #loseAll(fault: RunFault, isInnocent: (task: Task) => boolean): void {
-    for (const task of this.#tasks.values()) task.client.lose(fault, isInnocent(task));
+  #loseAll(fault: RunFault, blame: Blame): void {
+    for (const task of this.#tasks.values()) task.client.lose(fault, blame);
     this.#tasks.clear();
     this.#inFlight = 0;
   }
@@ -363,10 +363,10 @@ export class SandboxProcess {
     const verdict = this.#usage?.look(nowMs, this);
     if (verdict === undefined || verdict.kind === 'fine' || this.exited) return;
     if (verdict.kind === 'end-full')
-      this.kill(outOfMemory(this.#options.maxRssMb, Math.ceil(verdict.memoryMb)), () => this.#isShared());
+      this.kill(outOfMemory(this.#options.maxRssMb, Math.ceil(verdict.memoryMb)), this.#blame('run'));
     if (verdict.kind === 'end-idle') {
       this.#options.log('warn', 'A sandbox process computed without a run and was killed', { pid: this.pid });
-      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, () => true);
+      this.kill({ code: 'SANDBOX_CRASHED', message: 'The sandbox process was ended' }, 'nobody');
     }
     this.worn = true;
   }

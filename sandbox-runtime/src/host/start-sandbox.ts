@@ -202,8 +202,8 @@ async function describe(
 ): Promise<DescribeOutcome> {
   // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
   const loaded = await loads.run(task.tenantId, task.bundle.code.length, async () => {
-    const first = await describeOnce(pool, task, pool.isBusy(task.tenantId));
-    return first ?? describeOnce(pool, task, true);
+    const first = await describeOnce(pool, task, { alone: pool.isBusy(task.tenantId), mayRepeat: true });
+    return first ?? describeOnce(pool, task, { alone: true, mayRepeat: false });
   });
   if (loaded === undefined)
     throw new HeadwaterError('UNAVAILABLE', 'The component could not be loaded: no sandbox process stayed up');
@@ -220,13 +220,13 @@ async function describe(
 function describeOnce(
   pool: ProcessPool,
   { tenantId, bundle, stepName, memoryMb: accountMb = 0 }: DescribeTask,
-  alone: boolean,
+  { alone, mayRepeat }: { alone: boolean; mayRepeat: boolean },
 ): Promise<LoadOutcome | undefined> {
   // What runs of the account may hold at the top level of a module, loading it may as well; small accounts can save what others can.
   const memoryMb = Math.max(LIMITS.describeMemoryMb, accountMb);
   const memoryLimit = memoryMb > LIMITS.describeMemoryMb ? 'memoryMb' : 'describeMemoryMb';
   return new Promise((resolve) => {
-    const client = new DescribeClient({ stepName, memoryLimit }, resolve);
+    const client = new DescribeClient({ stepName, memoryLimit, mayRepeat }, resolve);
     const order: TaskOrder = { kind: 'describe', limits: { ...DESCRIBE_LIMITS, memoryMb } };
     const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
     pool.place({ kind: 'load', tenantId, alone, wallMs: DESCRIBE_LIMITS.wallMs, client, start });

@@ -12,7 +12,7 @@ export const RUN_LIMITS = {
    */
   maxHeldInvocations: 4_000,
   maxHeldInvocationBytes: 128 * 1024 * 1024,
-  /** Times an invocation is started again because its sandbox or its node ended without a result. */
+  /** Times that the sandbox process of a run ends while the run is alone in it, before the run is abandoned. */
   maxInvocationAttempts: 3,
   /** What runs and steps of one tenant put out that is more in one commit is committed at this pace, while others are here. */
   smallCommitChars: 256 * 1024,

@@ -23,7 +23,7 @@ export function createExecutionRunner(
     if (!workflow.active) {
       // A tick of a workflow that is stopped is over; what was accepted otherwise, or has begun, waits for its start.
       if (invocation.kind === 'timer' && invocation.attempts === 1) return drop(options, invocation);
-      await options.release([invocation], { tried: false });
+      await options.release([invocation]);
       return;
     }
     const parts = await readParts(options, workflow, invocation);

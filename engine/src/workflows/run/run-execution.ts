@@ -154,7 +154,7 @@ async function settle(part: Part, end: StepsEnd): Promise<void> {
       return client.leaves(LOST);
     case 'stopped':
       client.leaves('The node stops; the execution goes on later');
-      await options.release([execution.invocation], { tried: false });
+      await options.release([execution.invocation]);
   }
 }
 
