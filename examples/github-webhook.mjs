@@ -43,7 +43,9 @@ export default {
       return this.http.respond({ status, body: { message } });
     },
     isSigned(event) {
-      const expected = SIGNATURE_PREFIX + createHmac('sha256', this.secret).update(event.bodyRaw).digest('hex');
+      // A signature is made over bytes, and these are the ones that were sent, in any charset.
+      const sent = Buffer.from(event.bodyRaw, event.isBase64Encoded ? 'base64' : 'utf8');
+      const expected = SIGNATURE_PREFIX + createHmac('sha256', this.secret).update(sent).digest('hex');
       return isSameText(event.headers['x-hub-signature-256'] ?? '', expected);
     },
   },

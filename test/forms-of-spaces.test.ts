@@ -10,7 +10,7 @@ function eventOf(body: string, query = ''): { query: object; body: object; bodyR
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const request = { method: 'POST', url: '/', headers, socket: {} } as unknown as IncomingMessage;
   return JSON.parse(
-    httpEventJson(request, { key: 'k', path: '/', query, ownHost: false }, Buffer.from(body)) as string,
+    httpEventJson(request, { key: 'k', path: '/', query, ownHost: false }, Buffer.from(body), { url: '/' }) as string,
   );
 }
 

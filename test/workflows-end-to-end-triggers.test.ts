@@ -20,7 +20,7 @@ const seenBy = async ({ id }: Workflow, count = 1) =>
 const subscribe = (emitterId: string, listenerId: string, eventName: string) =>
   hw.api('POST', '/subscriptions', { emitter_id: emitterId, listener_id: listenerId, event_name: eventName });
 
-test('a request is one event, with the six fields, its URL and the client’s address', async () => {
+test('a request is one event, with the six fields, its URL, its query as sent and the client’s address', async () => {
   const flow = await makeWorkflow(hw, { name: 'Requests', triggers: [{ type: 'http' }], steps: [SEEN] });
   const [{ id: triggerId, endpoint_url: url }] = flow.triggers;
   const body = new URLSearchParams({ a: '1', b: 'two' });
@@ -33,6 +33,7 @@ test('a request is one event, with the six fields, its URL and the client’s ad
     headers: expect.objectContaining({ 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }),
     client_ip: '127.0.0.1',
     url: `${url}/a/b?x=1`,
+    rawQuery: 'x=1',
     bodyRaw: 'a=1&b=two',
     body: { a: '1', b: 'two' },
   });

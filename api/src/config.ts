@@ -49,6 +49,8 @@ export interface Config {
   egressProxy?: string;
   /** Addresses, with a port where it is not 53. */
   dnsServers?: string[];
+  /** CIDR ranges, or single addresses, of proxies whose `x-forwarded-*` headers are believed. */
+  trustedProxies?: string[];
   /** With a port where clients reach it on an unusual one. */
   endpointDomain?: string;
   /** Where OAuth flows may end, besides the server itself and loopback. */
@@ -134,6 +136,11 @@ const schema = z.object({
   HEADWATER_PUBLIC_URL: z
     .string()
     .refine(isBaseUrl, 'must be an http or https URL without a path, query or fragment')
+    .optional(),
+  HEADWATER_TRUSTED_PROXIES: z
+    .string()
+    .transform(splitList)
+    .refine((ranges) => ranges.every(isRange), 'must be a comma-separated list of CIDR ranges such as 10.0.0.0/8')
     .optional(),
   HEADWATER_ENDPOINT_DOMAIN: z
     .string()
@@ -261,6 +268,7 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_EGRESS_PROXY === undefined ? {} : { egressProxy: env.HEADWATER_EGRESS_PROXY }),
     ...(env.HEADWATER_DNS_SERVERS === undefined ? {} : { dnsServers: env.HEADWATER_DNS_SERVERS }),
     ...(env.HEADWATER_NPM_REGISTRY === undefined ? {} : { npmRegistry: env.HEADWATER_NPM_REGISTRY }),
+    ...(env.HEADWATER_TRUSTED_PROXIES === undefined ? {} : { trustedProxies: env.HEADWATER_TRUSTED_PROXIES }),
     ...(env.HEADWATER_ENDPOINT_DOMAIN === undefined ? {} : { endpointDomain: env.HEADWATER_ENDPOINT_DOMAIN }),
     ...(env.HEADWATER_OAUTH_REDIRECT_ORIGINS === undefined
       ? {}

@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import { createAccountTurns } from './account-turns.ts';
 import type { Config } from './config.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
+import { createClientFacts } from './ingest/client-facts.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
 import { isAdminKey } from './middleware/authenticate.ts';
 import { createHttpMetrics } from './metrics.ts';
@@ -79,6 +80,10 @@ async function serve(
   });
   const unread = createUnreadAnswers();
   const unfinished = createUnfinishedBodies(presence);
+  const clientFacts = createClientFacts({
+    scheme: publicUrl.startsWith('https:') ? 'https' : 'http',
+    trustedProxies: config.trustedProxies ?? [],
+  });
   const probesOnly = role === 'engine';
   const app = createApp({
     engine,
@@ -100,7 +105,9 @@ async function serve(
     isKnownKey: (key) => engine.accounts.isKnown(key) || isAdminKey(adminKey, key),
     host,
     port,
-    ...(probesOnly ? {} : { ingest: createIngestHandler({ engine, log, metrics, turns, unread, unfinished }) }),
+    ...(probesOnly
+      ? {}
+      : { ingest: createIngestHandler({ engine, log, metrics, turns, unread, unfinished, clientFacts }) }),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
   });
 }

@@ -74,6 +74,7 @@ export { type MigratedDatabase, migrateDatabase } from './database/migrate-datab
 export type { DoctorCheck, DoctorOptions, DoctorReport } from './doctor/report.ts';
 export { runDoctor } from './doctor/run-doctor.ts';
 export { parseDnsServer } from './egress/dns-server.ts';
+export { decodeBody } from './egress/decode-body.ts';
 export { longHostOf } from './egress/long-host.ts';
 export type { EngineOptions, Role } from './engine-options.ts';
 export { restIfLongMs } from './rest-after.ts';

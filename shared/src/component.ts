@@ -44,9 +44,12 @@ export interface HttpEvent {
   path: string;
   query: Record<string, string | string[]>;
   headers: Record<string, string>;
+  url: string;
+  rawQuery: string;
+  /** Of the body as it was sent. */
   bodyRaw: string;
   body: unknown;
-  /** The body is not text: `bodyRaw`, and `body` where it is not parsed, are the base64 of its bytes. */
+  /** The body is not UTF-8: `bodyRaw` is the base64 of its bytes. */
   isBase64Encoded?: true;
 }
 

@@ -3,8 +3,10 @@ import type { DoorPace } from '../../api/src/door.ts';
 import {
   type AccountTurns,
   type App,
+  type ClientFactsOptions,
   createAccountTurns,
   createApp,
+  createClientFacts,
   createHttpMetrics,
   createIngestHandler,
   type HttpMetrics,
@@ -23,6 +25,8 @@ export interface ServeOptions {
   /** Default: nobody waits for others. */
   turns?: AccountTurns;
   pace?: DoorPace;
+  /** Default: http, and no proxy. */
+  client?: ClientFactsOptions;
 }
 
 /** Everything that a node serves over HTTP, on loopback. */
@@ -35,11 +39,12 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     endpointDomain,
     metrics = createHttpMetrics(),
     turns = freeTurns(),
+    client = { scheme: 'http', trustedProxies: [] },
   } = options;
   const app = createApp({ engine, publicUrl, log, metrics, turns, adminKey });
   const server = await startHttpServer({
     app,
-    ingest: createIngestHandler({ engine, log, metrics, turns }),
+    ingest: createIngestHandler({ engine, log, metrics, turns, clientFacts: createClientFacts(client) }),
     isKnownKey: engine.accounts.isKnown,
     hasOthers: turns.hasOthers,
     host: '127.0.0.1',

@@ -7,11 +7,21 @@ export interface HttpEvent {
   query: Record<string, string | string[]>;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** The body as text, or in base64 where it is none; empty without one. */
+  /** The whole URL, as the client wrote it. */
+  url: string;
+  /** As it was sent, without the question mark. */
+  rawQuery: string;
+  /**
+   * The body as it was sent: `Buffer.from(bodyRaw, isBase64Encoded ? 'base64' : 'utf8')` are its bytes.
+   * Empty without one.
+   */
   bodyRaw: string;
-  /** The body is no text. */
+  /** The bytes of the body are not UTF-8: `bodyRaw` is their base64. */
   isBase64Encoded?: true;
-  /** Parsed where it is JSON, urlencoded or multipart; else as `bodyRaw`, or null without a body. */
+  /**
+   * Parsed where it is JSON, urlencoded or multipart; else the text in its charset, base64 where it is no
+   * text, or null without a body.
+   */
   // Checked by nobody before the component sees it: a type would be a promise that the sender never gave.
   body: any;
 }

@@ -37,8 +37,8 @@ function splitTarget(target: string): { path: string; query: string } {
   return { path: mark === 0 ? '/' : target.slice(0, mark), query: target.slice(mark + 1) };
 }
 
-// Clients that think they talk to a proxy send the whole URL.
-function originForm(url: string): string {
+/** Path and query. Clients that think they talk to a proxy send the whole URL. */
+export function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const rest = url.replace(/^https?:\/\/[^/?]*/i, '');
   return rest.startsWith('/') ? rest : `/${rest}`;

@@ -8,10 +8,12 @@ import type { HttpMetrics } from '../metrics.ts';
 import { bodyTooLarge } from '../parameters/read-body.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
+import { createClientFacts, type ReadClientFacts } from './client-facts.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
+import { isCoded } from './event-body.ts';
 import { createUnfinishedBodies, type UnfinishedBodies } from '../unfinished-bodies.ts';
 import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
-import { clientFactsOf, httpEventJson } from './http-event.ts';
+import { httpEventJson } from './http-event.ts';
 import { readRequestBody } from '../read-request-body.ts';
 import { writeAccepted, writeProblem, writeRunResponse } from './write-answer.ts';
 
@@ -23,6 +25,8 @@ export interface IngestOptions {
   /** Default: its own. */
   unread?: UnreadAnswers;
   unfinished?: UnfinishedBodies;
+  /** Default: http, and no proxy is trusted. */
+  clientFacts?: ReadClientFacts;
 }
 
 interface IngestContext extends Required<IngestOptions> {
@@ -46,8 +50,9 @@ const CLIENT_GONE_STATUS = 499;
  */
 export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
+  const { clientFacts = createClientFacts({ scheme: 'http', trustedProxies: [] }) } = given;
   const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
-  const options = { ...given, unread, unfinished, doors: createDoors(ENDPOINT_PACE), checks };
+  const options = { ...given, unread, unfinished, clientFacts, doors: createDoors(ENDPOINT_PACE), checks };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');
@@ -110,7 +115,7 @@ async function takeRequest(
 
 /** The event as JSON; undefined where the client has gone. */
 async function readEvent(
-  { turns, unfinished, checks }: IngestContext,
+  { turns, unfinished, checks, clientFacts }: IngestContext,
   { accountId, sourceId }: Route,
   { request, response, address }: { request: IncomingMessage; response: ServerResponse; address: EndpointAddress },
 ): Promise<string | undefined> {
@@ -122,9 +127,12 @@ async function readEvent(
     if (body.kind === 'aborted') return undefined;
     if (body.kind === 'too-large') throw bodyTooLarge(LIMITS.maxHttpBodyBytes, body.seenBytes);
     if (announced === undefined) turns.count(accountId, body.bytes.length);
-    const client = sourceId.startsWith(ID_PREFIXES.workflow) ? clientFactsOf(request) : undefined;
+    const { url, clientIp } = clientFacts(request);
+    const client = sourceId.startsWith(ID_PREFIXES.workflow) ? { url, clientIp } : { url };
     const toJson = () => httpEventJson(request, address, body.bytes, client);
-    if (body.bytes.length <= LIMITS.smallBodyBytes) return await toJson();
+    // A few compressed bytes may become the largest body that there is.
+    const isSmall = body.bytes.length <= LIMITS.smallBodyBytes && !isCoded(request.headers);
+    if (isSmall) return await toJson();
     // What waits for its turn is held, and cut off, as what has not arrived.
     return await whileOpen(response, (gone) => inTurn(checks, accountId, gone, toJson));
   } finally {

@@ -5,9 +5,9 @@ import { describeProblem } from './problems.ts';
 
 type Registry = App['openAPIRegistry'];
 
-const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, bodyRaw, body }\`:
-\`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case.
-\`bodyRaw\` is the body decoded as UTF-8 (or as the charset of its content type; what is not text is base64, and \`isBase64Encoded\` is true), "" without one. \`body\` is null without one; parsed for JSON content types (the string where it does not parse);
+const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, url, rawQuery, bodyRaw, body }\`:
+\`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case. \`url\` is the whole URL as the client wrote it, \`rawQuery\` the query as it was sent.
+\`bodyRaw\` is the body as it was sent: its text where it is UTF-8, else the base64 of its bytes, and \`isBase64Encoded\` is true; "" without one. \`body\` is read in the charset of the content type, else as UTF-8, and decompressed where there is a \`content-encoding\` (gzip, deflate, br, zstd). It is null without a body; parsed for JSON content types (the string where it does not parse);
 an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else, and for forms of more than ${LIMITS.maxFormFields} fields, the string.
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 
@@ -31,7 +31,7 @@ export function registerEndpointsOfSources(registry: Registry): void {
         },
         400: describeProblem('The run ended without the answer that was due'),
         404: describeProblem('No such endpoint, or its source is stopped'),
-        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
+        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes, as sent or decompressed`),
         429: describeProblem(
           'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
         ),

@@ -1,6 +1,9 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 
+/** `partly`: what a flaky server cut short is decoded as far as it goes, as browsers do. */
+export type DecodedExtent = 'whole' | 'partly';
+
 export type DecodedBody =
   | { kind: 'decoded'; body: Buffer }
   /** No coding, or one that is not known here: the body and its headers stay as they came. */
@@ -11,9 +14,8 @@ export type DecodedBody =
 /** More layers than anyone sends; each is a pass over the whole body. */
 const MAX_LAYERS = 3;
 
-// What a flaky server cut short is decoded as far as it goes, as browsers do.
-const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+const CUT_SHORT = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI_CUT_SHORT = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
 // RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB, whatever comes out in the end.
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
@@ -25,16 +27,27 @@ const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const CHUNK_BYTES = { least: 16 * 1024, most: 256 * 1024 };
 const USUAL_RATIO = 4;
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>;
+interface DecoderOptions {
+  extent: DecodedExtent;
+  bounds: { maxOutputLength: number; chunkSize: number };
+}
+
+type Decoder = (body: Buffer, options: DecoderOptions) => Promise<Buffer>;
+
+const zlibOptions = ({ extent, bounds }: DecoderOptions) => ({ ...(extent === 'partly' ? CUT_SHORT : {}), ...bounds });
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
-  gzip: (body, options) => promisify(gunzip)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
-  'x-gzip': (body, options) => promisify(gunzip)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
+  gzip: (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
+  'x-gzip': (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
   // Some servers send the bare stream where the name means the zlib format, whose first byte says 8 in its low half.
   deflate: (body, options) =>
-    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, { ...ZLIB, ...options }) as Promise<Buffer>,
-  br: (body, options) => promisify(brotliDecompress)(body, { ...BROTLI, ...options }) as Promise<Buffer>,
-  zstd: (body, options) => promisify(zstdDecompress)(body, { ...ZSTD, ...options }) as Promise<Buffer>,
+    promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, zlibOptions(options)) as Promise<Buffer>,
+  br: (body, { extent, bounds }) =>
+    promisify(brotliDecompress)(body, {
+      ...(extent === 'partly' ? BROTLI_CUT_SHORT : {}),
+      ...bounds,
+    }) as Promise<Buffer>,
+  zstd: (body, { bounds }) => promisify(zstdDecompress)(body, { ...ZSTD, ...bounds }) as Promise<Buffer>,
 };
 
 function chunkSizeOf({ length }: Buffer): number {
@@ -42,7 +55,12 @@ function chunkSizeOf({ length }: Buffer): number {
 }
 
 /** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */
-export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes: number): Promise<DecodedBody> {
+export async function decodeBody(
+  body: Buffer,
+  contentEncoding: string,
+  maxBytes: number,
+  extent: DecodedExtent,
+): Promise<DecodedBody> {
   const layers = contentEncoding
     .toLowerCase()
     .split(',')
@@ -56,8 +74,10 @@ export async function decodeBody(body: Buffer, contentEncoding: string, maxBytes
   let decoded = body;
   try {
     if (decoded.length > 0)
-      for (const decode of decoders.reverse())
-        decoded = await decode(decoded, { maxOutputLength: maxBytes, chunkSize: chunkSizeOf(decoded) });
+      for (const decode of decoders.reverse()) {
+        const bounds = { maxOutputLength: maxBytes, chunkSize: chunkSizeOf(decoded) };
+        decoded = await decode(decoded, { extent, bounds });
+      }
   } catch (error) {
     const isTooLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
     return { kind: isTooLarge ? 'too-large' : 'broken' };

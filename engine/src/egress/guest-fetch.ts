@@ -208,7 +208,9 @@ async function finish(
     .join(',');
   if (coding === '') return { ok: true, status, statusText, headers, url, redirected, body };
   const decoded = await context.inTurn(id, async () =>
-    context.signal.aborted || msLeft(context) <= 0 ? 'late' : decodeBody(body, coding, limits.maxFetchResponseBytes),
+    context.signal.aborted || msLeft(context) <= 0
+      ? 'late'
+      : decodeBody(body, coding, limits.maxFetchResponseBytes, 'partly'),
   );
   if (decoded === 'late') return failTimeout(host, limits, msTaken(context));
   const moreBytes = decodedBytes(decoded, limits.maxFetchResponseBytes) - body.byteLength;
