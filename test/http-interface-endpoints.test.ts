@@ -190,8 +190,28 @@ it.each([
 it('an answer that is due and does not come says so', async () => {
   const silent = await node.deploy(answering(''));
   expect((await ask(silent.endpoint, 'GET')).text).toContain('without calling respond');
-  const failing = await node.deploy(answering('throw new Error("broken")'));
-  expect((await ask(failing.endpoint, 'GET')).text).toContain('broken');
+});
+
+const FAILURES: [why: string, run: string, text: string][] = [
+  ['throws', 'throw new Error("secret thing");', 'secret thing'],
+  ['throws a custom error', 'class Db extends Error {} throw new Db("postgres://me:pw@h");', 'postgres://me:pw@h'],
+  ['throws text', 'throw "secret text";', 'secret text'],
+  ['rejects', 'await Promise.reject(Object.assign(new Error("secret"), { cause: new Error("why") }));', 'secret'],
+  ['answers wrongly', 'this.http.respond({ status: "secret" });', 'secret'],
+];
+
+it.each(FAILURES)('a run that %s tells its owner why, and its caller only where', async (_, run, text) => {
+  const source = await node.deploy(answering(run));
+  const answer = await ask(source.endpoint, 'GET');
+  expect(answer.status).toBe(400);
+  expect(answer.text).not.toContain(text);
+  const [, runId] = /its logs say why, under (inv_\w+)/.exec(answer.text) ?? [];
+  const errors = await eventually(async () => {
+    const { data } = await node.api('GET', `/sources/${source.id}/$errors/event_summaries`, { expand: 'event' });
+    return data.length > 0 && data;
+  });
+  expect(errors[0].event).toMatchObject({ original_context: { id: runId } });
+  expect(errors[0].event.error.message).toContain(text);
 });
 
 it('a page of another origin may call an endpoint that does not answer itself; one that does decides itself', async () => {

@@ -313,7 +313,8 @@ export function respondOnce(invocation: HeldInvocation): {
         ok: false,
         message: result.ok
           ? 'The source ran to its end without calling respond'
-          : `The source failed before it responded: ${result.message}`,
+          : // The text may hold anything, and anybody can call an endpoint: it is for logs and $errors.
+            `The source failed before it responded; its logs say why, under ${invocation.id}`,
       }),
   };
 }

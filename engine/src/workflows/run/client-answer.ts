@@ -40,9 +40,9 @@ export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 're
   };
 }
 
-/** Why a client has no answer, by the error that the execution ended with. */
-export function noAnswer(error: string | undefined): string {
-  return error === undefined ? ENDED : `The workflow failed before it responded: ${error}`;
+/** Why a client has no answer. Anybody can call an endpoint, so the text of an error is left to the execution's record. */
+export function noAnswer(executionId: string, hasFailed: boolean): string {
+  return hasFailed ? `The workflow failed before it responded; its owner finds why under ${executionId}` : ENDED;
 }
 
 function accepted(executionId: string): HttpResponse {

@@ -73,7 +73,7 @@ async function endWithoutVersion(options: ExecutionRunnerOptions, parts: FoundPa
   options.log.error({ execution: invocation.id, deployment: id }, 'an execution has lost its version');
   const outcome = { status: 'failed' as const, error: JSON.stringify(fault), failure: { fault } };
   await createPartCommits(options, execution).finish(undefined, outcome);
-  createClientAnswer(invocation).ended(noAnswer(fault.message));
+  createClientAnswer(invocation).ended(noAnswer(invocation.id, true));
 }
 
 /** Nobody is left to run it for. */

@@ -158,9 +158,13 @@ async function settle(part: Part, end: StepsEnd): Promise<void> {
   }
 }
 
-async function finish({ commits, client }: Part, last: StepRow | undefined, outcome: FinalOutcome): Promise<void> {
+async function finish(
+  { commits, client, execution }: Part,
+  last: StepRow | undefined,
+  outcome: FinalOutcome,
+): Promise<void> {
   const { committed, error } = await commits.finish(last, outcome);
-  if (committed) client.ended(noAnswer(error));
+  if (committed) client.ended(noAnswer(execution.key.id, error !== undefined));
   else client.leaves(LOST);
 }
 
