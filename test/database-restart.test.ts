@@ -58,6 +58,7 @@ test('jobs are run again after all connections were ended while some ran', async
 });
 
 test('jobs are run on when the connections that find them fall silent', async () => {
+  await database.db.sql`delete from graphile_worker._private_jobs`;
   const ran: string[] = [];
   const runner = await startJobRunner({
     databaseUrl: proxy.url,

@@ -2,7 +2,8 @@ import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUnheldLeases } from '../engine/src/nodes/unheld-leases.ts';
 import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { unlockLostJobs } from '../engine/src/store/unlock-jobs.ts';
+import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
+import { freeLostJobs } from '../engine/src/store/unlock-jobs.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
@@ -64,11 +65,13 @@ test('jobs whose fetch was lost are free again, and those that were just fetched
   const lock = (key: string, pool: string, seconds: number) => sql`
     update graphile_worker._private_jobs set locked_by = ${pool}, locked_at = now() - make_interval(secs => ${seconds})
     where key = ${key}`;
+  await registerNode(sql, { id: 'node_lost', role: 'all' });
+  await recordJobPool(sql, 'node_lost', 'pool-a');
   await lock('old', 'pool-a', 31);
-  await lock('new', 'pool-b', 29);
-  await unlockLostJobs(sql, 30_000);
+  await lock('new', 'pool-a', 29);
+  await freeLostJobs(sql, { strayAfterMs: 10_000, lostAfterMs: 30_000 });
   const locked = await sql<{ key: string }[]>`select key from graphile_worker.jobs where locked_by is not null`;
   expect(locked.map(({ key }) => key)).toEqual(['new']);
   await sql`delete from graphile_worker._private_jobs`;
-  await unlockLostJobs(sql, 30_000);
+  await freeLostJobs(sql, { strayAfterMs: 10_000, lostAfterMs: 30_000 });
 });

@@ -47,7 +47,7 @@ const RESTART_MS = 500;
 export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunner> {
   const { log } = options;
   const stopped = new AbortController();
-  const start = createStart(options);
+  const start = createStart(options, stopped.signal);
   let runner: Runner | undefined = await start();
   let stopping: Promise<void> | undefined;
 
@@ -83,7 +83,7 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
   };
 }
 
-function createStart(options: JobRunnerOptions): () => Promise<Runner> {
+function createStart(options: JobRunnerOptions, stopping: AbortSignal): () => Promise<Runner> {
   let pool: string | undefined;
   const onPool = (poolId: string) => {
     options.onPool(poolId, pool);
@@ -93,7 +93,7 @@ function createStart(options: JobRunnerOptions): () => Promise<Runner> {
     const events: WorkerEvents = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => onPool(workerPool.id));
     // Opened as they are needed, and few are: jobs are fetched and reported in batches.
-    const pgPool = createJobPool({ ...options, maxConnections: CONCURRENCY });
+    const pgPool = createJobPool({ ...options, maxConnections: CONCURRENCY, stopping });
     const endPool = () => pgPool.end();
     const starting = run({
       pgPool,
@@ -103,6 +103,8 @@ function createStart(options: JobRunnerOptions): () => Promise<Runner> {
         worker: {
           concurrentJobs: CONCURRENCY,
           pollInterval: POLL_INTERVAL_MS,
+          // By their names its statements are replaced by ours.
+          preparedStatements: true,
           localQueue: { size: LOCAL_QUEUE_SIZE },
           completeJobBatchDelay: REPORT_BATCH_MS,
           // Reported one by one, a failure that the database does not take is a rejection that nobody can handle.

@@ -3,21 +3,24 @@ import type { Sql } from '../store/database.ts';
 import { deleteOldEmailCounts } from '../store/count-email.ts';
 import { deleteExpiredRecords } from '../store/delete-expired-records.ts';
 import { deleteExpiredDynamicProps } from '../store/dynamic-props.ts';
-import { unlockLostJobs } from '../store/unlock-jobs.ts';
+import { freeLostJobs } from '../store/unlock-jobs.ts';
 import { requeueOverdueWaits } from '../store/wake-executions.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
 
 /** How long an invocation or a due delivery may wait for its lane before one is queued anew. */
 const STALLED_AFTER_MS = 30_000;
 
-/** A worker has its answer by then, and the job is done. Lanes and ticks take a fraction of a second. */
-const LOST_AFTER_MS = 30_000;
+/**
+ * A worker has its answer by then, and the job is done. Lanes and ticks take a fraction of a second. A node has told which
+ * pool is its own by `strayAfterMs`.
+ */
+const LOST_JOBS = { strayAfterMs: 10_000, lostAfterMs: 30_000 };
 
 /** `maintain`, with what reads all jobs in a small share of the time. */
 export function createMaintenance(sql: Sql): () => Promise<void> {
-  const unlock = seldom(() => unlockLostJobs(sql, LOST_AFTER_MS));
+  const freeJobs = seldom(() => freeLostJobs(sql, LOST_JOBS));
   return async () => {
-    await unlock();
+    await freeJobs();
     await maintain(sql);
   };
 }

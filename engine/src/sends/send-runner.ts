@@ -164,11 +164,8 @@ class NodeSends implements SendRunner {
     await this.#recorder.stop();
     this.#options.mailer.stop();
     await sql.begin(async (tx) => {
-      await addJobs(
-        tx,
-        waiting.map((accountId) => sendLane(accountId)),
-      );
-      await releaseSends(tx, [nodeId()]);
+      const { lanes } = await releaseSends(tx, [nodeId()]);
+      await addJobs(tx, [...waiting.map((accountId) => sendLane(accountId)), ...lanes]);
     });
   }
 

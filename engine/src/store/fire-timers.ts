@@ -5,7 +5,7 @@ import { type HeldInvocation, newInvocationId } from '../run/invocation.ts';
 import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
-import { addRunLanes, placeOf } from './insert-invocations.ts';
+import { placeOf, runLane } from './insert-invocations.ts';
 
 export interface FireTimersOptions {
   nodeId: string;
@@ -55,16 +55,14 @@ export async function fireTimers(
     const rows = await lockTimers(tx, ticks);
     const due = rows.map((row) => dueTimer(row, options.nodeId));
     const ready = due.filter((timer) => timer.error === undefined);
-    await putNextTicks(tx, ready, options.priorityAt);
+    const nextTicks = await putNextTicks(tx, ready, options.priorityAt);
     const leased = leaseSome(ready, options.capacity);
     const made = await insertTicks(
       tx,
       leased.filter(({ isHeld, row }) => isHeld || !options.isFull(row.account_id)),
     );
-    await addRunLanes(
-      tx,
-      [...made].filter((row) => row.leased_by === null).map((row) => row.source_id),
-    );
+    const lanes = made.filter((row) => row.leased_by === null).map((row) => runLane(row.source_id));
+    await addJobs(tx, [...nextTicks, ...lanes]);
     const outcomes = outcomesOf(due, made);
     return ticks.map((tick) => outcomes.get(keyOf(tick.sourceId, tick.propName)) ?? { kind: 'stale' });
   });
@@ -130,7 +128,7 @@ async function putNextTicks(
   tx: Transaction,
   timers: readonly DueTimer[],
   priorityAt: FireTimersOptions['priorityAt'],
-): Promise<void> {
+): Promise<JobSpec[]> {
   const rows = await tx<NextTickRow[]>`
     update timers t set due_ms = next.due_ms from unnest(
       ${timers.map(({ row }) => row.source_id)}::text[], ${timers.map(({ row }) => row.prop_name)}::text[],
@@ -138,11 +136,9 @@ async function putNextTicks(
     ) as next(source_id, prop_name, due_ms)
     where t.source_id = next.source_id and t.prop_name = next.prop_name
     returning t.account_id, t.source_id, t.prop_name, t.generation, t.due_ms`;
-  await addJobs(
-    tx,
-    rows.flatMap(({ account_id: accountId, source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
+  return rows.flatMap(
+    ({ account_id: accountId, source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
       dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs }, priorityAt(accountId, dueAtMs))],
-    ),
   );
 }
 

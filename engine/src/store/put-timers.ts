@@ -118,7 +118,8 @@ export async function dropTimers(tx: Transaction, sourceId: string, kept: readon
     delete from timers where source_id = ${sourceId} and prop_name <> all(${kept}::text[]) returning prop_name`;
   if (gone.length === 0) return;
   const names = gone.map((row) => row.prop_name);
-  const keys = names.map((name) => timerJobKey(sourceId, name));
+  // In the order of addJobs.
+  const keys = names.map((name) => timerJobKey(sourceId, name)).toSorted();
   await tx`select graphile_worker.remove_job(key) from unnest(${keys}::text[]) as key`;
   await tx`
     delete from invocations where source_id = ${sourceId} and leased_by is null and timer_prop = any(${names}::text[])`;

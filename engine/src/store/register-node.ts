@@ -24,5 +24,5 @@ export async function registerNode(
  */
 export async function recordJobPool(sql: Sql, nodeId: string, poolId: string, ended?: string): Promise<void> {
   await sql`update nodes set job_pool = ${poolId} where id = ${nodeId}`;
-  if (ended !== undefined) await unlockJobs(sql, { pools: [ended] });
+  if (ended !== undefined) await unlockJobs(sql, [ended]);
 }

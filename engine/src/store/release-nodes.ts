@@ -1,11 +1,11 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import { TASKS } from '../jobs/tasks.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
-import { addRunLanes } from './insert-invocations.ts';
+import { deliverLane } from './deliver-lane.ts';
+import { runLane } from './insert-invocations.ts';
 import { PARKED } from './park-executions.ts';
 import { releaseSends } from './release-sends.ts';
-import { unlockJobs } from './unlock-jobs.ts';
+import { freeLostJobs, unlockJobs } from './unlock-jobs.ts';
 
 export interface ReleasedNodes {
   nodes: string[];
@@ -37,7 +37,7 @@ export async function releaseDeadNodes(
       for update skip locked`;
     const strayed = await findStrayedLeases(tx, exceptId);
     const { jobPools, ...released } = await release(tx, merge(dead, strayed));
-    if (dead.length > 0) await unlockJobs(tx, { pools: jobPools, strayAfterMs: deadAfterMs });
+    await unlockJobs(tx, jobPools);
     return released;
   });
 }
@@ -53,7 +53,8 @@ export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } =
     const others = await tx<{ id: string }[]>`select id from nodes where id <> ${exceptId} for update`;
     const strayed = await findStrayedLeases(tx, exceptId);
     const { jobPools, ...released } = await release(tx, merge(others, strayed));
-    await unlockJobs(tx, { pools: jobPools, strayAfterMs: 0 });
+    await unlockJobs(tx, jobPools);
+    await freeLostJobs(tx, { strayAfterMs: 0, lostAfterMs: 0 });
     return released;
   });
 }
@@ -67,7 +68,7 @@ export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> 
       update invocations set attempts = greatest(attempts - 1, 1)
       where leased_by = ${id} and starts_with(source_id, ${ID_PREFIXES.workflow})`;
     const { jobPools, ...released } = await release(tx, [id]);
-    await unlockJobs(tx, { pools: jobPools });
+    await unlockJobs(tx, jobPools);
     return released;
   });
 }
@@ -114,15 +115,16 @@ async function release(tx: Transaction, ids: readonly string[]): Promise<Release
       where leased_by = any(${dead}::text[]) and status = 'pending' returning webhook_id
     )
     select webhook_id, count(*)::int4 as count from freed group by webhook_id`;
-  const sourceIds = runs.map((row) => row.source_id);
-  await addRunLanes(tx, sourceIds);
-  const webhookIds = deliveries.map((row) => row.webhook_id);
-  await addDeliveryLanes(tx, webhookIds);
   const sends = await releaseSends(tx, dead);
+  await addJobs(tx, [
+    ...runs.map((row) => runLane(row.source_id)),
+    ...deliveries.map((row) => deliverLane(row.webhook_id)),
+    ...sends.lanes,
+  ]);
   const gone = await tx<{ job_pool: string | null }[]>`
     delete from nodes where id = any(${dead}::text[]) returning job_pool`;
   const jobPools = gone.flatMap((row) => row.job_pool ?? []);
-  return { nodes: dead, invocations: total(runs), deliveries: total(deliveries), sends, jobPools };
+  return { nodes: dead, invocations: total(runs), deliveries: total(deliveries), sends: sends.count, jobPools };
 }
 
 const merge = (rows: readonly { id: string }[], ids: readonly string[]) => [
@@ -130,14 +132,3 @@ const merge = (rows: readonly { id: string }[], ids: readonly string[]) => [
 ];
 
 const total = (rows: readonly { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0);
-
-async function addDeliveryLanes(tx: Transaction, webhookIds: readonly string[]): Promise<void> {
-  await addJobs(
-    tx,
-    webhookIds.map((webhookId) => ({
-      task: TASKS.deliverWebhook,
-      payload: { webhookId },
-      key: `deliver:${webhookId}:now`,
-    })),
-  );
-}

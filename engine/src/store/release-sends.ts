@@ -1,23 +1,23 @@
-import { addJobs } from './add-jobs.ts';
+import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
 
 /**
- * Gives back pending sends that these nodes have leased (they end, or were found dead), with lane jobs in the same
- * transaction. Answers how many rows there were.
+ * Gives back pending sends that these nodes have leased (they end, or were found dead). Answers how many rows there were, and
+ * the lane jobs that are to be added in the same transaction.
  */
-export async function releaseSends(tx: Sql | Transaction, nodeIds: readonly string[]): Promise<number> {
+export async function releaseSends(
+  tx: Sql | Transaction,
+  nodeIds: readonly string[],
+): Promise<{ count: number; lanes: JobSpec[] }> {
   const rows = await tx<{ account_id: string; count: number }[]>`
     with freed as (
       update sends set leased_by = null where leased_by = any(${[...nodeIds]}::text[]) and status = 'pending'
       returning account_id
     )
     select account_id, count(*)::int4 as count from freed group by account_id`;
-  await addJobs(
-    tx,
-    rows.map((row) => sendLane(row.account_id)),
-  );
-  return rows.reduce((sum, { count }) => sum + count, 0);
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
+  return { count: total, lanes: rows.map((row) => sendLane(row.account_id)) };
 }
 
 /** Gives back what this node has no room for; it is due again at `atMs`, behind what has waited meanwhile. */

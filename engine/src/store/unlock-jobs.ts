@@ -1,38 +1,32 @@
 import type { Sql, Transaction } from './database.ts';
+import { freed } from './job-statements.ts';
 
 /**
- * Frees all jobs of workers of which one is locked for so long: the answer that fetched it was lost with its connection, and a timer whose
- * tick it is would not tick before graphile-worker's four hours are over. No job takes so long, and one that is run twice does no harm.
+ * Frees the jobs that dead pools hold, and deletes those of them that were superseded. graphile-worker itself waits four
+ * hours, in which the lane (and a timer) would stand still. A job that is run twice because its worker lived after all does
+ * no harm: lanes claim their rows one by one. Waits for no lock: what another transaction changes is freed by freeLostJobs.
  */
-export async function unlockLostJobs(sql: Sql, lockedForMs: number): Promise<void> {
-  await sql`
-    select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
-    where locked_at < now() - make_interval(secs => ${lockedForMs / 1000}::float8) having count(*) > 0`;
+export async function unlockJobs(tx: Sql | Transaction, pools: readonly string[]): Promise<void> {
+  if (pools.length === 0) return;
+  await tx.unsafe(`with ${freed('locked_by = any($1::text[])')} select count(*) from ended`, [[...pools]]);
 }
 
-export interface UnlockJobsOptions {
-  /** Pools of nodes that are gone. */
-  pools: readonly string[];
-  /**
-   * Also pools that no registered node claims, for jobs locked at least this long: a node may die between its first job
-   * and recordJobPool. Absent: those stay.
-   */
-  strayAfterMs?: number;
+export interface LostJobsOptions {
+  /** After which the jobs of a pool are free that no registered node claims. */
+  strayAfterMs: number;
+  /** After which any job is free: the answer that fetched it was lost. No job takes so long. */
+  lostAfterMs: number;
 }
 
-/**
- * Frees jobs that dead workers hold. graphile-worker itself waits four hours, in which the lane (and a timer) would stand
- * still. A job that is run twice because its worker lived after all does no harm: lanes claim their rows one by one.
- */
-export async function unlockJobs(tx: Sql | Transaction, options: UnlockJobsOptions): Promise<void> {
-  const pools = new Set(options.pools);
-  if (options.strayAfterMs !== undefined) {
-    const stray = await tx<{ pool: string }[]>`
-      select distinct locked_by as pool from graphile_worker.jobs
-      where locked_by is not null
-        and locked_at <= now() - make_interval(secs => ${options.strayAfterMs / 1000}::float8)
-        and not exists (select from nodes where nodes.job_pool = locked_by)`;
-    for (const { pool } of stray) pools.add(pool);
-  }
-  if (pools.size > 0) await tx`select graphile_worker.force_unlock_workers(${[...pools]}::text[])`;
+/** Frees jobs that nobody works on, whichever way they were lost, and deletes superseded jobs that nobody holds. */
+export async function freeLostJobs(tx: Sql | Transaction, options: LostJobsOptions): Promise<void> {
+  const { strayAfterMs, lostAfterMs } = options;
+  const isLost = `(locked_at <= now() - make_interval(secs => $1::float8 / 1000)
+      and not exists (select from nodes where nodes.job_pool = locked_by))
+    or locked_at <= now() - make_interval(secs => $2::float8 / 1000)`;
+  await tx.unsafe(`with ${freed(isLost)} select count(*) from ended`, [strayAfterMs, lostAfterMs]);
+  await tx`
+    delete from graphile_worker._private_jobs where id in (
+      select id from graphile_worker._private_jobs where key is null and locked_at is null for update skip locked
+    )`;
 }
