@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { comesAgain, wasRolledBack } from '../engine/src/store/comes-again.ts';
+import { comesAgain } from '../engine/src/store/comes-again.ts';
+import { wasRolledBack } from '../engine/src/store/lost-connection.ts';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 

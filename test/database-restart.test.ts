@@ -16,7 +16,7 @@ let node: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startCuttingProxy(database.url);
-  node = openDatabase({ url: proxy.url, maxConnections: 3 });
+  node = openDatabase({ url: proxy.url, maxConnections: 3, limits: { maxAwayWaitMs: 500 } });
 });
 afterAll(async () => {
   await node.close();
@@ -99,6 +99,12 @@ test('a node has all its connections again after the database could not be reach
     await Promise.allSettled([...interrupted, ...[1, 2, 3, 4, 5, 6].map(work)]);
     await proxy.accept();
   }
+  await eventually(() =>
+    work(0).then(
+      () => true,
+      () => false,
+    ),
+  );
   const pause = new Promise((_, reject) => setTimeout(reject, 10_000, new Error('no connection is left')));
   const rows = await Promise.race([Promise.all([1, 2, 3, 4, 5, 6].map(work)), pause]);
   expect(rows).toHaveLength(6);

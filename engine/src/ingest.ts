@@ -9,7 +9,6 @@ import { newInvocationId } from './run/invocation.ts';
 import { noRoomToAnswer } from './run/no-room-to-answer.ts';
 import type { Sql } from './store/database.ts';
 import { readEndpoints } from './store/read-endpoints.ts';
-import { inTime } from './store/renewed-client.ts';
 
 export interface IngestOptions {
   sql: Sql;
@@ -27,7 +26,7 @@ export interface IngestCache {
 
 export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const { sql, limits, backlogs, intake } = options;
-  const routes = createEndpointRoutes({ read: (keys) => inTime(sql, readEndpoints(sql, keys)), nowMs: Date.now });
+  const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
   const rate = createRequestRate(() => performance.now());
 
   /** Whether a request goes to the database for any node, not on at once on this one. */

@@ -14,6 +14,9 @@ import { requeueWaiting } from './nodes/requeue-waiting.ts';
 import { releaseAllNodes } from './store/release-nodes.ts';
 import { seedApps } from './store/seed-apps.ts';
 
+/** Two beats that are not answered, and one that is, fit into the time after which a node counts as dead. */
+const BEAT_LIMITS = { maxStatementMs: 3_000, connectMs: 3_000, maxAwayWaitMs: 1_000 };
+
 export interface StartedEngine {
   engine: Engine;
   firstAccount: FirstAccount;
@@ -45,10 +48,12 @@ export async function startEngine(
     const db = openDatabase({
       url: prepared.url,
       onNotice: (notice) => log.debug(notice),
-      onGivenUp: () => log.warn('the database has not answered; the connections to it are given up and made anew'),
+      onAway: ({ error }) => log.warn({ err: error }, `the database is away: ${error.message}`),
+      onBack: (awayMs) => log.info({ away_ms: Math.round(awayMs) }, 'the database is back'),
+      onSilent: (connections) => log.warn({ connections }, 'the database has not answered; connections are given up'),
     });
     undo.push(() => db.close());
-    const beats = openDatabase({ url: prepared.url, maxConnections: 1 });
+    const beats = openDatabase({ url: prepared.url, maxConnections: 1, limits: BEAT_LIMITS });
     undo.push(() => beats.close());
     await claimKey(db.sql, loaded);
     // An embedded database is this process's alone: whoever else is registered in it is gone.

@@ -10,7 +10,6 @@ import { inPageOrder, readPage } from '../store/paging.ts';
 import { readApiKeys } from '../store/read-api-keys.ts';
 import { readAccounts } from '../store/read-accounts.ts';
 import { readUser } from '../store/read-user.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
 import { setAccountEmail } from '../store/set-account-email.ts';
 import { createAccountLimits } from './account-limits.ts';
@@ -40,7 +39,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
   const lookups = createBatcher({
     maxBatch: MAX_LOOKUPS,
     minIntervalMs: LOOKUP_INTERVAL_MS,
-    commit: (hashes: readonly Buffer[]) => inTime(sql, findApiKeys(sql, hashes)),
+    commit: (hashes: readonly Buffer[]) => findApiKeys(sql, hashes),
   });
   return {
     create: (input) => createAccount(sql, input),

@@ -19,7 +19,6 @@ import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
 import { createSender, type OutgoingShare, type Sender } from '../outgoing/sender.ts';
 import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -141,7 +140,7 @@ class NodeDeliverer implements Deliverer {
     const { presence = createPresence() } = options;
     this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder({
-      record: (results) => inTime(db.sql, recordAttempts(db.sql, nodeId(), results)),
+      record: (results) => recordAttempts(db.sql, nodeId(), results),
       withoutTexts,
       describe: ({ deliveryId }) => ({ delivery: deliveryId }),
       log,
@@ -232,7 +231,7 @@ class NodeDeliverer implements Deliverer {
     this.#claiming += limit;
     try {
       const readAt = this.heard();
-      const claimed = await inTime(db.sql, claimDeliveries(db.sql, nodeId(), webhookId, limit));
+      const claimed = await claimDeliveries(db.sql, nodeId(), webhookId, limit);
       this.take(claimed, readAt);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {
@@ -269,7 +268,7 @@ class NodeDeliverer implements Deliverer {
     const { db, nodeId, log } = this.#options;
     for (const delivery of deliveries) this.#held.remove(delivery);
     try {
-      await inTime(db.sql, releaseUnbegun(db.sql, nodeId(), deliveries, runAtMs));
+      await releaseUnbegun(db.sql, nodeId(), deliveries, runAtMs);
     } catch (error) {
       // The rows stay leased by this node. Those that are pending it finds as leases that nothing holds; the rest it loses when it ends.
       log.error({ count: deliveries.length, err: error }, 'deliveries could not be released');

@@ -3,7 +3,6 @@ import type { Dispatcher } from '../run/dispatcher.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { createJobCrowds } from './job-crowds.ts';
 import type { FireTimerPayload } from './tasks.ts';
 
@@ -34,7 +33,7 @@ export function createTicker({
     commit: (ticks) => {
       const isFull = (accountId: string) => backlogs.exceeded(accountId, ONE_TICK) !== undefined;
       const options = { nodeId: nodeId(), capacity: dispatcher.capacity, isFull, priorityAt };
-      return inTime(sql, fireTimers(sql, ticks, options));
+      return fireTimers(sql, ticks, options);
     },
   });
   return async (tick) => {

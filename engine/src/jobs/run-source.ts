@@ -4,7 +4,6 @@ import type { Sql } from '../store/database.ts';
 import { deleteOrphanedInvocations } from '../store/delete-orphaned-invocations.ts';
 import { addRunLanes } from '../store/insert-invocations.ts';
 import { readSourceAccount } from '../store/read-source-account.ts';
-import { inTime } from '../store/renewed-client.ts';
 import type { Turns } from '../workflows/controls/turns.ts';
 import type { LaneTurns } from './lane-turns.ts';
 import type { PostponedLanes } from './postponed-lanes.ts';
@@ -50,7 +49,7 @@ async function claim(
     await addRunLanes(sql, [sourceId], postponed.nextTryMs(accountId));
     return 0;
   }
-  const { held, more } = await inTime(sql, claimInvocations(sql, sourceId, nodeId(), limit));
+  const { held, more } = await claimInvocations(sql, sourceId, nodeId(), limit);
   dispatcher.take(held);
   // It may have been deleted while its lane waited for its turn.
   if (held.length === 0) await dropOrphans(sql, sourceId);

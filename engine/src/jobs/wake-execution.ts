@@ -1,6 +1,5 @@
 import { createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { wakeExecutions } from '../store/wake-executions.ts';
 import type { WakeExecutionPayload } from './tasks.ts';
 
@@ -14,7 +13,7 @@ export function createWaker(sql: Sql): (payload: WakeExecutionPayload) => Promis
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     commit: async (ids) => {
-      await inTime(sql, wakeExecutions(sql, ids));
+      await wakeExecutions(sql, ids);
       return ids.map(() => undefined);
     },
   });

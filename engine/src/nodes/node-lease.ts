@@ -5,7 +5,6 @@ import type { Sql } from '../store/database.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { ownAddresses } from './node-ports.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
 
@@ -34,8 +33,6 @@ export interface NodeLeaseOptions {
 const HEARTBEAT_MS = 2_000;
 /** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
 const DEAD_AFTER_MS = 10_000;
-/** After which its connection is given up: two of them, and a beat, fit into the time of a dead node. */
-const BEAT_SILENCE_MS = 3_000;
 const MAINTENANCE_MS = 5_000;
 
 /**
@@ -58,7 +55,7 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
   }
 
   async function beat(): Promise<void> {
-    if (await inTime(beatSql, heartbeatNode(beatSql, id), BEAT_SILENCE_MS)) return;
+    if (await heartbeatNode(beatSql, id)) return;
     const lost = id;
     id = await register();
     log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');

@@ -24,7 +24,6 @@ import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { askUntilBack } from '../store/lost-connection.ts';
 import { readDbValue } from '../store/read-db-value.ts';
 import { releaseInvocations } from '../store/release-invocations.ts';
-import { inTime } from '../store/renewed-client.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
 import type { AccountSums } from './account-sums.ts';
 import { createBundles } from './bundles.ts';
@@ -105,7 +104,7 @@ export function assembleRuns(parts: RunParts): Runs {
     ...assembleStores(parts),
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
-    countCrash: (invocation) => inTime(sql, countCrash(sql, invocation)),
+    countCrash: (invocation) => countCrash(sql, invocation),
     holdBundle: createBundles({
       read: (componentId) => readComponentBundle(sql, componentId),
       maxHeldChars: LIMITS.maxHeldBundleChars,
@@ -183,6 +182,6 @@ async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Pr
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     const ids = held.map((invocation) => invocation.id);
-    await inTime(sql, releaseInvocations(sql, nodeId, ids));
+    await releaseInvocations(sql, nodeId, ids);
   }
 }

@@ -2,7 +2,6 @@ import type { RunResponse } from '../contract.ts';
 import { type Batcher, createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { insertInvocations, type NewInvocation } from '../store/insert-invocations.ts';
-import { inTime } from '../store/renewed-client.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { HeldInvocation } from './invocation.ts';
@@ -68,7 +67,7 @@ function createInsertBatcher(sql: Sql): Batcher<NewInvocation, undefined> {
       maxTenantWeight: MAX_TENANT_CHARS,
     },
     commit: async (rows) => {
-      await inTime(sql, insertInvocations(sql, rows));
+      await insertInvocations(sql, rows);
       return rows.map(() => undefined);
     },
   });

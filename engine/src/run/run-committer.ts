@@ -10,12 +10,12 @@ import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import { type BatcherOptions, createBatcher } from '../store/batcher.ts';
-import { comesAgain, wasHeldUp, wasRolledBack } from '../store/comes-again.ts';
+import { comesAgain, wasHeldUp } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
 import type { Turns } from '../store/heavy-turns.ts';
 import { MAX_LOCK_MS } from '../store/lock-timeout.ts';
-import { inTime } from '../store/renewed-client.ts';
+import { wasRolledBack } from '../store/lost-connection.ts';
 import { charsOf as charsOfExecution } from '../workflows/run/execution-rows.ts';
 
 export interface RunCommitterOptions {
@@ -88,20 +88,17 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       heavyTurns: options.heavyTurns,
     },
     commit: (runs, patience) =>
-      inTime(
-        options.sql,
-        commitRuns(options.sql, runs, {
-          nodeId: options.nodeId(),
-          deliveryCapacity: options.deliverer.capacity,
-          runCapacity: options.dispatcher().capacity,
-          backlogs: options.backlogs,
-          dbSizes: options.dbSizes,
-          history: options.history,
-          restAfter,
-          maxLockMs: MAX_LOCK_MS[patience],
-          nowMs: options.nowMs,
-        }),
-      ),
+      commitRuns(options.sql, runs, {
+        nodeId: options.nodeId(),
+        deliveryCapacity: options.deliverer.capacity,
+        runCapacity: options.dispatcher().capacity,
+        backlogs: options.backlogs,
+        dbSizes: options.dbSizes,
+        history: options.history,
+        restAfter,
+        maxLockMs: MAX_LOCK_MS[patience],
+        nowMs: options.nowMs,
+      }),
   });
 
   let isStopping = false;

@@ -10,7 +10,6 @@ import { claimSends, claimUpload } from '../store/claim-sends.ts';
 import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { recordSendAttempts, type SendResult } from '../store/record-send-attempts.ts';
 import { postponeSends, releaseSends } from '../store/release-sends.ts';
-import { inTime } from '../store/renewed-client.ts';
 import { sendLane } from '../store/send-lane.ts';
 import { attemptSend, type SendContext } from './attempt-send.ts';
 import { type DueSend, sizeOf } from './due-send.ts';
@@ -71,7 +70,7 @@ class NodeSends implements SendRunner {
     this.#options = options;
     this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder<SendResult>({
-      record: (results) => inTime(sql, recordSendAttempts(sql, nodeId(), results)),
+      record: (results) => recordSendAttempts(sql, nodeId(), results),
       withoutTexts,
       describe: ({ unitId }) => ({ send: unitId }),
       log,
@@ -121,7 +120,7 @@ class NodeSends implements SendRunner {
     }
     this.#claiming += limit;
     try {
-      const chars = this.#take(await inTime(sql, claimSends(sql, nodeId(), accountId, limit)));
+      const chars = this.#take(await claimSends(sql, nodeId(), accountId, limit));
       return chars + (await this.#takeUploads(accountId));
     } finally {
       this.#claiming -= limit;
@@ -132,7 +131,7 @@ class NodeSends implements SendRunner {
     const { sql, nodeId } = this.#options;
     let chars = 0;
     for (let taken = 0; taken < LANE_UPLOADS && chars <= LIMITS.maxClaimBytes; taken++) {
-      const upload = await inTime(sql, claimUpload(sql, nodeId(), accountId, Date.now()));
+      const upload = await claimUpload(sql, nodeId(), accountId, Date.now());
       if (upload === undefined) return chars;
       chars += this.#take([upload]);
     }

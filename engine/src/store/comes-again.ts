@@ -21,14 +21,6 @@ const OF_DATA = new Set([
   'ERR_INVALID_ARG_TYPE',
 ]);
 
-/** Whether it certainly left nothing behind: the database rolled the transaction back, to let another one go on. */
-export function wasRolledBack(error: unknown): boolean {
-  return ROLLED_BACK.has(codeOf(error));
-}
-
-/** A serialization that failed, a deadlock. */
-const ROLLED_BACK = new Set(['40001', '40P01']);
-
 /** Whether it would have waited longer than it may (lock_timeout) for what another transaction has locked. It left nothing behind. */
 export function wasHeldUp(error: unknown): boolean {
   return codeOf(error) === '55P03';

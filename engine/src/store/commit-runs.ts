@@ -23,8 +23,8 @@ import type { Sql } from './database.ts';
 import { countCommit, type HistoryCount } from './history-bytes.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
-import { rollBack } from './transactions.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
+import { rollBackReserved } from './transactions.ts';
 
 export interface CommitOptions {
   nodeId: string;
@@ -93,7 +93,7 @@ export async function commitRuns(
     connection.release();
     return summarize(runs, plan, held);
   } catch (error) {
-    await rollBack(connection, error);
+    await rollBackReserved(connection, error);
     throw error;
   }
 }

@@ -1,47 +1,111 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LIMITS } from '@headwater/shared';
 import postgres from 'postgres';
+import { addArrayTypes } from './array-types.ts';
+import type { ClientEvents, MakeClient } from './connection.ts';
+import { type Away, ConnectionPool, type PoolLimits } from './connection-pool.ts';
+import { hostUrlsOf } from './database-hosts.ts';
 import { drizzle } from './drizzle.ts';
-import { type ClientEvents, createRenewedClient } from './renewed-client.ts';
+import { createListener } from './listener.ts';
+import { createSqlTag } from './postgres-query.ts';
+import { begin, reserve, runAlone, type Work } from './transactions.ts';
+
+type Types = { bigint: number };
 
 /**
  * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
  * text, because drizzle owns their parsing on this connection: raw statements ask for `extract(epoch from …)` instead.
  * JSON parameters are passed as text with a cast (`${text}::jsonb`).
+ * All of it settles, also when the database is gone: see ConnectionPool. `begin` and `reserve`: see transactions.ts; `listen`: see Listener.
  */
-export type Sql = postgres.Sql<{ bigint: number }>;
-export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+export type Sql = postgres.Sql<Types>;
+export type Transaction = postgres.TransactionSql<Types>;
 
 export interface Database {
   sql: Sql;
   orm: PostgresJsDatabase;
+  /** Since when and why the database cannot be reached; undefined while it can. */
+  away(): Away | undefined;
   /** Closes the pool; waits up to five seconds for queries in flight. */
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
+  /** May name several hosts, `postgres://user@one:5432,two:5432/name`: the one that stores is used. */
   url: string;
-  /** Connections of this node, besides graphile-worker's own. Default 10. */
+  /** Connections of this node, besides graphile-worker's own and one that listens. Default 10. */
   maxConnections?: number;
   onNotice?: (message: string) => void;
-  /** The database has not answered in time, and its connections are made anew. */
-  onGivenUp?: () => void;
+  onAway?: (away: Away) => void;
+  onBack?: (awayMs: number) => void;
+  /** The database has not answered in time, and so many connections are made anew. */
+  onSilent?: (connections: number) => void;
+  /** For tests. */
+  limits?: Partial<PoolLimits>;
 }
 
 const CLOSE_SECONDS = 5;
-
-/** Between two attempts to connect. */
-const RECONNECT_SECONDS = 0.5;
+const DEFAULT_CONNECTIONS = 10;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const make = ({ onConnected, onClosed }: ClientEvents) => {
-    const client = postgres(options.url, {
-      max: options.maxConnections ?? 10,
-      backoff: () => RECONNECT_SECONDS,
-      onnotice: (notice) => options.onNotice?.(notice['message'] ?? ''),
-      onparameter: onConnected,
+  const { maxConnections = DEFAULT_CONNECTIONS, limits = {}, onAway, onBack, onSilent } = options;
+  const urls = hostUrlsOf(options.url);
+  const pool = new ConnectionPool({
+    targets: urls.map((url) => clientMaker(url, options)),
+    maxConnections,
+    limits,
+    ...(onAway === undefined ? {} : { onAway }),
+    ...(onBack === undefined ? {} : { onBack }),
+    ...(onSilent === undefined ? {} : { onSilent }),
+  });
+  // It makes queries and never connects.
+  const front = postgres(urls[0] as string, { max: 0, types: TYPES });
+  const listener = createListener({
+    open: () => pool.openApart(),
+    pingMs: limits.probeAfterMs ?? LIMITS.databaseProbeMs,
+    silenceMs: limits.connectMs ?? LIMITS.databaseConnectMs,
+  });
+  const own = {
+    begin: <T>(work: Work<T>) => begin(front, pool, work),
+    reserve: () => reserve(front, pool),
+    listen: listener.listen,
+    options: { ...front.options, ...placesOf(urls) },
+  };
+  const sql = Object.assign(
+    createSqlTag(front, (query) => runAlone(pool, query)),
+    own,
+  ) as unknown as Sql;
+  return {
+    sql,
+    orm: drizzle(sql),
+    away: () => pool.away,
+    async close() {
+      await Promise.all([listener.stop(), pool.close(CLOSE_SECONDS)]);
+    },
+  };
+}
+
+/** As the client reads them, also from the environment. */
+function placesOf(urls: readonly string[]): Pick<Sql['options'], 'host' | 'port'> {
+  const all = urls.map((url) => postgres(url, { max: 0 }).options);
+  return { host: all.flatMap(({ host }) => host), port: all.flatMap(({ port }) => port) };
+}
+
+const TYPES = { bigint: { to: 20, from: [20], serialize: String, parse: Number } };
+
+function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
+  return ({ socket, onClosed, onNotify }: ClientEvents) => {
+    const client = postgres(url, {
+      max: 1,
+      // Missing in the published types.
+      ...({ socket, onnotify: onNotify } as object),
+      // The pool replaces connections.
+      max_lifetime: null,
+      fetch_types: false,
+      backoff: () => 0,
+      onnotice: (notice) => onNotice?.(notice['message'] ?? ''),
       onclose: onClosed,
-      types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+      types: TYPES,
       connection: {
         application_name: 'headwater',
         // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once the table has 400 000
@@ -49,14 +113,12 @@ export function openDatabase(options: DatabaseOptions): Database {
         plan_cache_mode: 'force_custom_plan',
         // What a node held that vanished in a transaction would stay locked until the server's system notices, for a quarter of an hour and more.
         idle_in_transaction_session_timeout: LIMITS.databaseSilenceMs,
+        statement_timeout: LIMITS.maxStatementMs,
       },
     });
     // It sets how timestamps come back, on each client.
     drizzle(client);
+    addArrayTypes(client);
     return client;
   };
-  const { onGivenUp } = options;
-  const renewed = { closeSeconds: CLOSE_SECONDS, ...(onGivenUp === undefined ? {} : { onGivenUp }) };
-  const { sql, close } = createRenewedClient(make, renewed);
-  return { sql, orm: drizzle(sql), close };
 }

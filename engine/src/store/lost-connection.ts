@@ -19,6 +19,14 @@ export function isDatabaseAway(error: unknown): boolean {
   return isConnectionLost(error) || /^(53|25006$|58030$)/.test(codeOf(error));
 }
 
+/** Whether it certainly left nothing behind: the database rolled the transaction back, to let another one go on. */
+export function wasRolledBack(error: unknown): boolean {
+  return ROLLED_BACK.has(codeOf(error));
+}
+
+/** A serialization that failed, a deadlock. */
+const ROLLED_BACK = new Set(['40001', '40P01']);
+
 /** Its own, or that of what caused it; '' where there is none. */
 export function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };

@@ -1,38 +1,137 @@
-import type { ReservedSql, Sql, TransactionSql } from 'postgres';
-import { isConnectionLost } from './lost-connection.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type postgres from 'postgres';
+import { type Connection, connectionError, isServersWord } from './connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { isConnectionLost, wasRolledBack } from './lost-connection.ts';
+import { type Client, createSqlTag, type PostgresQuery } from './postgres-query.ts';
 
 type Types = { bigint: number };
-type Connection = ReservedSql<Types>;
+type Reserved = postgres.ReservedSql<Types>;
+type Transaction = postgres.TransactionSql<Types>;
+export type Work<T> = (tx: Transaction) => T | Promise<T>;
 
-/**
- * As the client's own `begin`, which takes a list of queries as well. That one rolls back on a connection that was lost, too: what is
- * written to one ends the process, in a callback of its own that nobody can catch (postgres.js 3.4.9, `nextWrite`).
- */
-export function createBegin(sql: Sql<Types>): <T>(work: (tx: TransactionSql<Types>) => T | Promise<T>) => Promise<T> {
-  return async (work) => {
-    const connection = await sql.reserve();
-    try {
-      await connection`begin`;
-      const worked = work(connection as unknown as TransactionSql<Types>);
-      const result = await (Array.isArray(worked) ? (Promise.all(worked) as Promise<Awaited<typeof worked>>) : worked);
-      await connection`commit`;
-      connection.release();
-      return result;
-    } catch (error) {
-      await rollBack(connection, error);
-      throw error;
-    }
-  };
+/** Of connections of one's own, the ends of their transactions. */
+const rollBacks = new WeakMap<object, (error: unknown) => Promise<void>>();
+
+const MAX_TRIES = 4;
+/** 0 to 20, 40, 80 ms: transactions that were in each other's way come back at different times. */
+const FIRST_PAUSE_MS = 20;
+
+function pauseMs(tries: number): number {
+  return Math.random() * FIRST_PAUSE_MS * 2 ** (tries - 1);
 }
 
-/** After an error within a transaction. A connection that was lost the pool has taken back by itself: released, it would be written to. */
-export async function rollBack(connection: Connection, error: unknown): Promise<void> {
-  if (isConnectionLost(error)) return;
-  try {
-    await connection`rollback`;
-  } catch {
-    // The error that matters is the first; and a connection that cannot roll back is of no use.
-    return;
+/**
+ * Runs a statement that is a transaction of its own. It is made once more where it certainly left nothing behind (a deadlock, a failed
+ * serialization), and where its connection was lost and it only reads.
+ */
+export function runAlone(pool: ConnectionPool, query: PostgresQuery, tries = 1): void {
+  const runOn = (connection: Connection) =>
+    connection.run(query, (error) => {
+      pool.release(connection, error);
+      const goesAgain = tries < MAX_TRIES && (wasRolledBack(error) || (isConnectionLost(error) && isRead(query)));
+      if (!goesAgain) return false;
+      query.parameters = undefined;
+      query.retried = undefined;
+      setTimeout(runAlone, pauseMs(tries), pool, query, tries + 1);
+      return true;
+    });
+  const idle = pool.takeIdle();
+  if (idle !== undefined) runOn(idle);
+  else pool.acquire().then(runOn, (error: unknown) => query.reject(error));
+}
+
+/** What a `select` can change, it changes by a function. */
+const CHANGES =
+  /\b(graphile_worker|pg_notify|pg_advisory\w*|set_config|nextval|for (no key )?update|for (key )?share)\b/i;
+
+function isRead({ string = '' }: PostgresQuery): boolean {
+  return /^\s*select\b/i.test(string) && !CHANGES.test(string);
+}
+
+/** A connection of one's own until `release`, which is idempotent. */
+export async function reserve(front: Client, pool: ConnectionPool): Promise<Reserved> {
+  const connection = await pool.acquire();
+  let isReleased = false;
+  const release = () => {
+    if (!isReleased) giveBack(pool, connection);
+    isReleased = true;
+  };
+  const tag = createSqlTag(front, (query) => connection.run(query)) as Transaction;
+  rollBacks.set(tag, async (error) => {
+    await rollBack(tag, connection, error);
+    release();
+  });
+  return Object.assign(tag, { release }) as unknown as Reserved;
+}
+
+/** After a failure within a transaction: instead of `release`. */
+export async function rollBackReserved(reserved: Reserved, error: unknown): Promise<void> {
+  await rollBacks.get(reserved)?.(error);
+}
+
+function giveBack(pool: ConnectionPool, connection: Connection): void {
+  // What is still under way would be answered to whoever has it next.
+  if (connection.isBusy)
+    connection.retire(connectionError('CONNECTION_CLOSED', 'The connection was given back too early'));
+  else pool.release(connection);
+}
+
+/**
+ * A transaction. After a deadlock or a failed serialization `work` is called once more, as it is where the connection was lost before the
+ * transaction had begun: so it must do nothing but ask the database. Rejects when the connection is lost, whatever `work` waits for. `work`
+ * may answer a list of queries.
+ */
+export async function begin<T>(front: Client, pool: ConnectionPool, work: Work<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const connection = await pool.acquire();
+    const progress = { hasBegun: false };
+    try {
+      return await attempt(front, connection, work, progress);
+    } catch (error) {
+      const mayGoAgain = wasRolledBack(error) || (!progress.hasBegun && isConnectionLost(error));
+      if (tries === MAX_TRIES || !mayGoAgain) throw error;
+    } finally {
+      connection.onLost = undefined;
+      giveBack(pool, connection);
+    }
+    await sleep(pauseMs(tries));
   }
-  connection.release();
+}
+
+async function attempt<T>(
+  front: Client,
+  connection: Connection,
+  work: Work<T>,
+  progress: { hasBegun: boolean },
+): Promise<T> {
+  const tx = createSqlTag(front, (query) => connection.run(query)) as Transaction;
+  const lost = new Promise<never>((_, reject) => {
+    connection.onLost = reject;
+  });
+  // It may be lost when nobody waits.
+  lost.catch(() => undefined);
+  try {
+    await tx`begin`;
+    progress.hasBegun = true;
+    const result = await Promise.race([settle(work(tx)), lost]);
+    await tx`commit`;
+    return result;
+  } catch (error) {
+    await rollBack(tx, connection, error);
+    throw error;
+  }
+}
+
+async function settle<T>(worked: T | Promise<T>): Promise<T> {
+  return Array.isArray(worked) ? (Promise.all(worked) as Promise<T>) : worked;
+}
+
+async function rollBack(tx: Transaction, connection: Connection, error: unknown): Promise<void> {
+  // postgres.js 3.4.9 takes a statement that it could not make for one that was sent, and mistakes the answers of all that follow.
+  if (connection.isBusy && !isServersWord(error))
+    connection.retire(
+      connectionError('CONNECTION_CLOSED', 'A transaction failed while its queries were under way', error),
+    );
+  await tx`rollback`.catch(() => undefined);
 }

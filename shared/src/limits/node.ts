@@ -2,8 +2,16 @@
 export const NODE_LIMITS = {
   /** How long /healthz waits for the engine's word. */
   readyCheckMs: 2_000,
-  /** Without an answer of the database to what a node stores, its connections are given up and made anew. */
+  /** A transaction in which its node says nothing for so long is ended by the server; so long work waits for a connection. */
   databaseSilenceMs: 30_000,
+  /** From the server's first look at a statement to its end. */
+  maxStatementMs: 60_000,
+  /** Without an answer for so long, another connection finds out whether the database still answers. */
+  databaseProbeMs: 3_000,
+  /** Time to connect. */
+  databaseConnectMs: 5_000,
+  /** Work waits so long for a database that is away, and is then refused. */
+  databaseAwayWaitMs: 3_000,
   /** From the first SIGTERM to the forced end. */
   shutdownMs: 10_000,
 } as const;

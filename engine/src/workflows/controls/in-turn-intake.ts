@@ -5,7 +5,6 @@ import { noRoomToAnswer } from '../../run/no-room-to-answer.ts';
 import { type Batcher, createBatcher } from '../../store/batcher.ts';
 import type { Sql } from '../../store/database.ts';
 import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
-import { inTime } from '../../store/renewed-client.ts';
 import { queueIsFull } from './queue-is-full.ts';
 import type { Turns } from './turns.ts';
 import type { WaitingClients } from './waiting-clients.ts';
@@ -87,6 +86,6 @@ function createTurnBatcher(sql: Sql): Batcher<NewTurn, boolean> {
   return createBatcher({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
-    commit: (rows) => inTime(sql, insertInTurn(sql, rows, { startsNext: true })),
+    commit: (rows) => insertInTurn(sql, rows, { startsNext: true }),
   });
 }

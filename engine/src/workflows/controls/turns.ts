@@ -8,7 +8,6 @@ import { addJobs } from '../../store/add-jobs.ts';
 import { claimExecutions, laterTurn } from '../../store/claim-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { addRunLanes } from '../../store/insert-invocations.ts';
-import { inTime } from '../../store/renewed-client.ts';
 import type { WaitingClients } from './waiting-clients.ts';
 
 /** A workflow whose settings say when its executions start. */
@@ -146,7 +145,7 @@ function createClaim(options: TurnsOptions): (workflow: TurnTaker) => Promise<Ou
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';
     const wanted = { workflowId, nodeId: options.nodeId(), limit };
-    const { held, blocked, cut } = await inTime(options.sql, claimExecutions(options.sql, wanted));
+    const { held, blocked, cut } = await claimExecutions(options.sql, wanted);
     dispatcher.take(held.map(withClient));
     if (held.length === limit || cut) return 'more';
     return blocked ? 'blocked' : 'done';

@@ -8,7 +8,6 @@ import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { MAX_LOCK_MS } from '../../store/lock-timeout.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
-import { inTime } from '../../store/renewed-client.ts';
 import { charsOf, type ExecutionCommit } from './execution-rows.ts';
 
 export interface ExecutionCommitterOptions {
@@ -59,7 +58,7 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
         charsOf,
       },
       async commit(commits, patience) {
-        const ours = await inTime(sql, write(sql, commits, MAX_LOCK_MS[patience]));
+        const ours = await write(sql, commits, MAX_LOCK_MS[patience]);
         for (const one of commits) if (ours.has(one.key.id)) history.add(one.key.accountId, executionBytes(one));
         return commits.map(({ key }) => ours.has(key.id));
       },

@@ -1,0 +1,15 @@
+/** User and password, hosts with their ports, the rest. */
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s;
+
+/** A URL for each host of a database's, which libpq divides by commas. */
+export function hostUrlsOf(databaseUrl: string): string[] {
+  const [, before = '', hosts = '', after = ''] = PARTS.exec(databaseUrl) ?? [];
+  return hosts.split(',').map((host) => withoutTarget(`${before}${host}${after}`));
+}
+
+/** Of several servers Headwater uses the one that stores, and finds it by itself. */
+function withoutTarget(text: string): string {
+  const url = new URL(text);
+  url.searchParams.delete('target_session_attrs');
+  return url.href;
+}
