@@ -7,6 +7,7 @@ import type { EventRow, ExecutionRow, Outcome, SentRequest, StepCall } from './s
 import { formatReport, isClean } from './soak/report.ts';
 
 const STEPS = ['one', 'two', 'three'];
+let runs = 0;
 
 function sent(request: number, fields: Partial<SentRequest> = {}): SentRequest {
   return {
@@ -29,7 +30,7 @@ function event(name: string, data: Record<string, unknown>): EventRow {
   return {
     emitterId: 'dc_1',
     messageId: `evt_${name}`,
-    invocationId: `inv_${name}`,
+    invocationId: `inv_${++runs}`,
     indexedAtMs: 2_000,
     data: JSON.stringify(data),
   };
@@ -62,6 +63,7 @@ function outcome(changes: Partial<Outcome> = {}): Outcome {
     executions: [execution(3)],
     failedRuns: [],
     stuck: [],
+    subscribedAtMs: 1_000,
     steps: STEPS,
     ...changes,
   };
@@ -85,6 +87,15 @@ test.each<[string, Partial<Outcome>]>([
   ['source ids accepted and not emitted', { sourceEvents: [[emitted(1)], []] }],
   ['events that nobody sent', { sourceEvents: [[emitted(1), emitted(2), emitted(77)], []] }],
   ['events that nobody sent', { sourceEvents: [[emitted(1), emitted(2), emitted(3)], []] }],
+  [
+    'runs committed twice',
+    {
+      ticks: [
+        [tick('a', 1), { ...tick('b', 2), invocationId: 'inv_1' }, { ...tick('c', 3), invocationId: 'inv_1' }],
+        [],
+      ],
+    },
+  ],
   ['ticks doubled', { ticks: [[tick('a', 1), tick('b', 1)], []] }],
   ['events not delivered', { messages: delivered([emitted(1), tick('a', 1), tick('b', 2)]) }],
   ['messages of no event', { messages: delivered([emitted(1), emitted(2), tick('a', 1), tick('b', 2), emitted(5)]) }],
@@ -114,6 +125,11 @@ test.each<[string, Partial<Outcome>]>([
   ['no answer in 30 s of a node that lives', { requests: [...outcome().requests, sent(4, { answer: 'silent' })] }],
 ])('%s: is found, and nothing else', (name, changes) => {
   expect(Object.keys(brokenIn(changes))).toEqual([name]);
+});
+
+test('what was emitted before the webhook was subscribed need not be delivered', () => {
+  const early = { ...tick('early', 0), indexedAtMs: 999 };
+  expect(brokenIn({ ticks: [[early], []], messages: delivered([emitted(1), emitted(2)]) })).toEqual({});
 });
 
 test('a frozen node need not answer', () => {

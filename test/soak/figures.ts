@@ -54,21 +54,13 @@ export function figuresOfAnswers({ requests }: Outcome): Figures {
   ];
 }
 
-export function figuresOfWork({ sourceEvents, ticks, messages, executions, calls, steps }: Outcome): Figures {
+export function figuresOfWork({ sourceEvents, messages, executions, calls, steps }: Outcome): Figures {
   const again = [...messages.values()].reduce((sum, { taken }) => sum + Math.max(0, taken - 1), 0);
   return [
     ['events emitted by sources', String(sourceEvents.flat().length)],
     ['messages taken again by their receiver', String(again)],
     ['executions', String(executions.length)],
     ['calls of steps that a frozen node sent late', String(lateCalls(calls, steps).length)],
-    ...ticks.map((events, i): [string, string] => {
-      const times = events.map(({ indexedAtMs }) => indexedAtMs);
-      const spanS = times.length === 0 ? 0 : Math.round(((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000);
-      return [
-        `ticks of the 1 s timer ${i + 1}`,
-        `${events.length} in ${spanS} s, longest pause ${longestPauseS(times)} s`,
-      ];
-    }),
   ];
 }
 
@@ -90,6 +82,7 @@ export function promisesOfNodes(nodes: readonly NodeProcess[], ill: readonly str
     { name: 'nodes that ended by themselves', broken: nodes.flatMap((node) => node.figures().endedByItself) },
     { name: 'graceful stops that failed', broken: nodes.flatMap((node) => node.figures().badStops) },
     { name: 'nodes not healthy after the faults', broken: [...ill] },
+    { name: 'processes that outlived their node', broken: nodes.flatMap((node) => node.leftOver()) },
   ];
 }
 
@@ -98,10 +91,4 @@ const seconds1 = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 function quantile(list: readonly number[], part: number): number {
   const sorted = list.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-}
-
-function longestPauseS(times: readonly number[]): string {
-  let longestMs = 0;
-  for (const [i, time] of times.entries()) longestMs = Math.max(longestMs, time - (times[i - 1] ?? time));
-  return (longestMs / 1_000).toFixed(1);
 }

@@ -38,6 +38,7 @@ function judgeEvents({ requests, sourceEvents, ticks, failedRuns, stuck }: Outco
   return [
     { name: 'source ids accepted and not emitted', broken: accepted.filter(({ id }) => !ids.has(id)) },
     { name: 'requests emitted twice', broken: repeated(emitted.flat(), ({ request }) => request) },
+    { name: 'runs committed twice', broken: repeated([...sourceEvents, ...ticks].flat(), (row) => row.invocationId) },
     { name: 'ids emitted again while remembered', broken: emitted.flatMap(violationsOfDedupe) },
     { name: 'events that nobody sent', broken: emitted.flat().filter(isGhost) },
     { name: 'ticks doubled', broken: ticks.flatMap((events) => repeated(events.map(parseTick), ({ tick }) => tick)) },
@@ -74,15 +75,14 @@ function violationsOfDedupe(events: readonly Emitted[]): Emitted[] {
   });
 }
 
-function judgeDeliveries({ messages, sourceEvents, ticks }: Outcome): Promised[] {
+function judgeDeliveries({ messages, sourceEvents, ticks, subscribedAtMs }: Outcome): Promised[] {
   const events = [...sourceEvents, ...ticks].flat();
   const byMessage = new Map(events.map((event) => [event.messageId, event]));
   const all = [...messages.values()];
+  const isDelivered = ({ messageId }: EventRow) => (messages.get(messageId)?.taken ?? 0) > 0;
+  const expected = events.filter(({ indexedAtMs }) => indexedAtMs >= subscribedAtMs);
   return [
-    {
-      name: 'events not delivered',
-      broken: events.filter((event) => (messages.get(event.messageId)?.taken ?? 0) === 0),
-    },
+    { name: 'events not delivered', broken: expected.filter((event) => !isDelivered(event)) },
     { name: 'messages of no event', broken: all.filter(({ id }) => !byMessage.has(id)) },
     {
       name: 'messages with another body than their event',

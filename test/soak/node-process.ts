@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
+import { isRunning, listProcessTree, type ProcessInfo } from '../../bench/src/system/process-tree.ts';
+import { overlaps, type Period } from './periods.ts';
 import type { Timeline } from './timeline.ts';
 
 /**
@@ -28,6 +30,8 @@ export interface NodeProcess {
   freeze(): void;
   thaw(): void;
   wasDisturbed(fromMs: number, toMs: number): boolean;
+  /** Processes that it had when it was killed, and that still run. Linux only. */
+  leftOver(): ProcessInfo[];
   figures(): NodeFigures;
   /** Ends it for good: SIGTERM, then by force. Idempotent. */
   stop(): Promise<void>;
@@ -60,16 +64,12 @@ const PROBE_TIMEOUT_MS = 2_000;
 const STOP_TIMEOUT_MS = 30_000;
 const SHOWN_LOG_CHARS = 2_000;
 
-interface Period {
-  fromMs: number;
-  toMs: number;
-}
-
 export function startNode(options: NodeOptions): NodeProcess {
   const { name, role, port, logFile, timeline } = options;
   const url = `http://127.0.0.1:${port}`;
   const figures = { starts: 0, slowestStartMs: 0, endedByItself: [] as string[], badStops: [] as string[] };
   const periods: Period[] = [];
+  const killed: ProcessInfo[] = [];
   let child: ChildProcess | undefined;
   let state: 'down' | 'starting' | 'up' | 'stopping' | 'frozen' | 'killed' = 'down';
   let isOver = false;
@@ -131,7 +131,10 @@ export function startNode(options: NodeOptions): NodeProcess {
     logFile,
     pid: () => child?.pid,
     canBeHit: () => child !== undefined && (state === 'starting' || state === 'up'),
-    kill: () => hit('killed', 'SIGKILL'),
+    kill() {
+      if (child?.pid !== undefined) killed.push(...listProcessTree(child.pid));
+      hit('killed', 'SIGKILL');
+    },
     askToStop: () => hit('stopping', 'SIGTERM'),
     freeze: () => hit('frozen', 'SIGSTOP'),
     thaw() {
@@ -139,7 +142,8 @@ export function startNode(options: NodeOptions): NodeProcess {
       if (state === 'frozen') state = 'up';
       endDisturbance();
     },
-    wasDisturbed: (fromMs, toMs) => periods.some((period) => period.fromMs <= toMs && period.toMs >= fromMs),
+    wasDisturbed: (fromMs, toMs) => overlaps(periods, fromMs, toMs),
+    leftOver: () => killed.filter(isRunning),
     figures: () => ({ ...figures, logBytes: sizeOf(logFile) }),
     async stop() {
       isOver = true;

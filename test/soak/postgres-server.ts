@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { overlaps, type Period } from './periods.ts';
 import { listProcessTree } from '../../bench/src/system/process-tree.ts';
 import { attachServer, stopServer } from '../../engine/src/database/attach-server.ts';
 import { CLUSTER_USER, ensureCluster } from '../../engine/src/database/data-cluster.ts';
@@ -17,6 +18,8 @@ export interface PostgresServer {
   /** Stays the same over restarts. */
   url: string;
   isUp(): boolean;
+  /** It did not serve at some time between. */
+  wasDown(fromMs: number, toMs: number): boolean;
   /** Kills all of its processes at once, starts it again after `downMs`, and resolves when it serves. */
   killAll(downMs: number): Promise<void>;
   /** Opens a connection, runs `work` and closes it. Fails soon where the server is away. */
@@ -44,18 +47,21 @@ export async function startPostgresServer(folder: string): Promise<PostgresServe
   const port = await findFreePort();
   const url = `postgres://${CLUSTER_USER}:${password}@127.0.0.1:${port}/postgres`;
   let server = await attachServer(plan, port);
-  let up = true;
+  const outages: Period[] = [];
+  const isUp = () => outages.at(-1)?.toMs !== Infinity;
   let stopped: Promise<void> | undefined;
   return {
     url,
-    isUp: () => up,
+    isUp,
+    wasDown: (fromMs, toMs) => overlaps(outages, fromMs, toMs),
     async killAll(downMs) {
-      up = false;
+      const outage = { fromMs: Date.now(), toMs: Infinity };
+      outages.push(outage);
       for (const { pid } of listProcessTree(server.pid)) signal(pid, 'SIGKILL');
       await sleep(downMs);
       if (stopped !== undefined) return;
       server = await attachServer(plan, port);
-      up = true;
+      outage.toMs = Date.now();
     },
     async withConnection(work) {
       const sql = postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });

@@ -86,6 +86,8 @@ export interface Outcome {
   executions: readonly ExecutionRow[];
   failedRuns: readonly FailedRun[];
   stuck: readonly StuckRow[];
+  /** Events before it may have had no webhook yet. */
+  subscribedAtMs: number;
   /** In the order of the workflow. */
   steps: readonly string[];
 }

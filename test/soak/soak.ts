@@ -15,6 +15,7 @@ import type { Report } from './report.ts';
 import { type SoakSystem, startSystem, type SystemOptions } from './start-system.ts';
 import { summarizeLogs } from './summarize-logs.ts';
 import { STEPS, stopTimers } from './tenants.ts';
+import { figuresOfTicks } from './tick-pauses.ts';
 
 const WORKFLOW_SHARE = 2 / 13;
 
@@ -44,6 +45,7 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
     figures: [
       ...figuresOfAnswers(outcome),
       ...figuresOfWork(outcome),
+      ...figuresOfTicks(outcome.ticks, (fromMs, toMs) => canTick(system, fromMs, toMs)),
       ['drained', `${drained.ended ? 'in' : 'NOT in'} ${Math.round(drained.tookMs / 1_000)} s`],
       ...figuresOfNodes(nodes, seconds, memoryBytes),
     ],
@@ -85,6 +87,7 @@ async function readOutcome(
     executions: await readExecutions(sql),
     failedRuns: await readFailedRuns(sql),
     stuck: drained.ended ? [] : await readStuck(sql),
+    subscribedAtMs: Math.max(...tenants.map((tenant) => tenant.subscribedAtMs)),
     steps: STEPS,
   }));
 }
@@ -108,6 +111,11 @@ async function writeEvidence(folder: string, system: SoakSystem, requests: reado
   );
   const text = JSON.stringify({ ...holders, metrics: Object.fromEntries(metrics) }, undefined, 1);
   writeFileSync(path.join(folder, 'holders.json'), `${text}\n`);
+}
+
+function canTick({ nodes, postgres }: SoakSystem, fromMs: number, toMs: number): boolean {
+  const engines = nodes.filter(({ role }) => role === 'engine');
+  return !postgres.wasDown(fromMs, toMs) && engines.some((node) => !node.wasDisturbed(fromMs, toMs));
 }
 
 function titleOf({ minutes, seed, ratePerSecond }: SoakArguments, counts: FaultCounts, loads: number[]): string {

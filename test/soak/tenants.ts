@@ -7,6 +7,8 @@ export interface Tenant {
   source: Deployed;
   timer: { id: string };
   workflow: Deployed;
+  /** Its webhook has been subscribed to everything: what is emitted from now on is delivered. */
+  subscribedAtMs: number;
 }
 
 interface Deployed {
@@ -85,6 +87,7 @@ async function createTenant(nodeUrl: string, apiKey: string, receiver: ReceiverU
     source: { id: source['id'] as string, path: new URL(http.endpoint_url).pathname },
     timer: { id: timer['id'] as string },
     workflow: { id: workflow['id'] as string, path: new URL(trigger.endpoint_url).pathname },
+    subscribedAtMs: Date.now(),
   };
 }
 
