@@ -72,6 +72,7 @@ export function startNode(options: NodeOptions): NodeProcess {
   const killed: ProcessInfo[] = [];
   let child: ChildProcess | undefined;
   let state: 'down' | 'starting' | 'up' | 'stopping' | 'frozen' | 'killed' = 'down';
+  let listens = false;
   let isOver = false;
   let pause: NodeJS.Timeout | undefined;
   let ended = Promise.withResolvers<void>();
@@ -82,12 +83,14 @@ export function startNode(options: NodeOptions): NodeProcess {
     const process = spawnNode(options);
     child = process;
     state = 'starting';
+    listens = false;
     figures.starts++;
     ended = Promise.withResolvers();
     process.once('error', (error) => timeline.add('a node cannot be started', { node: name, error: error.message }));
     process.once('exit', (code, signal) => onExit(code, signal, logFrom));
-    void untilListens(url, () => child === process).then((listens) => {
-      if (!listens) return;
+    void untilListens(url, () => child === process).then((isUp) => {
+      if (!isUp) return;
+      listens = true;
       figures.slowestStartMs = Math.max(figures.slowestStartMs, Date.now() - startedAtMs);
       if (state === 'starting') state = 'up';
       endDisturbance();
@@ -98,7 +101,9 @@ export function startNode(options: NodeOptions): NodeProcess {
   function onExit(code: number | null, signal: NodeJS.Signals | null, logFrom: number): void {
     const end = signal ?? `code ${code}`;
     timeline.add('ended', { node: name, while: state, end });
-    if (state === 'stopping' && code !== 0) figures.badStops.push(`${name}: ${end}\n${tailOf(logFile, logFrom)}`);
+    // Asked before it had set up anything, it ends as any process does.
+    const isInOrder = code === 0 || (signal === 'SIGTERM' && !listens);
+    if (state === 'stopping' && !isInOrder) figures.badStops.push(`${name}: ${end}\n${tailOf(logFile, logFrom)}`);
     if (state === 'starting' || state === 'up' || state === 'frozen') {
       figures.endedByItself.push(`${name}: ${end} while ${state}\n${tailOf(logFile, logFrom)}`);
       beginDisturbance();
@@ -139,8 +144,8 @@ export function startNode(options: NodeOptions): NodeProcess {
     freeze: () => hit('frozen', 'SIGSTOP'),
     thaw() {
       child?.kill('SIGCONT');
-      if (state === 'frozen') state = 'up';
-      endDisturbance();
+      if (state === 'frozen') state = listens ? 'up' : 'starting';
+      if (listens) endDisturbance();
     },
     wasDisturbed: (fromMs, toMs) => overlaps(periods, fromMs, toMs),
     leftOver: () => killed.filter(isRunning),
