@@ -59,6 +59,8 @@ export interface NodeOptions {
 }
 
 const MAIN = fileURLToPath(new URL('../../api/src/main.ts', import.meta.url));
+/** Kept between starts, as `hw server start` does: a start takes a quarter of the time. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/headwater-compiled', import.meta.url));
 const PROBE_EVERY_MS = 100;
 const PROBE_TIMEOUT_MS = 2_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -171,7 +173,7 @@ function spawnNode({ role, port, env, logFile }: NodeOptions): ChildProcess {
       stdio: ['ignore', log, log],
       // Ctrl-C in the terminal reaches this process alone, which stops its nodes.
       detached: true,
-      env: { ...inheritedEnv(), ...env, PORT: String(port) },
+      env: { NODE_COMPILE_CACHE: COMPILED, ...inheritedEnv(), ...env, PORT: String(port) },
     });
   } finally {
     closeSync(log);
