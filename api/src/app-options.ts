@@ -6,6 +6,7 @@ import type { Log } from './log.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
+import type { WebFiles } from './web/static-files.ts';
 
 export interface AppOptions {
   engine: Engine;
@@ -21,6 +22,8 @@ export interface AppOptions {
   adminKey?: string;
   /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */
   probesOnly?: boolean;
+  /** The built web UI. Absent: browsers are told how to build it. */
+  web?: WebFiles;
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;
 }

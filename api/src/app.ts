@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { App, AppOptions } from './app-options.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ApiEnv } from './environment.ts';
+import type { ApiContext, ApiEnv } from './environment.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
@@ -24,6 +24,7 @@ import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { registryEndpoints } from './routes/registry.ts';
 import { sendEndpoints } from './routes/sends.ts';
+import { mountSession, SESSION_PATH } from './routes/session.ts';
 import { sourceEndpoints } from './routes/sources.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { subscriptionEndpoints } from './routes/subscriptions.ts';
@@ -35,6 +36,7 @@ import { webhookEndpoints } from './routes/webhooks.ts';
 import { workflowEndpoints } from './routes/workflows.ts';
 import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
+import { answerWeb } from './web/mount-web.ts';
 
 /**
  * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function (`app.fetch`, `app.request`).
@@ -51,9 +53,11 @@ export function createApp(options: AppOptions): App {
   for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
+  if (options.probesOnly !== true) mountSession(app, options);
   mountProbes(app, endpoints, { ...options, unread });
   const allowedMethods = methodFinder(endpoints);
-  app.notFound((c) => answerUnknownRoute(c, allowedMethods, log));
+  const page = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
+  app.notFound((c) => page(c) ?? answerUnknownRoute(c, allowedMethods, log));
   return app;
 }
 
@@ -90,6 +94,7 @@ function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
   const methodsByPattern = new Map<string, string[]>([
     ...probeMethods(),
     [`^${OAUTH_CALLBACK_PATH}$`, ['GET']],
+    [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
     ...WAIT_URL_METHODS,
   ]);
   for (const endpoint of endpoints) {

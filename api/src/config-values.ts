@@ -79,7 +79,12 @@ export function isOrigin(text: string): boolean {
   return isBaseUrl(text) && !text.includes('*');
 }
 
-export function isBaseUrl(text: string): boolean {
+/** With a path it is what a proxy puts before every URL of this instance. */
+export function isPublicUrl(text: string): boolean {
+  return isHttpUrl(text) && !/\/(e|v1)(\/|$)/.test(new URL(text).pathname);
+}
+
+function isBaseUrl(text: string): boolean {
   return isHttpUrl(text) && new URL(text).pathname === '/';
 }
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { ENCRYPTION_KEY_FORM, isEncryptionKey, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
 import {
-  isBaseUrl,
+  isPublicUrl,
   isDatabaseUrl,
   isDomain,
   isHost,
@@ -135,7 +135,7 @@ const schema = z.object({
     .optional(),
   HEADWATER_PUBLIC_URL: z
     .string()
-    .refine(isBaseUrl, 'must be an http or https URL without a path, query or fragment')
+    .refine(isPublicUrl, 'must be an http or https URL without a query or fragment, and without /e or /v1 in its path')
     .optional(),
   HEADWATER_TRUSTED_PROXIES: z
     .string()
@@ -229,7 +229,7 @@ function toConfig(env: z.output<typeof schema>, role: Role): Config {
     host: env.HOST,
     port,
     portIsSet: env.PORT !== undefined,
-    publicUrl: env.HEADWATER_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${urlHost(env.HOST)}:${port}`,
+    publicUrl: env.HEADWATER_PUBLIC_URL?.replace(/\/+$/, '') ?? `http://${urlHost(env.HOST)}:${port}`,
     dataDir: env.HEADWATER_DATA_DIR,
     egressAllow: env.HEADWATER_EGRESS_ALLOW,
     logLevel: env.HEADWATER_LOG_LEVEL,

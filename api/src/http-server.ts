@@ -13,6 +13,8 @@ import { bodyTooLarge } from './parameters/read-body.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
+import { stripBasePath } from './web/base-path.ts';
+import { signWithSession } from './web/session-cookie.ts';
 import { createRequestTurns, type RequestTurnsOptions } from './request-turns.ts';
 
 export interface HttpServerOptions extends RequestTurnsOptions {
@@ -24,6 +26,10 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   port: number;
   /** What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only `/e/<key>`. */
   endpointDomain?: string;
+  /** What URLs of this instance begin with: `/hw/`. Default: `/`. */
+  basePath?: string;
+  /** The API key of a session of the web UI. Default: there are no sessions. */
+  sessionKey?: (token: string) => string | undefined;
   /** What clients are given of time and sockets. Default: the ones of LIMITS. */
   patience?: Partial<ClientPatience>;
 }
@@ -113,7 +119,9 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
     errorHandler: () => new Response(plainProblem(400, NO_URL), { status: 400, headers: PROBLEM_HEADERS }),
   });
   const findTurn = createRequestTurns(options);
+  const { basePath = '/', sessionKey } = options;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    if (sessionKey !== undefined) signWithSession(request, sessionKey);
     try {
       await findTurn(request);
     } catch (error) {
@@ -141,6 +149,7 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
   };
   return (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
     if (cutPipeline(queued, request, response)) return;
+    stripBasePath(request, basePath);
     cutOffStalled(response, answerStallMs);
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');

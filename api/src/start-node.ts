@@ -13,6 +13,8 @@ import { createHttpMetrics } from './metrics.ts';
 import { watchThreadLoad } from './thread-load.ts';
 import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
+import { basePathOf } from './web/base-path.ts';
+import { readWebFiles, WEB_FOLDER } from './web/static-files.ts';
 
 export interface RunningNode {
   firstAccount: StartedEngine['firstAccount'];
@@ -85,6 +87,8 @@ async function serve(
     trustedProxies: config.trustedProxies ?? [],
   });
   const probesOnly = role === 'engine';
+  const basePath = basePathOf(publicUrl);
+  const web = probesOnly ? undefined : readWebFiles(WEB_FOLDER, basePath);
   const app = createApp({
     engine,
     publicUrl,
@@ -95,6 +99,7 @@ async function serve(
     unfinished,
     isStopping,
     probesOnly,
+    ...(web === undefined ? {} : { web }),
     ...(adminKey === undefined ? {} : { adminKey }),
   });
   // Made at its first request, it would hold the thread for a tenth of a second when others are served.
@@ -105,6 +110,8 @@ async function serve(
     isKnownKey: (key) => engine.accounts.isKnown(key) || isAdminKey(adminKey, key),
     host,
     port,
+    basePath,
+    sessionKey: (token) => engine.sessions.keyOf(token),
     ...(probesOnly
       ? {}
       : { ingest: createIngestHandler({ engine, log, metrics, turns, unread, unfinished, clientFacts }) }),

@@ -254,8 +254,17 @@ export interface Ingest {
 export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
 
 /** The engine as its clients see it. Every method throws HeadwaterError for what the caller did wrong. */
+/** Sign-in of the web UI: an API key in a form that a browser may keep. */
+export interface Sessions {
+  /** The key is not looked at: authenticate it first. */
+  begin(apiKey: string): { token: string; expiresAt: Date };
+  /** The API key of a token; undefined where the token is none of ours, or has expired. */
+  keyOf(token: string): string | undefined;
+}
+
 export interface Engine {
   accounts: Accounts;
+  sessions: Sessions;
   components: Components;
   registry: Registry;
   imports: Imports;

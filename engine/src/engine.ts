@@ -1,4 +1,4 @@
-import { createPresence } from '@headwater/shared';
+import { createPresence, LIMITS } from '@headwater/shared';
 import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccountRoom } from './accounts/account-room.ts';
 import { createAccounts } from './accounts/accounts.ts';
@@ -45,6 +45,7 @@ import { type RunTask, runTask } from './run/run-invocation.ts';
 import { startAccountCounts } from './run/start-account-counts.ts';
 import type { Sealer } from './secrets/seal.ts';
 import { assembleSends } from './sends/assemble-sends.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { createChangeTurns } from './sources/lifecycle.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
@@ -79,6 +80,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   let stopping: Promise<void> | undefined;
   return {
     accounts: createAccounts({ db, limits, room }),
+    sessions: createSessions({ sealer, maxAgeMs: LIMITS.sessionMaxAgeMs }),
     components: code.components,
     registry: code.registry,
     imports: code.imports,

@@ -17,6 +17,7 @@ import { SEND_LIMITS } from './limits/sends.ts';
 import { STORE_LIMITS } from './limits/stores.ts';
 import { STREAM_LIMITS } from './limits/streams.ts';
 import { TRACE_LIMITS } from './limits/traces.ts';
+import { WEB_LIMITS } from './limits/web.ts';
 import { WORKFLOW_LIMITS } from './limits/workflows.ts';
 
 /**
@@ -45,4 +46,5 @@ export const LIMITS = {
   ...DELIVERY_LIMITS,
   ...SEND_LIMITS,
   ...NODE_LIMITS,
+  ...WEB_LIMITS,
 } as const;

@@ -58,13 +58,19 @@ interface StoredEvent {
 
 /** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
 export async function startHeadwater(
-  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> = {},
+  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> & {
+    /** Below which all URLs are, as behind a proxy: `/hw`. Default: none. */
+    basePath?: string;
+    /** Serves the built web UI. Default false. */
+    web?: boolean;
+  } = {},
 ): Promise<Headwater> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const { basePath = '', web = false } = options;
+  const url = `http://127.0.0.1:${port}${basePath}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
   const { log = testLog } = options;
   const { engine, firstAccount } = await startEngine({
@@ -82,7 +88,7 @@ export async function startHeadwater(
     ...networkEnvironment(),
     log,
   });
-  const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey });
+  const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey, web });
   const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
   const { accountId } = firstAccount;

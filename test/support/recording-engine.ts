@@ -99,6 +99,10 @@ export function createRecordingEngine() {
       limits: answer('accounts.limits', limitsRecord),
       setLimits: answer('accounts.setLimits', limitsRecord),
     },
+    sessions: {
+      begin: (apiKey) => ({ token: `sealed-${apiKey}`, expiresAt: MADE_AT }),
+      keyOf: (token) => token.replace('sealed-', ''),
+    },
     components: {
       save: answer('components.save', component),
       get: answer('components.get', component),

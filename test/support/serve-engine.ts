@@ -14,6 +14,8 @@ import {
   type Log,
   startHttpServer,
 } from '../../api/src/index.ts';
+import { basePathOf } from '../../api/src/web/base-path.ts';
+import { readWebFiles, WEB_FOLDER } from '../../api/src/web/static-files.ts';
 
 export interface ServeOptions {
   publicUrl: string;
@@ -27,6 +29,8 @@ export interface ServeOptions {
   pace?: DoorPace;
   /** Default: http, and no proxy. */
   client?: ClientFactsOptions;
+  /** Serves the built web UI. Default false. */
+  web?: boolean;
 }
 
 /** Everything that a node serves over HTTP, on loopback. */
@@ -41,7 +45,9 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     turns = freeTurns(),
     client = { scheme: 'http', trustedProxies: [] },
   } = options;
-  const app = createApp({ engine, publicUrl, log, metrics, turns, adminKey });
+  const basePath = basePathOf(publicUrl);
+  const web = options.web === true ? readWebFiles(WEB_FOLDER, basePath) : undefined;
+  const app = createApp({ engine, publicUrl, log, metrics, turns, adminKey, ...(web === undefined ? {} : { web }) });
   const server = await startHttpServer({
     app,
     ingest: createIngestHandler({ engine, log, metrics, turns, clientFacts: createClientFacts(client) }),
@@ -49,6 +55,8 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     hasOthers: turns.hasOthers,
     host: '127.0.0.1',
     port,
+    basePath,
+    sessionKey: (token) => engine.sessions.keyOf(token),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
     ...(options.pace === undefined ? {} : { pace: options.pace }),
   });

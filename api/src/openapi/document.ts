@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { registerOAuth } from '../routes/oauth.ts';
+import { registerSession } from '../routes/session.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
 import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
@@ -44,6 +45,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
   registerEndpointsOfSources(registry);
   registerOAuth(registry);
   registerWaitUrls(registry);
+  registerSession(registry);
   registerProbes(registry);
   registerDelivery(registry);
   return app.getOpenAPI31Document({

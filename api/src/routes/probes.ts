@@ -7,6 +7,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
 import { createLine } from '../line.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { answerWeb } from '../web/mount-web.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -43,8 +44,12 @@ export function mountProbes(
       c.set('route', path);
       return handle(c);
     });
+  const answerPage = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
   let documentJson: Uint8Array<ArrayBuffer> | undefined;
-  at('/', (c) => c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }));
+  at(
+    '/',
+    (c) => answerPage(c) ?? c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }),
+  );
   const documentTurn = createPace(LIMITS.maxRequestWaitMs);
   at('/openapi.json', async (c) => {
     // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.

@@ -1,0 +1,76 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright, type BrowserContextOptions, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Chromium's own messages about what it cannot do in a machine without a screen say nothing of a page. */
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'];
+
+export interface TestBrowser {
+  /**
+   * A page with cookies of its own. A failure of a script, a message of the content security policy and a request that
+   * leaves the instance fail the test that opened it, when it calls `check`.
+   */
+  open(options?: BrowserContextOptions): Promise<TestPage>;
+  stop(): Promise<void>;
+}
+
+interface TestPage {
+  page: Page;
+  /** No script failed, no policy was broken, and nothing outside of loopback was asked. */
+  check(): void;
+}
+
+/** A real Chromium of an npm package: nothing is installed for it. */
+export async function startBrowser(): Promise<TestBrowser> {
+  chromium.setGraphicsMode = false;
+  const browser: Browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: [...new Set([...chromium.args.filter((one) => !one.startsWith('--single-process')), ...ARGUMENTS])],
+    headless: true,
+  });
+  return {
+    async open(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(30_000);
+      const faults: string[] = [];
+      page.on('pageerror', (error) => faults.push(String(error.stack ?? error)));
+      page.on('console', (message) => {
+        if (/content security policy/i.test(message.text())) faults.push(message.text());
+      });
+      page.on('request', (request) => {
+        const { protocol, hostname } = new URL(request.url());
+        if (/^https?:$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
+      });
+      return { page, check: () => expect(faults).toEqual([]) };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+/** Signs in as a person would. */
+export async function signIn(page: Page, url: string, apiKey: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('textbox', { name: 'API key' }).waitFor({ state: 'detached' });
+}
+
+/** No finding of axe that is serious or worse. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ html }) => html.slice(0, 200)) }))).toEqual([]);
+}
+
+/** For people to look at: set the variable to a folder, and each flow leaves its pictures there. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['HEADWATER_TEST_PICTURES'];
+  if (folder === undefined) return;
+  for (const theme of ['light', 'dark'] as const) {
+    await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+    await page.screenshot({ path: `${folder}/${name}-${theme}.png` });
+  }
+  await page.evaluate(`document.documentElement.dataset.theme = 'light'`);
+}

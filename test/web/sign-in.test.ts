@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
+
+let headwater: Headwater;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [headwater, browser] = await Promise.all([startHeadwater({ web: true }), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.stop();
+  await headwater.stop();
+});
+
+test('a person signs in with a key, reloads, comes by a deep link, and signs out', async () => {
+  const { page, check } = await browser.open();
+  await page.goto(`${headwater.url}/webhooks?q=one`);
+  await expectAccessible(page);
+  await picture(page, 'sign-in');
+  await page.getByRole('textbox', { name: 'API key' }).fill('hw_this_is_no_key_of_anybody');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('The API key is unknown or revoked').waitFor();
+  await page.getByRole('textbox', { name: 'API key' }).fill(headwater.apiKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  expect(page.url()).toContain('/webhooks?q=one');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('textbox', { name: 'API key' }).waitFor();
+  await page.goto(`${headwater.url}/sources`);
+  await page.getByRole('textbox', { name: 'API key' }).waitFor();
+  check();
+});
+
+test('a session ends with its key, and the user comes back to where they were', async () => {
+  const { page, check } = await browser.open();
+  const { data } = await headwater.api('POST', '/api_keys', { name: 'for a while' });
+  await signIn(page, `${headwater.url}/sources`, data.api_key);
+  await headwater.api('DELETE', `/api_keys/${data.id}`);
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await page.getByText('Your session has ended').waitFor();
+  await page.getByRole('textbox', { name: 'API key' }).fill(headwater.apiKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  check();
+});
+
+test('two tabs of one browser may be of two tenants', async () => {
+  const { page: first, check } = await browser.open();
+  const { data: other } = await headwater.admin('POST', '/accounts', { name: 'Neighbour' });
+  await headwater.as(other.api_key)('POST', '/webhooks', { url: 'http://127.0.0.1:9/', name: 'of the neighbour' });
+  await signIn(first, `${headwater.url}/webhooks`, headwater.apiKey);
+  const second = await first.context().newPage();
+  await second.goto(`${headwater.url}/webhooks`);
+  await second.getByRole('button', { name: 'Sign out' }).click();
+  await signIn(second, `${headwater.url}/webhooks`, other.api_key);
+  await second.getByText('of the neighbour').waitFor();
+  await signIn(first, `${headwater.url}/webhooks`, headwater.apiKey);
+  await second.reload();
+  await second.getByText('of the neighbour').waitFor();
+  await first.reload();
+  await first.getByText('No webhooks yet').waitFor();
+  check();
+});
+
+test('the cookie alone signs nothing, scripts cannot read it, and it does not reach endpoints', async () => {
+  const answer = await fetch(`${headwater.url}/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: headwater.apiKey }),
+  });
+  const { data } = (await answer.json()) as { data: { id: string } };
+  const [cookie = ''] = answer.headers.getSetCookie();
+  expect(cookie).toMatch(/; Path=\/v1; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+  expect(cookie).not.toContain(headwater.apiKey);
+  const [pair = ''] = cookie.split(';');
+  const statusOf = async (headers: Record<string, string>) =>
+    (await fetch(`${headwater.url}/v1/users/me`, { headers })).status;
+  expect(await statusOf({ cookie: pair })).toBe(401);
+  expect(await statusOf({ cookie: pair, 'x-headwater-session': '0'.repeat(16) })).toBe(401);
+  expect(await statusOf({ cookie: `${pair}x`, 'x-headwater-session': data.id })).toBe(401);
+  expect(await statusOf({ cookie: pair, 'x-headwater-session': data.id })).toBe(200);
+});
+
+test('the page has a strict policy, is framed by nobody, and its files are kept for ever', async () => {
+  const page = await fetch(headwater.url, { headers: { accept: 'text/html' } });
+  const policy = page.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(page.headers.get('cache-control')).toBe('no-cache');
+  const [script] = /assets\/index-[\w-]+\.js/.exec(await page.text()) ?? [];
+  const headers = { 'accept-encoding': 'br' };
+  const file = await fetch(`${headwater.url}/${script}`, { headers });
+  expect(file.headers.get('content-encoding')).toBe('br');
+  expect(file.headers.get('cache-control')).toContain('immutable');
+  expect((await fetch(`${headwater.url}/assets/..%2f..%2fpackage.json`)).status).toBe(404);
+  expect(await (await fetch(headwater.url)).json()).toMatchObject({ name: 'Headwater' });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
+
+let headwater: Headwater;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [headwater, browser] = await Promise.all([startHeadwater({ web: true }), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.stop();
+  await headwater.stop();
+});
+
+const BIN = `export default {
+  name: 'Orders', version: '1.0.0',
+  props: { http: '$.interface.http' },
+  async run(event) { console.log('got', event.path); this.$emit(event.body, { summary: event.body?.summary }); },
+};`;
+
+test('a source is created from a template, and the events of its endpoint appear as they come', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
+  await picture(page, 'sources-empty');
+  await page.getByRole('button', { name: 'New source' }).first().click();
+  await page.getByRole('button', { name: 'Request bin' }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('My bin');
+  await expectAccessible(page);
+  await picture(page, 'source-create');
+  await page.getByRole('button', { name: 'Create source' }).click();
+  await page.getByRole('heading', { name: 'My bin', level: 1 }).waitFor();
+  await page.getByText('No events yet').waitFor();
+  const { data } = await headwater.api('GET', '/users/me/sources');
+  await fetch(data[0].configured_props.http.endpoint_url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"order": "12345678901234567890", "note": "</script><b>bold</b>"}',
+  });
+  await page.getByRole('row', { name: 'POST /' }).click();
+  await page.getByText('12345678901234567890').waitFor();
+  await page.getByText('"</script><b>bold</b>"').waitFor();
+  await expectAccessible(page);
+  await picture(page, 'source-events');
+  check();
+});
+
+test('what comes while the reader has an event open waits, and is shown at a click', async () => {
+  const source = await headwater.deploy(BIN);
+  const send = (summary: string) =>
+    fetch(source.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ summary }),
+    });
+  await send('first');
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}`, headwater.apiKey);
+  await page.getByRole('row', { name: 'first' }).click();
+  await send('second');
+  await page.getByRole('button', { name: '1 new' }).click();
+  await page.getByRole('row', { name: 'second' }).waitFor();
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await page.getByText('got /').first().waitFor();
+  await expectAccessible(page);
+  await picture(page, 'source-logs');
+  check();
+});
+
+test('a syntax error is told with its line, and nothing is created', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources?action=create`, headwater.apiKey);
+  const editor = page.getByRole('textbox', { name: 'Code' });
+  await editor.fill('export default {\n  name: "broken",\n  run( {\n};\n');
+  await page.getByRole('button', { name: 'Create source' }).click();
+  await page
+    .getByText(/line 4/)
+    .first()
+    .waitFor();
+  await page.locator('.cm-lint-marker-error').waitFor();
+  expect(page.url()).toContain('action=create');
+  check();
+});

@@ -1,0 +1,68 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import { BASE_PATH } from './base-url.ts';
+import { ApiError, ConnectionError, type Problem } from './problem.ts';
+import type { components, paths } from './schema.d.ts';
+import { currentSession, SESSION_HEADER, type Session, setSession } from './session.ts';
+
+export type Schemas = components['schemas'];
+
+const signed: Middleware = {
+  onRequest({ request }) {
+    const session = currentSession();
+    if (session !== undefined) request.headers.set(SESSION_HEADER, session.id);
+    return request;
+  },
+  onError: ({ error }) => new ConnectionError(error),
+};
+
+/** The REST API, typed by its own OpenAPI document. */
+export const api = createClient<paths>({ baseUrl: BASE_PATH.replace(/\/$/, '') });
+api.use(signed);
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+/** The body of an answer. Throws ApiError where the server refused, ConnectionError where it did not answer. */
+export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await request;
+  if (response.ok) return data as T;
+  const problem = problemOf(error, response);
+  if (problem.status === 401) onUnauthorized();
+  throw new ApiError(problem);
+}
+
+/** A proxy in between may answer something that is no problem document. */
+function problemOf(error: unknown, response: Response): Problem {
+  if (typeof error === 'object' && error !== null && 'detail' in error) return error as Problem;
+  const detail = `The server answered ${response.status} ${response.statusText}`.trim();
+  return { type: 'about:blank', title: detail, status: response.status, detail, error: detail, request_id: '' };
+}
+
+let onUnauthorized = (): void => undefined;
+
+/** Called when a session has ended: its key was revoked, or it has expired. */
+export function onSessionEnd(listener: () => void): void {
+  onUnauthorized = listener;
+}
+
+/** Throws ApiError 401 for a key that is unknown. */
+export async function signIn(apiKey: string): Promise<Session> {
+  const { data, error, response } = await api.POST('/v1/session', { body: { api_key: apiKey } });
+  if (data === undefined) throw new ApiError(problemOf(error, response));
+  setSession(data.data);
+  return data.data;
+}
+
+export async function signOut(): Promise<void> {
+  await api.DELETE('/v1/session').catch(() => undefined);
+  setSession(undefined);
+}
+
+/** An open page keeps its session: it is renewed long before it ends. */
+export async function renewSession(): Promise<void> {
+  const { data } = await api.GET('/v1/session');
+  if (data !== undefined) setSession(data.data);
+}

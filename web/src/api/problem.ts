@@ -1,0 +1,39 @@
+import type { components } from './schema.d.ts';
+
+export type Problem = components['schemas']['Problem'];
+
+/** Thrown when the API refuses a request: the problem document, as the server wrote it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** Thrown when no answer came: the server is restarting, or the network is gone. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+
+  constructor(cause: unknown) {
+    super('The server cannot be reached. It may be restarting; this page tries again by itself.', { cause });
+  }
+}
+
+/** The messages for one field of a form, by the end of their path (`configured_props.url` is a message for `url`). */
+export function messagesFor(error: unknown, field: string): string[] {
+  if (!(error instanceof ApiError)) return [];
+  const errors = error.problem.errors ?? [];
+  return errors.filter(({ path }) => path === field || path.endsWith(`.${field}`)).map(({ message }) => message);
+}
+
+/** What a person reads of any failure. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

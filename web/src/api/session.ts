@@ -1,0 +1,53 @@
+import { useSyncExternalStore } from 'react';
+import { BASE_PATH } from './base-url.ts';
+import type { components } from './schema.d.ts';
+
+export type Session = components['schemas']['Session'];
+
+/** Goes with every request: the cookie alone signs nothing. */
+export const SESSION_HEADER = 'x-headwater-session';
+
+/** Of this tab alone, so that two tabs may show two accounts; a new tab begins with the last one that was used. */
+const TAB_KEY = 'headwater.session';
+const LAST_KEY = `headwater.last-session ${BASE_PATH}`;
+
+let current = read(sessionStorage, TAB_KEY) ?? read(localStorage, LAST_KEY);
+const listeners = new Set<() => void>();
+
+function read(storage: Storage, key: string): Session | undefined {
+  try {
+    const text = storage.getItem(key);
+    return text === null ? undefined : (JSON.parse(text) as Session);
+  } catch {
+    // A browser may refuse storage, or hold what an older version wrote: the user signs in again.
+    return undefined;
+  }
+}
+
+export function currentSession(): Session | undefined {
+  return current;
+}
+
+export function setSession(session: Session | undefined): void {
+  const ended = current?.id;
+  current = session;
+  if (session === undefined) {
+    sessionStorage.removeItem(TAB_KEY);
+    // Another tab may have signed in with another key since.
+    if (read(localStorage, LAST_KEY)?.id === ended) localStorage.removeItem(LAST_KEY);
+  } else {
+    sessionStorage.setItem(TAB_KEY, JSON.stringify(session));
+    localStorage.setItem(LAST_KEY, JSON.stringify(session));
+  }
+  for (const listener of listeners) listener();
+}
+
+export function useSession(): Session | undefined {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => current,
+  );
+}

@@ -1,0 +1,15 @@
+import type { IconName } from '../ui/icons.tsx';
+
+export interface NavigationItem {
+  to: '/' | '/sources' | '/webhooks' | '/traces';
+  label: string;
+  icon: IconName;
+}
+
+/** In the order of the way of an event. */
+export const NAVIGATION: readonly NavigationItem[] = [
+  { to: '/', label: 'Overview', icon: 'overview' },
+  { to: '/sources', label: 'Sources', icon: 'source' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhook' },
+  { to: '/traces', label: 'Traces', icon: 'trace' },
+];

@@ -1,0 +1,57 @@
+import { api, ask } from '../api/client.ts';
+import type { IconName } from '../ui/icons.tsx';
+import { NAVIGATION } from './navigation.ts';
+
+export interface PaletteEntry {
+  label: string;
+  /** Below the base path. */
+  path: string;
+  icon: IconName;
+  hint: string;
+}
+
+const MAX_SHOWN = 12;
+
+/** Prefixes of ids, and the page of each. */
+const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id: string) => string][] = [
+  [/^dc_\w+$/, 'Source', 'source', (id) => `/sources/${id}`],
+  [/^wh_\w+$/, 'Webhook', 'webhook', (id) => `/webhooks/${id}`],
+  [/^(exec|inv)_\w+$/, 'Trace', 'trace', (id) => `/traces/${id}`],
+  [/^(dc|p)_\w+-\d{13}-\d+$/, 'Trace of the event', 'trace', (id) => `/traces/${id}`],
+];
+
+/** Everything of the account that has a name; the newest hundred of each kind. */
+export async function namedThings(): Promise<PaletteEntry[]> {
+  const query = { limit: 100 };
+  const [sources, webhooks] = await Promise.all([
+    ask(api.GET('/v1/users/me/sources', { params: { query } })),
+    ask(api.GET('/v1/users/me/webhooks', { params: { query } })),
+  ]);
+  return [
+    ...sources.data.map(({ id, name }) => ({ label: name, path: `/sources/${id}`, icon: 'source' as const, hint: id })),
+    ...webhooks.data.map(({ id, name, url }) => ({
+      label: name ?? url,
+      path: `/webhooks/${id}`,
+      icon: 'webhook' as const,
+      hint: id,
+    })),
+  ];
+}
+
+export function findEntries(text: string, things: readonly PaletteEntry[]): PaletteEntry[] {
+  const wanted = text.trim();
+  const pages = NAVIGATION.map(({ to, label, icon }) => ({ label, path: to, icon, hint: 'page' }));
+  const byId = PAGES.filter(([pattern]) => pattern.test(wanted)).map(([, label, icon, path]) => ({
+    label: `${label} ${wanted}`,
+    path: path(wanted),
+    icon,
+    hint: 'id',
+  }));
+  const words = wanted.toLowerCase().split(/\s+/);
+  const matches = [...pages, ...things].filter(({ label, hint }) => {
+    const heap = `${label} ${hint}`.toLowerCase();
+    return words.every((word) => heap.includes(word));
+  });
+  const known = new Set(matches.map(({ path }) => path));
+  return [...byId.filter(({ path }) => !known.has(path)), ...matches].slice(0, MAX_SHOWN);
+}

@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { classNames } from '../ui/class-names.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { INPUT_CLASS } from '../ui/field.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { findEntries, namedThings, type PaletteEntry } from './palette-entries.ts';
+
+/** Goes to anything by its name, or by an id that was pasted. */
+export function Palette() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <Button
+        className="w-full justify-start text-ink-faint"
+        aria-keyshortcuts="Control+K"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="search" className="size-3.5" />
+        Search
+        <kbd aria-hidden="true" className="ml-auto rounded border border-line px-1 font-mono text-xs">
+          ⌘K
+        </kbd>
+      </Button>
+      <Dialog open={isOpen} onClose={() => setOpen(false)} title="Go to">
+        <PaletteSearch onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function PaletteSearch({ onDone }: { onDone: () => void }) {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const listId = useId();
+  const navigate = useNavigate();
+  const { data: things = [] } = useQuery({ queryKey: ['palette'], queryFn: namedThings, staleTime: 30_000 });
+  const entries = findEntries(text, things);
+  const chosen = Math.min(at, entries.length - 1);
+  const go = (entry: PaletteEntry | undefined) => {
+    if (entry === undefined) return;
+    onDone();
+    void navigate({ to: entry.path });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter') go(entries[chosen]);
+    if (step === undefined) return;
+    event.preventDefault();
+    setAt((chosen + step + entries.length) % Math.max(entries.length, 1));
+  };
+  return (
+    <div>
+      <input
+        // A dialog that was opened to type into.
+        autoFocus
+        type="search"
+        role="combobox"
+        aria-label="Name or id"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={entries[chosen] === undefined ? undefined : `${listId}-${chosen}`}
+        placeholder="A name, or an id such as dc_…, wh_…, exec_…"
+        className={INPUT_CLASS}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul id={listId} role="listbox" aria-label="Results" className="mt-2 max-h-80 overflow-y-auto">
+        {entries.map((entry, index) => (
+          <li
+            key={entry.path}
+            id={`${listId}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => go(entry)}
+            className={classNames(
+              'flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm',
+              index === chosen && 'bg-accent-soft',
+            )}
+          >
+            <Icon name={entry.icon} />
+            <span className="truncate">{entry.label}</span>
+            <span className="ml-auto font-mono text-xs text-ink-faint">{entry.hint}</span>
+          </li>
+        ))}
+        {entries.length === 0 && <li className="px-2 py-3 text-sm text-ink-faint">Nothing has this name or id.</li>}
+      </ul>
+    </div>
+  );
+}

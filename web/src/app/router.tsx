@@ -1,0 +1,114 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { BASE_PATH } from '../api/base-url.ts';
+import { currentSession } from '../api/session.ts';
+import { SignIn } from '../features/sign-in/sign-in.tsx';
+import { Crash, NotFound } from './faults.tsx';
+import { Shell } from './shell.tsx';
+
+/** Search parameters are text; what is missing or of another type is left out. */
+function texts<const N extends string>(...names: N[]) {
+  return (search: Record<string, unknown>): { [K in N]?: string | undefined } => {
+    const found = names.flatMap((name) => {
+      const value = search[name];
+      const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      return isText && value !== '' ? [[name, String(value)] as const] : [];
+    });
+    return Object.fromEntries(found) as { [K in N]?: string | undefined };
+  };
+}
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crash });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: SignIn,
+  validateSearch: ({ from, ended }: Record<string, unknown>): { from?: string; ended?: boolean } => ({
+    // A path of this UI and nothing else: a link must not lead elsewhere after sign-in.
+    ...(typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {}),
+    ...(ended === true ? { ended } : {}),
+  }),
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: ({ location }) => {
+    if (currentSession() !== undefined) return;
+    throw redirect({ to: '/sign-in', search: { from: location.href } });
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('../features/overview/overview.tsx'), 'Overview'),
+});
+
+const sources = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources',
+  validateSearch: texts('action', 'key', 'url', 'q'),
+  component: lazyRouteComponent(() => import('../features/sources/source-list.tsx'), 'SourceList'),
+});
+
+const source = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources/$id',
+  validateSearch: texts('tab', 'event'),
+  component: lazyRouteComponent(() => import('../features/sources/source-page.tsx'), 'SourcePage'),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  validateSearch: texts('action', 'q'),
+  component: lazyRouteComponent(() => import('../features/webhooks/webhook-list.tsx'), 'WebhookList'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks/$id',
+  validateSearch: texts('tab', 'delivery', 'status'),
+  component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
+
+const traces = createRoute({
+  getParentRoute: () => shell,
+  path: '/traces',
+  validateSearch: texts('id'),
+  component: lazyRouteComponent(() => import('../features/traces/trace-page.tsx'), 'TraceSearch'),
+});
+
+const trace = createRoute({
+  getParentRoute: () => shell,
+  path: '/traces/$id',
+  validateSearch: texts('node'),
+  component: lazyRouteComponent(() => import('../features/traces/trace-page.tsx'), 'TracePage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([overview, sources, source, webhooks, webhook, traces, trace]),
+  ]),
+  basepath: BASE_PATH,
+  defaultPreload: 'intent',
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: Crash,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

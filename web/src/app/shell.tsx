@@ -1,0 +1,130 @@
+import { useIsFetching, useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { signOut } from '../api/client.ts';
+import { useSession } from '../api/session.ts';
+import { Button } from '../ui/button.tsx';
+import { classNames } from '../ui/class-names.ts';
+import { Icon } from '../ui/icons.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
+import { NAVIGATION } from './navigation.ts';
+import { Palette } from './palette.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
+
+/** Navigation, palette and account around every page. */
+export function Shell() {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setMenuOpen(false), [path]);
+  return (
+    <div className="flex h-full flex-col md:flex-row">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-raised focus:p-2">
+        Skip to content
+      </a>
+      <TopBar onMenu={() => setMenuOpen(!isMenuOpen)} isMenuOpen={isMenuOpen} />
+      <Sidebar isOpen={isMenuOpen} />
+      <main id="content" tabIndex={-1} className="min-w-0 flex-1 overflow-y-auto outline-none">
+        <ConnectionBanner />
+        <Outlet />
+      </main>
+      <Shortcuts />
+    </div>
+  );
+}
+
+function TopBar({ onMenu, isMenuOpen }: { onMenu: () => void; isMenuOpen: boolean }) {
+  return (
+    <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
+      <Button
+        kind="quiet"
+        aria-label="Menu"
+        aria-expanded={isMenuOpen}
+        aria-controls="navigation"
+        onClick={onMenu}
+        className="px-2"
+      >
+        <Icon name={isMenuOpen ? 'cross' : 'menu'} />
+      </Button>
+      <Logo />
+    </div>
+  );
+}
+
+function Logo() {
+  return (
+    <span className="flex items-center gap-2 font-semibold tracking-tight">
+      <img src="./assets/icon.svg" alt="" className="size-5" />
+      Headwater
+    </span>
+  );
+}
+
+function Sidebar({ isOpen }: { isOpen: boolean }) {
+  return (
+    <div
+      id="navigation"
+      className={classNames(
+        'w-full shrink-0 flex-col gap-3 border-r border-line bg-surface p-3 md:flex md:h-full md:w-52',
+        isOpen ? 'flex' : 'hidden',
+      )}
+    >
+      <div className="flex items-center justify-between px-1.5 pt-1 max-md:hidden">
+        <Logo />
+        <Activity />
+      </div>
+      <Palette />
+      <nav aria-label="Main" className="flex flex-col gap-0.5">
+        {NAVIGATION.map(({ to, label, icon }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === '/' }}
+            className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent-strong"
+          >
+            <Icon name={icon} />
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <Account />
+    </div>
+  );
+}
+
+/** Something is being fetched: said quietly, beside the name. */
+function Activity() {
+  const isBusy = useIsFetching() > 0;
+  return (
+    <span
+      aria-hidden="true"
+      className={classNames(
+        'size-1.5 rounded-full transition-opacity duration-500',
+        isBusy ? 'bg-accent opacity-100' : 'opacity-0',
+      )}
+    />
+  );
+}
+
+function Account() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const leave = async () => {
+    await signOut();
+    queries.clear();
+    await navigate({ to: '/sign-in' });
+  };
+  return (
+    <div className="mt-auto flex items-center gap-1 border-t border-line pt-3">
+      <div className="min-w-0 flex-1 px-1.5">
+        <p className="truncate text-sm font-medium">{session?.account_name ?? 'Operator'}</p>
+        <p className="truncate text-xs text-ink-faint">{session?.username ?? 'admin key'}</p>
+      </div>
+      <ThemeSwitch />
+      <Button kind="quiet" size="small" onClick={() => void leave()}>
+        Sign out
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateSource } from './create-source.tsx';
+import { endpointOf, type Source, sourcesQuery } from './source-queries.ts';
+
+const COLUMNS: readonly Column<Source>[] = [
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-2/5' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
+  {
+    header: 'Started by',
+    cell: (source) => {
+      const endpoint = endpointOf(source);
+      return <span className="font-mono text-xs text-ink-soft">{endpoint ?? triggerOf(source)}</span>;
+    },
+    wide: true,
+  },
+  { header: 'Changed', cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />, className: 'w-28 text-ink-soft' },
+];
+
+function triggerOf({ configured_props: props }: Source): string {
+  for (const value of Object.values(props)) {
+    if (typeof value !== 'object' || value === null) continue;
+    if ('cron' in value && typeof value.cron === 'string') return `cron ${value.cron}`;
+    if ('interval_seconds' in value && typeof value.interval_seconds === 'number')
+      return `every ${value.interval_seconds} s`;
+  }
+  return 'by hand';
+}
+
+export function SourceList() {
+  const { action, q = '' } = useSearch({ from: '/shell/sources' });
+  const navigate = useNavigate({ from: '/sources' });
+  const list = useInfiniteQuery(sourcesQuery());
+  const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
+  const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });
+  const newSource = (
+    <Button kind="primary" onClick={create}>
+      <Icon name="plus" />
+      New source
+    </Button>
+  );
+  return (
+    <Page
+      title="Sources"
+      actions={
+        <>
+          <SearchBox
+            value={q}
+            label="Search sources"
+            onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+          />
+          <CopyMenu command={{ path: '/v1/users/me/sources?limit=50', hw: 'hw list sources' }} />
+          {newSource}
+        </>
+      }
+    >
+      <ProblemNote error={list.error} />
+      <Panel>
+        {list.isPending && <SkeletonRows />}
+        {list.isSuccess && all.length === 0 && (
+          <Empty
+            icon="source"
+            title="No sources yet"
+            action={newSource}
+            command="npx hw init source hello && npx hw deploy hello.mjs"
+          >
+            A source is started by a request, a timer or by hand, and emits events. Its events reach webhooks and
+            workflows.
+          </Empty>
+        )}
+        {all.length > 0 && (
+          <Table
+            label="Sources"
+            columns={COLUMNS}
+            rows={shown}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => void navigate({ to: '/sources/$id', params: { id } })}
+          />
+        )}
+        {all.length > 0 && shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No source matches “{q}”.</p>}
+      </Panel>
+      {list.hasNextPage && (
+        <Button className="self-center" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+      {action === 'create' && <CreateSource onClose={() => void navigate({ search: {} })} />}
+    </Page>
+  );
+}

@@ -1,0 +1,56 @@
+import { Link } from '@tanstack/react-router';
+import { useCallback, useState } from 'react';
+import { type StreamMessage, useEventStream } from '../../api/event-stream.ts';
+import { classNames } from '../../ui/class-names.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { LiveBadge } from '../../ui/live-badge.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Source } from './source-queries.ts';
+
+interface LogLine {
+  id: string;
+  indexed_at_ms: number;
+  event: { level?: string; message?: string; run_id?: string };
+  metadata: { trace_id: string | null };
+}
+
+const MAX_KEPT = 2_000;
+
+const LEVELS: Record<string, string> = { error: 'text-bad', warn: 'text-warn', debug: 'text-ink-faint' };
+
+/** What the component writes with `console`, as it comes. */
+export function SourceLogs({ source }: { source: Source }) {
+  const [lines, setLines] = useState<LogLine[]>([]);
+  const onMessages = useCallback((messages: StreamMessage[]) => {
+    const fresh = messages.map(({ data }) => JSON.parse(data) as LogLine).reverse();
+    setLines((old) => [...fresh, ...old].slice(0, MAX_KEPT));
+  }, []);
+  const state = useEventStream({ path: `/v1/sources/${source.id}/logs`, onMessages });
+  return (
+    <Panel title="Logs" actions={<LiveBadge state={state} />}>
+      {lines.length === 0 ? (
+        <Empty icon="trace" title="No log lines" command={`hw logs ${source.name_slug} -f`}>
+          What the component writes with console.log, and the errors of its runs, appear here.
+        </Empty>
+      ) : (
+        <ol aria-label="Log lines" className="max-h-[65vh] overflow-y-auto py-1 font-mono text-xs">
+          {lines.map((line) => (
+            <li key={line.id} className="flex gap-3 px-3 py-0.5 hover:bg-sunken">
+              <span className="shrink-0 text-ink-faint">
+                <Time atMs={line.indexed_at_ms} form="clock" />
+              </span>
+              <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
+              <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
+              {line.metadata.trace_id !== null && (
+                <Link to="/traces/$id" params={{ id: line.metadata.trace_id }} className="shrink-0 text-accent">
+                  trace
+                </Link>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}

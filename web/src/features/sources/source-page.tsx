@@ -1,0 +1,113 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { SourceConfiguration } from './source-configuration.tsx';
+import { SourceEvents } from './source-events.tsx';
+import { SourceLogs } from './source-logs.tsx';
+import { endpointOf, type Source, sourceQuery } from './source-queries.ts';
+
+export function SourcePage() {
+  const { id } = useParams({ from: '/shell/sources/$id' });
+  const { data: source, error } = useQuery(sourceQuery(id));
+  if (source === undefined) {
+    return <Page title="Source">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+  }
+  return <SourceView source={source} />;
+}
+
+function SourceView({ source }: { source: Source }) {
+  const { tab = 'events' } = useSearch({ from: '/shell/sources/$id' });
+  const navigate = useNavigate({ from: '/sources/$id' });
+  const endpoint = endpointOf(source);
+  return (
+    <Page
+      title={source.name}
+      aside={<Status of={source.active ? 'active' : 'inactive'} />}
+      actions={<SourceActions source={source} />}
+    >
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-soft">
+        <span className="flex items-center gap-1 font-mono">
+          {source.id}
+          <CopyButton text={source.id} what="id" />
+        </span>
+        {endpoint !== undefined && (
+          <span className="flex min-w-0 items-center gap-1 font-mono">
+            <span className="truncate">{endpoint}</span>
+            <CopyButton text={endpoint} what="endpoint URL" />
+          </span>
+        )}
+      </div>
+      <Tabs
+        label="Source"
+        value={tab}
+        onChange={(value) => void navigate({ search: { tab: value } })}
+        tabs={[
+          { value: 'events', label: 'Events', panel: <SourceEvents source={source} /> },
+          { value: 'logs', label: 'Logs', panel: <SourceLogs source={source} /> },
+          { value: 'configuration', label: 'Configuration', panel: <SourceConfiguration source={source} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function SourceActions({ source }: { source: Source }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { id, name, active } = source;
+  const params = { path: { id } };
+  const running = useMutation({ mutationFn: () => ask(api.POST('/v1/sources/{id}/run', { params, body: {} })) });
+  const switching = useMutation({
+    mutationFn: () => ask(api.PUT('/v1/sources/{id}', { params, body: { active: !active } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['source', id] }),
+  });
+  const deleting = useMutation({
+    mutationFn: () => ask(api.DELETE('/v1/sources/{id}', { params })),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['sources'] });
+      await navigate({ to: '/sources' });
+    },
+  });
+  return (
+    <>
+      <Button kind="primary" busy={running.isPending} onClick={() => running.mutate()}>
+        <Icon name="play" />
+        Run now
+      </Button>
+      <Button busy={switching.isPending} onClick={() => switching.mutate()}>
+        <Icon name={active ? 'pause' : 'play'} />
+        {active ? 'Deactivate' : 'Activate'}
+      </Button>
+      <Button kind="danger" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
+      <CopyMenu command={{ path: `/v1/sources/${id}`, hw: `hw describe ${id}` }} />
+      <Confirm
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        title={`Delete source ${name}?`}
+        action="Delete source"
+        busy={deleting.isPending}
+        onConfirm={() => deleting.mutate()}
+      >
+        Its events, logs, state and subscriptions go with it, and its endpoint answers 404. Deliveries that wait are
+        cancelled.
+        <ProblemNote error={deleting.error} />
+      </Confirm>
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={running.error ?? switching.error} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, ask, type Schemas } from '../../api/client.ts';
+
+export type Source = Schemas['Source'];
+
+const PAGE_SIZE = 50;
+
+export const sourcesQuery = () =>
+  infiniteQueryOptions({
+    queryKey: ['sources'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) };
+      return ask(api.GET('/v1/users/me/sources', { params: { query }, signal }));
+    },
+    getNextPageParam: ({ data, page_info }) =>
+      data.length < page_info.count || data.length === 0 || page_info.end_cursor === null || data.length < PAGE_SIZE
+        ? undefined
+        : page_info.end_cursor,
+  });
+
+export const sourceQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['source', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/sources/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+  });
+
+export const componentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['component', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/components/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    staleTime: 60_000,
+  });
+
+/** The endpoint of a source's HTTP prop; undefined where it has none. */
+export function endpointOf({ configured_props: props }: Source): string | undefined {
+  for (const value of Object.values(props)) {
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      'endpoint_url' in value &&
+      typeof value.endpoint_url === 'string'
+    ) {
+      return value.endpoint_url;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateWebhook } from './create-webhook.tsx';
+import { type Webhook, webhooksQuery } from './webhook-queries.ts';
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'w-1/4' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
+  { header: 'URL', cell: ({ url }) => <span className="font-mono text-xs text-ink-soft">{url}</span> },
+  {
+    header: 'Changed',
+    cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />,
+    className: 'w-28 text-ink-soft',
+    wide: true,
+  },
+];
+
+export function WebhookList() {
+  const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
+  const navigate = useNavigate({ from: '/webhooks' });
+  const list = useInfiniteQuery(webhooksQuery());
+  const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const shown = all.filter(({ name, url, id }) => `${name ?? ''} ${url} ${id}`.toLowerCase().includes(q.toLowerCase()));
+  const newWebhook = (
+    <Button kind="primary" onClick={() => void navigate({ search: (search) => ({ ...search, action: 'create' }) })}>
+      <Icon name="plus" />
+      New webhook
+    </Button>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        <>
+          <SearchBox
+            value={q}
+            label="Search webhooks"
+            onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+          />
+          <CopyMenu command={{ path: '/v1/users/me/webhooks?limit=50', hw: 'hw webhooks list' }} />
+          {newWebhook}
+        </>
+      }
+    >
+      <ProblemNote error={list.error} />
+      <Panel>
+        {list.isPending && <SkeletonRows />}
+        {list.isSuccess && all.length === 0 && (
+          <Empty
+            icon="webhook"
+            title="No webhooks yet"
+            action={newWebhook}
+            command="npx hw webhooks create https://example.com/hook"
+          >
+            A webhook is a URL of yours. Each event of the sources that it is subscribed to is sent there, signed, until
+            it is taken.
+          </Empty>
+        )}
+        {all.length > 0 && (
+          <Table
+            label="Webhooks"
+            columns={COLUMNS}
+            rows={shown}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => void navigate({ to: '/webhooks/$id', params: { id } })}
+          />
+        )}
+        {all.length > 0 && shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No webhook matches “{q}”.</p>}
+      </Panel>
+      {list.hasNextPage && (
+        <Button className="self-center" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+      {action === 'create' && <CreateWebhook onClose={() => void navigate({ search: {} })} />}
+    </Page>
+  );
+}

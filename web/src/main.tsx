@@ -1,0 +1,37 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { onSessionEnd, renewSession } from './api/client.ts';
+import { currentSession, setSession } from './api/session.ts';
+import { queryClient } from './app/queries.ts';
+import { router } from './app/router.tsx';
+import { startTheme } from './app/theme.ts';
+import './styles.css';
+
+const RENEW_MS = 60 * 60 * 1000;
+
+function start(): void {
+  startTheme();
+  onSessionEnd(() => {
+    const { pathname, searchStr } = router.state.location;
+    setSession(undefined);
+    queryClient.clear();
+    // The user comes back to where they were.
+    void router.navigate({ to: '/sign-in', search: { from: pathname + searchStr, ended: true } });
+  });
+  setInterval(() => {
+    if (currentSession() !== undefined) void renewSession().catch(() => undefined);
+  }, RENEW_MS);
+  const place = document.getElementById('app');
+  if (place === null) throw new Error('The page has no #app');
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
+
+start();

@@ -1,0 +1,97 @@
+import { javascript } from '@codemirror/lang-javascript';
+import { json } from '@codemirror/lang-json';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState, type Extension } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { basicSetup } from 'codemirror';
+import { useEffect, useRef } from 'react';
+
+interface CodeProblem {
+  /** From 1. */
+  line: number;
+  /** From 0. */
+  column?: number;
+  message: string;
+}
+
+export interface CodeEditorProps {
+  value: string;
+  label: string;
+  language: 'typescript' | 'json';
+  onChange?: (value: string) => void;
+  /** Shown at their lines. */
+  problems?: readonly CodeProblem[];
+  /** Shows what was changed since. */
+  original?: string;
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.string, color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--code-atom)' },
+  { tag: [tags.propertyName, tags.definition(tags.variableName)], color: 'var(--code-key)' },
+  { tag: tags.comment, color: 'var(--ink-faint)', fontStyle: 'italic' },
+]);
+
+const theme = EditorView.theme({
+  '&': { fontSize: '12.5px', backgroundColor: 'var(--sunken)', color: 'var(--ink)', maxHeight: '60vh' },
+  '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.55' },
+  '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--ink-faint)', border: 'none' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 8%, transparent)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--ink)' },
+});
+
+export function CodeEditor({ value, label, language, onChange, problems, original }: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const change = useRef(onChange);
+  change.current = onChange;
+  const isReadOnly = onChange === undefined;
+  useEffect(() => {
+    const extensions: Extension[] = [
+      basicSetup,
+      language === 'json' ? json() : javascript({ typescript: true }),
+      syntaxHighlighting(colours),
+      theme,
+      lintGutter(),
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) change.current?.(update.state.doc.toString());
+      }),
+      ...(isReadOnly ? [EditorState.readOnly.of(true)] : []),
+      ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
+    ];
+    const made = new EditorView({
+      state: EditorState.create({ doc: value, extensions }),
+      ...(place.current === null ? {} : { parent: place.current }),
+    });
+    view.current = made;
+    return () => made.destroy();
+    // The editor owns its text: `value` is where it begins; what is set from outside later comes below.
+  }, [language, label, isReadOnly, original]);
+  useEffect(() => {
+    const doc = view.current?.state.doc.toString();
+    if (view.current !== null && doc !== value) {
+      view.current.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert: value } });
+    }
+  }, [value]);
+  useEffect(() => {
+    const { current } = view;
+    if (current !== null) current.dispatch(setDiagnostics(current.state, diagnosticsOf(current.state, problems ?? [])));
+  }, [problems]);
+  return <div ref={place} className="overflow-hidden rounded-md border border-line" />;
+}
+
+function diagnosticsOf(state: EditorState, problems: readonly CodeProblem[]): Diagnostic[] {
+  return problems.map(({ line, column = 0, message }) => {
+    const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
+    const start = Math.min(from + column, to);
+    return { from: start, to: Math.max(start, to), severity: 'error', message };
+  });
+}

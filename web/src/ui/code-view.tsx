@@ -1,0 +1,19 @@
+import { lazy, Suspense } from 'react';
+import type { CodeEditorProps } from './code-editor.tsx';
+
+const Editor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })));
+
+/** The editor, loaded when it is first shown; until then its text in the same place. */
+export function CodeView(props: CodeEditorProps) {
+  return (
+    <Suspense
+      fallback={
+        <pre className="h-72 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-xs">
+          {props.value}
+        </pre>
+      }
+    >
+      <Editor {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,67 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Icon } from './icons.tsx';
+
+export interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  description?: ReactNode;
+  children: ReactNode;
+  wide?: boolean;
+}
+
+/** Over the page; Escape and the backdrop close it, and focus goes back to what opened it. */
+export function Dialog({ open, onClose, title, description, children, wide = false }: DialogProps) {
+  return (
+    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-black/35" />
+        <Base.Popup
+          className={`fixed top-1/2 left-1/2 z-50 max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-popup outline-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
+        >
+          <div className="mb-3 flex items-start justify-between gap-4">
+            <div>
+              <Base.Title className="text-lg font-semibold">{title}</Base.Title>
+              {description !== undefined && (
+                <Base.Description className="mt-0.5 text-sm text-ink-soft">{description}</Base.Description>
+              )}
+            </div>
+            <Base.Close render={<Button kind="quiet" size="small" aria-label="Close" className="px-1.5" />}>
+              <Icon name="cross" />
+            </Base.Close>
+          </div>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+export interface ConfirmProps {
+  open: boolean;
+  onClose: () => void;
+  /** Names the thing: “Delete source Orders?” */
+  title: string;
+  /** Says what goes with it. */
+  children: ReactNode;
+  /** The word on the button. */
+  action: string;
+  busy?: boolean;
+  onConfirm: () => void;
+}
+
+export function Confirm({ open, onClose, title, children, action, busy = false, onConfirm }: ConfirmProps) {
+  return (
+    <Dialog open={open} onClose={onClose} title={title}>
+      <div className="text-sm text-ink-soft">{children}</div>
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button kind="danger" busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icons.tsx';
+
+/** An empty list says what would be in it, and has a button that makes the first one. */
+export function Empty(props: {
+  icon: IconName;
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+  command?: string;
+}) {
+  const { icon, title, children, action, command } = props;
+  return (
+    <div className="flex flex-col items-center gap-2 px-6 py-14 text-center">
+      <span className="flex size-10 items-center justify-center rounded-full bg-accent-soft text-accent">
+        <Icon name={icon} className="size-5" />
+      </span>
+      <h2 className="text-lg font-semibold">{title}</h2>
+      <div className="max-w-md text-sm text-ink-soft">{children}</div>
+      {action !== undefined && <div className="mt-2 flex gap-2">{action}</div>}
+      {command !== undefined && (
+        <code className="mt-2 max-w-full rounded bg-sunken px-2 py-1 font-mono text-xs break-all text-ink-soft">
+          {command}
+        </code>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import { classNames } from './class-names.ts';
+
+export const INPUT_CLASS =
+  'w-full rounded-md border border-line-strong bg-surface px-2.5 py-1.5 text-sm text-ink placeholder:text-ink-faint ' +
+  'disabled:opacity-60 aria-invalid:border-bad';
+
+interface FieldProps {
+  label: string;
+  description?: ReactNode;
+  errors?: readonly string[];
+  optional?: boolean;
+  /** Gets the ids that tie the input to its label and to what is said of it. */
+  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
+}
+
+/** A label, an input, what helps to fill it in, and what is wrong with it. */
+function Field({ label, description, errors = [], optional = false, children }: FieldProps) {
+  const id = useId();
+  const isInvalid = errors.length > 0;
+  const describedBy = [description === undefined ? '' : `${id}-help`, isInvalid ? `${id}-error` : ''].filter(Boolean);
+  return (
+    <div className="flex flex-col gap-1">
+      <div className="flex items-baseline gap-2">
+        <label htmlFor={id} className="text-sm font-medium">
+          {label}
+        </label>
+        {optional && <span className="text-xs text-ink-faint">optional</span>}
+      </div>
+      {children({
+        id,
+        ...(describedBy.length > 0 ? { 'aria-describedby': describedBy.join(' ') } : {}),
+        ...(isInvalid ? { 'aria-invalid': true } : {}),
+      })}
+      {description !== undefined && (
+        <div id={`${id}-help`} className="text-xs text-ink-faint">
+          {description}
+        </div>
+      )}
+      {isInvalid && (
+        <div id={`${id}-error`} className="text-xs text-bad" role="alert">
+          {errors.join(' ')}
+        </div>
+      )}
+    </div>
+  );
+}
+
+type TextFieldProps = Omit<FieldProps, 'children'> & Omit<ComponentProps<'input'>, 'id'>;
+
+export function TextField({ label, description, errors, optional, className, ...input }: TextFieldProps) {
+  return (
+    <Field
+      label={label}
+      {...(description === undefined ? {} : { description })}
+      {...(errors === undefined ? {} : { errors })}
+      {...(optional === undefined ? {} : { optional })}
+    >
+      {(ids) => <input {...input} {...ids} className={classNames(INPUT_CLASS, className)} />}
+    </Field>
+  );
+}

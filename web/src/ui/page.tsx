@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+
+export interface PageProps {
+  title: string;
+  /** Beside the title: status, id. */
+  aside?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Page({ title, aside, actions, children }: PageProps) {
+  return (
+    <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 px-4 py-5 sm:px-6">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h1 className="min-w-0 truncate text-xl font-semibold tracking-tight">{title}</h1>
+        {aside}
+        {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A surface with a border; lists and forms are in one. */
+export function Panel({ title, actions, children }: { title?: string; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="overflow-clip rounded-lg border border-line bg-surface">
+      {title !== undefined && (
+        <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
+          <h2 className="text-sm font-semibold">{title}</h2>
+          {actions !== undefined && <div className="ml-auto flex items-center gap-2">{actions}</div>}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}

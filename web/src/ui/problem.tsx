@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { ApiError, ConnectionError, describeError } from '../api/problem.ts';
+import { Icon } from './icons.tsx';
+
+/** What went wrong, in the server's own words, with all that is wrong and a way out. */
+export function ProblemNote({ error, children }: { error: unknown; children?: ReactNode }) {
+  if (error === null || error === undefined) return null;
+  const problem = error instanceof ApiError ? error.problem : undefined;
+  return (
+    <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm text-ink">
+      <div className="flex gap-2">
+        <Icon name="warning" className="mt-0.5 size-4 text-bad" />
+        <div className="min-w-0 flex-1">
+          <p className="break-words whitespace-pre-wrap">{describeError(error)}</p>
+          {problem?.errors !== undefined && problem.errors.length > 0 && (
+            <ul className="mt-1 list-disc pl-4 text-xs">
+              {problem.errors.map(({ path, message, line, column }) => (
+                <li key={`${path} ${message}`}>
+                  {path !== '' && <code className="font-mono">{path}</code>} {message}
+                  {line !== undefined && ` (line ${line}${column === undefined ? '' : `, column ${column + 1}`})`}
+                </li>
+              ))}
+            </ul>
+          )}
+          {problem !== undefined && problem.request_id !== '' && (
+            <p className="mt-1 text-xs text-ink-soft">
+              Request <code className="font-mono">{problem.request_id}</code>
+            </p>
+          )}
+          {error instanceof ConnectionError && <p className="mt-1 text-xs text-ink-soft">Nothing was changed.</p>}
+          {children}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { INPUT_CLASS } from './field.tsx';
+
+export function SearchBox({
+  value,
+  label,
+  onChange,
+}: {
+  value: string;
+  label: string;
+  onChange: (text: string) => void;
+}) {
+  return (
+    <div className="w-44">
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        className={`${INPUT_CLASS} h-8`}
+      />
+    </div>
+  );
+}
