@@ -116,7 +116,11 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     description: 'The session; the cookie is in `set-cookie`.',
     content: { 'application/json': { schema: z.object({ data: sessionSchema }) } },
   };
-  const unauthorized = describeProblem('The key is unknown or revoked, or the session has expired');
+  const problems = {
+    400: describeProblem(ERRORS.INVALID_REQUEST.title),
+    401: describeProblem('The key is unknown or revoked, or the session has expired'),
+    500: describeProblem(ERRORS.INTERNAL.title),
+  };
   registry.registerPath({
     method: 'post',
     path: SESSION_PATH,
@@ -126,7 +130,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     description: `Sets a cookie (HttpOnly, SameSite=Strict) that signs requests which name the session in the header \`${SESSION_HEADER}\`. It ends with the key, or after ${LIMITS.sessionMaxAgeMs / 3_600_000} hours without renewal.`,
     security: [],
     request: { body: { content: { 'application/json': { schema: inputSchema } } } },
-    responses: { 200: answer, 400: describeProblem('No key was sent'), 401: unauthorized },
+    responses: { 200: answer, ...problems },
   });
   registry.registerPath({
     method: 'get',
@@ -135,12 +139,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     tags: ['Session'],
     summary: 'Who is signed in; renews the session',
     security: [{ apiKey: [] }],
-    responses: {
-      200: answer,
-      400: describeProblem('Not used'),
-      401: unauthorized,
-      500: describeProblem(ERRORS.INTERNAL.title),
-    },
+    responses: { 200: answer, ...problems },
   });
   registry.registerPath({
     method: 'delete',
@@ -149,6 +148,6 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     tags: ['Session'],
     summary: 'Sign the browser out',
     security: [],
-    responses: { 204: { description: 'The cookie is gone.' } },
+    responses: { 204: { description: 'The cookie is gone.' }, ...problems },
   });
 }
