@@ -176,7 +176,7 @@ describe('completion', () => {
     ['webhooks ', ['create', 'list', 'describe', 'deliveries', 'redeliver', 'delete']],
     ['wh des', ['describe']],
     ['deploy ', [':files']],
-    ['deploy x.mjs --pr', ['--prop', '--props', '--profile']],
+    ['deploy x.mjs --pr', ['--preflight', '--prop', '--props', '--profile']],
     ['events o', ['orders', 'other']],
     ['events -n 5 ord', ['orders']],
     ['subscriptions create orders ', ['shop', 'orders', 'other']],

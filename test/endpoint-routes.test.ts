@@ -31,6 +31,7 @@ const routeTo = (sourceId: string): EndpointRoute => ({
   sourceId,
   propName: 'http',
   customResponse: false,
+  preflight: 'allow',
 });
 
 test('a key that leads nowhere is not looked up again for a while', async () => {

@@ -222,7 +222,9 @@ it('a page of another origin may call an endpoint that does not answer itself; o
   const own = answering(
     'this.http.respond({ status: 204, headers: { "access-control-allow-origin": event.headers.origin } });',
   );
-  const closed = await ask((await node.deploy(own)).endpoint, 'OPTIONS', preflight);
+  const decides = await node.deploy(own);
+  await node.api('PUT', `/sources/${decides.id}`, { preflight: 'run' });
+  const closed = await ask(decides.endpoint, 'OPTIONS', preflight);
   expect(closed).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': 'https://page.example' } });
 });
 

@@ -41,7 +41,7 @@ beforeEach(async () => {
   lease = { accountId, sourceId, changeId: 'change_a', nodeId: 'node_a' };
   const [row] = await sql<{ component_id: string }[]>`select component_id from sources where id = ${sourceId}`;
   const componentId = row?.component_id ?? '';
-  const name = { name: 's', nameSlug: sourceId };
+  const name = { name: 's', nameSlug: sourceId, preflight: 'allow' as const };
   change = { ...name, componentId, configuredProps: {}, dynamicProps: [], active: true, httpProps: [] };
 });
 afterEach(() => {
@@ -146,7 +146,10 @@ it('a source is made with five hundred HTTP props in a few statements', async ()
   const { accountId } = lease;
   const limits = { maxSources: 10, maxSubscriptions: 10, maxConfigurationBytes: 1_000_000 };
   const { componentId } = change;
-  const busy = { lease: { changeId: 'change_b', nodeId: 'node_a', seconds: 60 } };
+  const busy = {
+    lease: { changeId: 'change_b', nodeId: 'node_a', seconds: 60 },
+    preflight: 'allow' as const,
+  };
   const made = { accountId, userId: accountId, componentId, name: 's', nameSlug: 's', dynamicProps: [] };
   const id = await createSource(counted, { ...made, ...busy, configuredProps: {}, httpProps: httpProps(MANY) }, limits);
   expect(statements.length).toBeLessThanOrEqual(2 * A_FEW);

@@ -30,3 +30,9 @@ export interface AttemptRecord {
   duration_ms: number;
   response?: string;
 }
+
+/**
+ * What becomes of a CORS preflight (`OPTIONS` with `access-control-request-method`) to an endpoint: the node answers that
+ * every page may call it, or it runs the code as any other request does.
+ */
+export type Preflight = 'allow' | 'run';

@@ -1,5 +1,5 @@
 import type { DedupeStrategy, ErrorCode, FieldError, PropDefinition } from '@headwater/shared';
-import type { Page, PageRequest, Principal } from './contract-base.ts';
+import type { Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 
 export interface ComponentRecord {
   id: string;
@@ -44,6 +44,8 @@ export interface SourceCreate extends ComponentChoice {
   configuredProps?: Record<string, unknown>;
   /** Of ComponentProps.dynamicProps, for the same code. */
   dynamicPropsId?: string;
+  /** Default: `allow`. */
+  preflight?: Preflight;
 }
 
 export interface ComponentListRequest extends PageRequest {

@@ -1,5 +1,5 @@
 import type { ExceededLimit, LogLine, PropDefinition } from '@headwater/shared';
-import type { Page, PageRequest, Principal } from './contract-base.ts';
+import type { Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { ComponentChoice, SourceCreate } from './contract-components.ts';
 import type { TimerSchedule } from './schedule/next-tick.ts';
 
@@ -19,6 +19,8 @@ export interface WorkflowSettings {
   queueLimit?: number;
   /** How often a step that failed is tried again, with growing pauses, before the execution fails. */
   retries: number;
+  /** Absent: `allow`. */
+  preflight?: Preflight;
   /** False: `PUT` saves a version that only tests use until it is deployed. */
   autoDeploy: boolean;
 }

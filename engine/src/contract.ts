@@ -1,6 +1,6 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
-import type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
+import type { AttemptRecord, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
@@ -72,6 +72,7 @@ export interface SourceRecord {
   configuredProps: Record<string, unknown>;
   /** Of its component, and after them those of its additionalProps. */
   configurableProps: PropDefinition[];
+  preflight: Preflight;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -157,6 +158,7 @@ export interface EndpointRoute {
   sourceId: string;
   propName: string;
   customResponse: boolean;
+  preflight: Preflight;
   /** Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait. Default: any number. */
   inTurn?: { queueLimit?: number };
 }

@@ -73,6 +73,7 @@ export const endpointRoute: EndpointRoute = {
   sourceId: 'dc_1',
   propName: 'http',
   customResponse: false,
+  preflight: 'allow',
 };
 
 export const component = {
@@ -113,6 +114,7 @@ export const source: SourceRecord = {
   active: true,
   configuredProps: { http: { endpoint_url: 'http://127.0.0.1/e/known' } },
   configurableProps: [{ name: 'http', type: '$.interface.http' }],
+  preflight: 'allow',
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };

@@ -15,7 +15,7 @@ import { createUnfinishedBodies, type UnfinishedBodies } from '../unfinished-bod
 import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { httpEventJson } from './http-event.ts';
 import { readRequestBody } from '../read-request-body.ts';
-import { writeAccepted, writeProblem, writeRunResponse } from './write-answer.ts';
+import { isPreflight, writeAccepted, writePreflightAnswer, writeProblem, writeRunResponse } from './write-answer.ts';
 
 export interface IngestOptions {
   engine: Pick<Engine, 'ingest'>;
@@ -94,6 +94,10 @@ async function takeRequest(
   const { engine, turns, unread, doors } = context;
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
+  if (route.preflight === 'allow' && isPreflight(request)) {
+    writePreflightAnswer(request, response);
+    return 204;
+  }
   engine.ingest.admit(route);
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const json = await readEvent(context, route, { request, response, address });

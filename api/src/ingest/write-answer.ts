@@ -15,16 +15,37 @@ const ACCEPTED_HEADERS = {
 
 /** The answer of an endpoint whose source does not answer itself. The request is stored by now. */
 export function writeAccepted(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(200, request.method === 'OPTIONS' ? preflightHeaders(request) : ACCEPTED_HEADERS);
+  const headers =
+    request.method === 'OPTIONS' ? { ...ACCEPTED_HEADERS, ...preflightHeaders(request) } : ACCEPTED_HEADERS;
+  response.writeHead(200, headers);
   response.end(ACCEPTED);
 }
 
-function preflightHeaders(request: IncomingMessage) {
-  const asked = request.headers['access-control-request-headers'];
+/** Fetch Standard, 3.3: what browsers ask before they let a page call another origin. Such a request has no body. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers['access-control-request-method'] !== undefined &&
+    (headers['content-length'] ?? '0') === '0' &&
+    headers['transfer-encoding'] === undefined
+  );
+}
+
+export function writePreflightAnswer(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(204, preflightHeaders(request));
+  response.end();
+}
+
+const METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'POST', 'DELETE'];
+
+function preflightHeaders({ headers }: IncomingMessage) {
+  const { 'access-control-request-headers': asked, 'access-control-request-method': method = 'GET' } = headers;
+  const methods = METHODS.includes(method) ? METHODS : [...METHODS, method];
   return {
-    ...ACCEPTED_HEADERS,
-    'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': methods.join(', '),
     ...(asked === undefined ? {} : { 'access-control-allow-headers': asked }),
+    'access-control-max-age': '600',
   };
 }
 

@@ -5,7 +5,8 @@ import { describeProblem } from './problems.ts';
 
 type Registry = App['openAPIRegistry'];
 
-const ENDPOINT_DESCRIPTION = `Any method, any path below it. The source's \`run\` gets \`{ method, path, query, headers, url, rawQuery, bodyRaw, body }\`:
+const ENDPOINT_DESCRIPTION = `Any method, any path below it. A CORS preflight (\`OPTIONS\` with \`access-control-request-method\`) is answered with 204 and runs nothing, unless the source's or workflow's \`preflight\` is \`run\`.
+ The source's \`run\` gets \`{ method, path, query, headers, url, rawQuery, bodyRaw, body }\`:
 \`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case. \`url\` is the whole URL as the client wrote it, \`rawQuery\` the query as it was sent.
 \`bodyRaw\` is the body as it was sent: its text where it is UTF-8, else the base64 of its bytes, and \`isBase64Encoded\` is true; "" without one. \`body\` is read in the charset of the content type, else as UTF-8, and decompressed where there is a \`content-encoding\` (gzip, deflate, br, zstd). It is null without a body; parsed for JSON content types (the string where it does not parse);
 an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else, and for forms of more than ${LIMITS.maxFormFields} fields, the string.

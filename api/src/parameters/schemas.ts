@@ -99,6 +99,13 @@ export const fieldParameters = {
     .openapi({ description: 'Comma-separated fields of `data` to leave out.' }),
 };
 
+export function preflightParameter() {
+  return z.enum(['allow', 'run']).openapi({
+    description:
+      'What becomes of a CORS preflight (`OPTIONS` with `access-control-request-method`) to its endpoints. `allow`: it is answered, every page may call them, and nothing runs. `run`: it is a request like any other, for the code to answer. Default: `allow`.',
+  });
+}
+
 export function codeParameter() {
   return z
     .string()

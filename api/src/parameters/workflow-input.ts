@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { SettingsInput, StepInputRecord, TriggerInput, WorkflowInput } from '@headwater/engine';
 import { choiceIsClear, choiceOf, componentParameters, hasChoice, unclearChoice } from './component-choice.ts';
 import { given } from './given.ts';
-import { idParameter, jsonObjectParameter, textParameter } from './schemas.ts';
+import { idParameter, jsonObjectParameter, preflightParameter, textParameter } from './schemas.ts';
 
 const propsParameter = (what: string) => jsonObjectParameter().optional().openapi({ description: what });
 
@@ -85,6 +85,7 @@ const settingsParameter = z.object({
     description: 'Executions that may wait; a request beyond that is answered with 429. Default: no bound.',
   }),
   retries: z.number().nullish().openapi({ description: 'How often a step that fails is tried again. Default: 0.' }),
+  preflight: preflightParameter().nullish(),
   auto_deploy: z.boolean().nullish().openapi({
     description: 'false: an update saves a version that runs once it is deployed. Default: true.',
   }),
@@ -169,5 +170,6 @@ function toSettings(input: Settings): SettingsInput {
     queueLimit: input.queue_limit,
     retries: input.retries,
     autoDeploy: input.auto_deploy,
+    preflight: input.preflight,
   });
 }

@@ -19,6 +19,7 @@ export const sourceSchema = z
     configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
       description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
     }),
+    preflight: z.enum(['allow', 'run']).openapi({ description: 'What becomes of a CORS preflight to its endpoints.' }),
     created_at: secondsField('When the source was deployed.'),
     updated_at: secondsField('When it last changed.'),
   })
@@ -34,6 +35,7 @@ export function presentSource(source: SourceRecord): z.output<typeof sourceSchem
     active: source.active,
     configured_props: source.configuredProps,
     configurable_props: source.configurableProps,
+    preflight: source.preflight,
     created_at: epochSeconds(source.createdAt),
     updated_at: epochSeconds(source.updatedAt),
   };

@@ -58,6 +58,7 @@ const settingsSchema = z
     concurrency: z.int().nullable(),
     throttle: z.object({ limit: z.int(), interval_seconds: z.int() }).nullable(),
     queue_limit: z.int().nullable(),
+    preflight: z.enum(['allow', 'run']),
     retries: z.int(),
   })
   .openapi('WorkflowSettings');
@@ -161,6 +162,7 @@ function presentSettings(settings: WorkflowSettings): z.output<typeof settingsSc
     concurrency: settings.concurrency ?? null,
     throttle: throttle === undefined ? null : { limit: throttle.limit, interval_seconds: throttle.intervalSeconds },
     queue_limit: settings.queueLimit ?? null,
+    preflight: settings.preflight ?? 'allow',
     retries: settings.retries,
   };
 }

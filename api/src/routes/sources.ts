@@ -9,7 +9,13 @@ import {
   unclearChoice,
 } from '../parameters/component-choice.ts';
 import { given } from '../parameters/given.ts';
-import { countParameter, idParameter, jsonObjectParameter, textParameter } from '../parameters/schemas.ts';
+import {
+  countParameter,
+  idParameter,
+  jsonObjectParameter,
+  preflightParameter,
+  textParameter,
+} from '../parameters/schemas.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
 
@@ -26,6 +32,7 @@ const sourceParameters = {
   dynamic_props_id: idParameter(
     'Props that `POST /v1/components/{id}/props` has answered (`dyp_…`). Without it the component is asked where a prop with `reloadProps` is set.',
   ).optional(),
+  preflight: preflightParameter().optional(),
 };
 
 type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
@@ -36,6 +43,7 @@ function toChange(input: SourceInput) {
     name: input.name,
     configuredProps: input.configured_props,
     dynamicPropsId: input.dynamic_props_id,
+    preflight: input.preflight,
   });
 }
 

@@ -7,6 +7,7 @@ export interface Source {
   active: boolean;
   configured_props: Record<string, unknown>;
   configurable_props: ComponentProp[];
+  preflight: 'allow' | 'run';
   created_at: number;
   updated_at: number;
 }

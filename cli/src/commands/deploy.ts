@@ -5,6 +5,7 @@ import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS } from '../props/read-props.ts';
 import { describePlaces } from './describe-source.ts';
+import { PREFLIGHT_OPTION } from './preflight-option.ts';
 import { chooseComponent } from './which-component.ts';
 
 export const deploy: CommandSpec = {
@@ -21,13 +22,14 @@ export const deploy: CommandSpec = {
   ],
   options: [
     { name: 'name', value: 'name', summary: "What the source is called. Else the component's name." },
+    PREFLIGHT_OPTION,
     ...PROP_OPTIONS,
   ],
   examples: [
     { does: 'A file', command: 'hw deploy orders.mjs' },
     {
       does: 'From the registry, with values for its props',
-      command: 'hw deploy schedule-timer --name nightly --prop cron="0 3 * * *"',
+      command: 'hw deploy schedule-timer --name nightly --prop timer="0 3 * * *"',
     },
     { does: 'A timer that ticks each minute', command: 'hw deploy poll.ts --prop timer=60' },
   ],
@@ -38,10 +40,14 @@ export const deploy: CommandSpec = {
     const choice = await chooseComponent(input.argument('what'), workDir);
     const api = await context.api();
     const { described } = choice;
-    const name = input.text('name');
+    const [name, preflight] = [input.text('name'), input.text('preflight')];
     const source = await namingLocally(described, async () => {
       const parameters = await givenProps(context, api, { choice });
-      const body = { ...parameters, ...(name === undefined ? {} : { name }) };
+      const body = {
+        ...parameters,
+        ...(name === undefined ? {} : { name }),
+        ...(preflight === undefined ? {} : { preflight }),
+      };
       return output.progress(`Deploying ${described}`, () => making(() => api.send<Source>('POST', '/sources', body)));
     });
     const places = describePlaces(source).map(([what, place]) => `\n${what}: ${place}`);

@@ -8,6 +8,7 @@ import { findNamed } from '../names/find-named.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
 import { warnOfUnknown } from '../props/warn-of-unknown.ts';
+import { PREFLIGHT_OPTION } from './preflight-option.ts';
 import { chooseComponent } from './which-component.ts';
 
 export const update: CommandSpec = {
@@ -26,6 +27,7 @@ export const update: CommandSpec = {
     { name: 'name', value: 'name', summary: 'Another name.' },
     { name: 'activate', summary: 'Start it again.' },
     { name: 'deactivate', summary: 'Stop it.' },
+    PREFLIGHT_OPTION,
     ...PROP_OPTIONS,
   ],
   examples: [
@@ -59,9 +61,10 @@ export const update: CommandSpec = {
 function readChange({ input }: CommandContext): Record<string, unknown> {
   const [activate, deactivate] = [input.flag('activate'), input.flag('deactivate')];
   if (activate && deactivate) throw usageError('--activate and --deactivate exclude each other');
-  const name = input.text('name');
+  const [name, preflight] = [input.text('name'), input.text('preflight')];
   const change = {
     ...(name === undefined ? {} : { name }),
+    ...(preflight === undefined ? {} : { preflight }),
     ...(activate ? { active: true } : {}),
     ...(deactivate ? { active: false } : {}),
   };
@@ -76,6 +79,11 @@ function hasProps(input: CommandContext['input']): boolean {
 }
 
 function refuseOnWorkflow({ input }: CommandContext): void {
+  if (input.text('preflight') !== undefined)
+    throw usageError(
+      'Of a workflow it is a setting',
+      'settings.preflight in the file of: hw workflows update <name> <file>',
+    );
   if (input.text('code') === undefined && !hasProps(input)) return;
   throw usageError(
     'A workflow has no code or props of its own',

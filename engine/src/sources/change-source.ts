@@ -118,6 +118,7 @@ async function planChange(
     name: input.name ?? row.name,
     nameSlug: input.name === undefined || input.name === row.name ? row.name_slug : slugOf(input.name),
     active: input.active ?? row.active,
+    preflight: input.preflight ?? row.preflight,
     httpProps: httpPropsOf(definitions),
   };
   return { after, definitions, isRedeploy, ...(growth === undefined ? {} : { growth }) };
@@ -208,6 +209,7 @@ function beforeOf(row: SourceRow): SourceChange {
     name: row.name,
     nameSlug: row.name_slug,
     active: row.active,
+    preflight: row.preflight,
     httpProps: httpPropsOf(row.configurable_props),
   };
 }

@@ -34,7 +34,7 @@ export async function deploySource(context: LifecycleContext, who: Principal, in
 async function deploy(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
   const component = await chooseComponent(context.components, who, input, { of: 'source' });
   const props = await decideProps(context, who, component, input);
-  const lease = await insertSource(context, who, component, input.name ?? component.name, props);
+  const lease = await insertSource(context, who, component, { ...input, name: input.name ?? component.name }, props);
   await whileHeld(context, lease, () => finishDeployment(context, lease, props));
   return lease.sourceId;
 }
@@ -62,7 +62,7 @@ async function insertSource(
   context: LifecycleContext,
   who: Principal,
   component: ComponentRecord,
-  name: string,
+  { name, preflight = 'allow' }: Pick<SourceCreate, 'preflight'> & { name: string },
   { definitions, dynamicProps, configuredProps }: DecidedProps,
 ): Promise<ChangeLease> {
   const { accountId, userId } = who;
@@ -76,6 +76,7 @@ async function insertSource(
     configuredProps,
     dynamicProps,
     httpProps: httpPropsOf(definitions),
+    preflight,
     lease,
   };
   const sourceId = await context.room.make(accountId, (limits) => createSource(context.db.sql, source, limits));

@@ -89,6 +89,7 @@ function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {
       endpoints: row.endpoints ?? {},
     }),
     configurableProps: row.configurable_props,
+    preflight: row.preflight,
     createdAt: new Date(row.created_ms),
     updatedAt: new Date(row.updated_ms),
   };

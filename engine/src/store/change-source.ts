@@ -1,3 +1,4 @@
+import type { Preflight } from '../contract-base.ts';
 import { type AccountLimits, HeadwaterError, type PropDefinition } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
 import { type HttpProp, putEndpoints } from './create-source.ts';
@@ -62,6 +63,7 @@ export interface SourceChange {
   /** Where another source has it by now, the next free one is taken. */
   nameSlug: string;
   active: boolean;
+  preflight: Preflight;
   httpProps: readonly HttpProp[];
 }
 
@@ -92,7 +94,7 @@ export async function putSourceChange(
     const rows = await tx`
       update sources set component_id = ${change.componentId}, name = ${change.name}, name_slug = ${nameSlug},
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,
-        dynamic_props = ${JSON.stringify(change.dynamicProps)}::text::jsonb, active = ${change.active},
+        dynamic_props = ${JSON.stringify(change.dynamicProps)}::text::jsonb, active = ${change.active}, preflight = ${change.preflight},
         revision = revision + 1, updated_at = now()
       where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} returning id`;
     if (rows.length === 0) throw leaseLost(sourceId);

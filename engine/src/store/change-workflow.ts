@@ -71,7 +71,8 @@ async function applyChange(
     return;
   }
   const inTurn = startsInTurn(current.settings);
-  await makeCurrent(tx, { deployment: current, triggersBefore: before.triggers, active, inTurn, limits });
+  const { preflight = 'allow' } = current.settings;
+  await makeCurrent(tx, { deployment: current, triggersBefore: before.triggers, active, inTurn, preflight, limits });
 }
 
 async function lockWorkflow(tx: Transaction, accountId: string, id: string): Promise<LockedWorkflow> {

@@ -1,3 +1,4 @@
+import type { Preflight } from '../contract-base.ts';
 import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
 import type { LeaseTerms } from './change-lease.ts';
 import { chooseSlug } from './choose-slug.ts';
@@ -17,6 +18,7 @@ export interface NewSource {
   configuredProps: Record<string, unknown>;
   dynamicProps: readonly PropDefinition[];
   httpProps: readonly HttpProp[];
+  preflight: Preflight;
   /** The source is nobody's to see until this lease ends with its deployment. */
   lease: LeaseTerms;
 }
@@ -45,10 +47,10 @@ export async function createSource(sql: Sql, source: NewSource, limits: SourceLi
     await tx`
       insert into sources
         (id, account_id, user_id, component_id, name, name_slug, configured_props, dynamic_props, busy_by,
-          change_id, busy_until)
+          change_id, busy_until, preflight)
       values (${id}, ${source.accountId}, ${source.userId}, ${source.componentId}, ${source.name}, ${nameSlug},
         ${JSON.stringify(source.configuredProps)}::text::jsonb, ${JSON.stringify(source.dynamicProps)}::text::jsonb,
-        ${lease.nodeId}, ${lease.changeId}, now() + make_interval(secs => ${lease.seconds}))`;
+        ${lease.nodeId}, ${lease.changeId}, now() + make_interval(secs => ${lease.seconds}), ${source.preflight})`;
     await tx`insert into emitter_state (emitter_id, account_id) values (${id}, ${source.accountId})`;
     await putEndpoints(tx, source.accountId, id, source.httpProps);
     // Before its hooks: what `deploy` emits is heard.

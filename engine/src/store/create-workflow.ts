@@ -36,7 +36,9 @@ export async function createWorkflow(
       values (${workflowId}, 'workflow', ${accountId}, ${userId}, ${name}, ${slug}, ${active}, ${deployment.id}, now())`;
     await tx`insert into emitter_state (emitter_id, account_id) values (${workflowId}, ${accountId})`;
     await insertDeployment(tx, userId, deployment, limits);
-    await makeCurrent(tx, { deployment, triggersBefore: [], active, inTurn: startsInTurn(settings), limits });
+    const { preflight = 'allow' } = settings;
+    const inTurn = startsInTurn(settings);
+    await makeCurrent(tx, { deployment, triggersBefore: [], active, inTurn, preflight, limits });
     await subscribeNewEmitter(tx, accountId, workflowId, limits);
   });
 }

@@ -1,3 +1,4 @@
+import type { Preflight } from '../contract-base.ts';
 import { type AccountLimits, HeadwaterError, newId } from '@headwater/shared';
 import type { Deployment, Step, Trigger } from '../workflows/deployment.ts';
 import { putEndpoints } from './create-source.ts';
@@ -55,6 +56,7 @@ export interface CurrentVersion {
   triggersBefore: readonly Trigger[];
   active: boolean;
   inTurn: boolean;
+  preflight: Preflight;
   limits: VersionLimits;
 }
 
@@ -65,14 +67,15 @@ export interface CurrentVersion {
  */
 export async function makeCurrent(
   tx: Transaction,
-  { deployment, triggersBefore, active, inTurn, limits }: CurrentVersion,
+  { deployment, triggersBefore, active, inTurn, preflight, limits }: CurrentVersion,
 ): Promise<void> {
   const { id, accountId, workflowId, triggers, steps } = deployment;
   await requireComponents(tx, accountId, steps);
   await requireVariables(tx, accountId, steps);
   await tx`update deployments set unused_since = null where id = ${id} and unused_since is not null`;
   await tx`
-    update emitters set deployment_id = ${id}, in_turn = ${inTurn} where account_id = ${accountId} and id = ${workflowId}`;
+    update emitters set deployment_id = ${id}, in_turn = ${inTurn}, preflight = ${preflight}
+    where account_id = ${accountId} and id = ${workflowId}`;
   await putEndpoints(tx, accountId, workflowId, httpPropsOf(triggers));
   const made = await putSubscriptions(tx, accountId, workflowId, triggers, triggersBefore);
   // Counted when they are there: some of those that were wanted may have been there before.

@@ -1,6 +1,7 @@
 import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, text, timestamp } from './drizzle.ts';
 import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
+import type { Preflight } from '../contract-base.ts';
 
 /**
  * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only what the resources'
@@ -86,6 +87,7 @@ export const sources = pgTable('sources', {
   updatedAt: updatedAt(),
   deletedAt: moment('deleted_at'),
   dynamicProps: jsonb('dynamic_props').$type<PropDefinition[]>().notNull().default([]),
+  preflight: text('preflight').$type<Preflight>().notNull().default('allow'),
 });
 
 export const dataStores = pgTable('data_stores', {

@@ -27,7 +27,7 @@ export function decideSettings(
   const pick = <K extends keyof WorkflowSettings>(name: K) =>
     given[name] === null ? undefined : (given[name] ?? before?.[name]);
   const [concurrency, throttle, queueLimit] = [pick('concurrency'), pick('throttle'), pick('queueLimit')];
-  const timeoutSeconds = pick('timeoutSeconds');
+  const [timeoutSeconds, preflight] = [pick('timeoutSeconds'), pick('preflight')];
   const settings: WorkflowSettings = {
     memoryMb: pick('memoryMb') ?? account.memoryMb,
     retries: pick('retries') ?? 0,
@@ -36,6 +36,7 @@ export function decideSettings(
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(throttle === undefined ? {} : { throttle }),
     ...(queueLimit === undefined ? {} : { queueLimit }),
+    ...(preflight === undefined ? {} : { preflight }),
   };
   return { settings, errors: findSettingProblems(given, account) };
 }
