@@ -23,15 +23,15 @@ beforeEach(async () => {
   await test.db.sql`insert into emitter_state (emitter_id, account_id) values (${sourceId}, ${accountId})`;
 });
 
-async function invocation(leasedBy: string): Promise<{ id: string; leasedBy: string }> {
+async function invocation(leasedBy: string): Promise<{ id: string; leasedBy: string; claim: number }> {
   const id = newId('invocation');
   await test.db.sql`
     insert into invocations (id, account_id, source_id, kind, event, leased_by)
     values (${id}, ${accountId}, ${sourceId}, 'http', '{}', ${leasedBy})`;
-  return { id, leasedBy };
+  return { id, leasedBy, claim: 1 };
 }
 
-function runOf(held: { id: string; leasedBy: string }, ids: readonly (string | number)[]): RunCommit {
+function runOf(held: { id: string; leasedBy: string; claim: number }, ids: readonly (string | number)[]): RunCommit {
   return {
     accountId,
     sourceId,

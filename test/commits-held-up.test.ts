@@ -78,7 +78,7 @@ it('a commit that was held up has written nothing, and may be made again', async
   const run: RunCommit = {
     accountId: account?.id ?? '',
     sourceId: source.id,
-    invocation: { id, leasedBy: 'node_x' },
+    invocation: { id, leasedBy: 'node_x', claim: 1 },
     final: true,
     dedupe: undefined,
     emits: [{ data: '{"n":7}', emittedAtMs: 1 }],

@@ -19,19 +19,19 @@ test('claims, releases, and the ends of nodes leave the count of crashes as it i
   const sourceId = await insertSource(sql, accountId);
   const id = 'inv_counted';
   await insertInvocations(sql, [{ id, accountId, sourceId, kind: 'manual', event: '{}', leasedBy: 'node_first' }]);
-  expect(await countCrash(sql, { id, leasedBy: 'node_other' })).toBeUndefined();
-  expect(await countCrash(sql, { id, leasedBy: 'node_first' })).toBe(1);
-  const ends: Record<string, (node: string) => Promise<unknown>> = {
-    node_released: (node) => releaseInvocations(sql, node, [id]),
+  expect(await countCrash(sql, { id, leasedBy: 'node_other', claim: 1 })).toBeUndefined();
+  expect(await countCrash(sql, { id, leasedBy: 'node_first', claim: 1 })).toBe(1);
+  const ends: Record<string, (node: string, claim: number) => Promise<unknown>> = {
+    node_released: (node, claim) => releaseInvocations(sql, node, [{ id, claim }]),
     node_stopped: (node) => releaseNode(sql, node),
     node_dead: () => releaseDeadNodes(sql, { deadAfterMs: 10_000, exceptId: 'node_me' }),
   };
-  await releaseInvocations(sql, 'node_first', [id]);
+  await releaseInvocations(sql, 'node_first', [{ id, claim: 1 }]);
   for (const round of [1, 2, 3]) {
     for (const [node, end] of Object.entries(ends)) {
       const { held } = await claimInvocations(sql, sourceId, node, 10);
       expect({ round, node, held }).toMatchObject({ round, node, held: [{ id, crashes: 1 }] });
-      await end(node);
+      await end(node, held[0]?.claim ?? 0);
     }
   }
   expect([...(await sql`select id, leased_by, crashes from invocations`)]).toEqual([

@@ -166,6 +166,29 @@ test('at the start on an embedded database everything that another process held 
   expect(await heartbeatNode(sql, 'node_me')).toBe(true);
 });
 
+test('a node that stood still is not certain of its leases before the database has confirmed them', async () => {
+  let nowMs = 0;
+  const lost: string[] = [];
+  const options = { role: 'all', log: testLog, maintain: () => Promise.resolve(), nowMs: () => nowMs };
+  const lease = await startNodeLease({ sql, ...options });
+  lease.onLost((id) => lost.push(id));
+  try {
+    const id = lease.id();
+    expect(lease.isCertain(id)).toBe(true);
+    nowMs += 9_000;
+    expect(lease.isCertain(id)).toBe(false);
+    expect(await lease.confirm(id)).toBe(true);
+    expect([lease.isCertain(id), lost]).toEqual([true, []]);
+    nowMs += 9_000;
+    await sql`delete from nodes where id = ${id}`;
+    expect(await lease.confirm(id)).toBe(false);
+    expect(lost).toEqual([id]);
+    expect([lease.id() === id, lease.isCertain(lease.id())]).toEqual([false, true]);
+  } finally {
+    await lease.stop();
+  }
+});
+
 test('lanes that waited in the memory of a dead node are queued anew by who takes over', async () => {
   const accountId = await insertAccount(sql);
   const sourceId = await insertSource(sql, accountId);

@@ -66,7 +66,7 @@ async function commitAll(strategy: DedupeStrategy, runs: readonly Run[]) {
     const events = one.events.map(({ id, ts }) => ({ id, ...(ts === undefined ? {} : { ts }) }));
     given.set(ids[i] ?? '', events);
     const emits = events.map((event) => ({ ...event, data: '{}', emittedAtMs: 0 }));
-    const invocation = { id: ids[i] ?? '', leasedBy: nodeOf(one) };
+    const invocation = { id: ids[i] ?? '', leasedBy: nodeOf(one), claim: 1 };
     const common = { accountId, sourceId, final: true, dedupe: strategy, dbWrites: new Map<string, string>() };
     return { key: `${one.node} ${one.commit}`, commit: { ...common, invocation, emits } };
   });

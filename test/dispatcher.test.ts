@@ -50,6 +50,7 @@ function invocations(accountId: string, count: number, sourceId = `dc_${accountI
     crashes: 0,
     attempts: 1,
     leasedBy: 'node_1',
+    claim: 1,
   }));
 }
 

@@ -59,7 +59,7 @@ async function commit(emits: readonly { data: string; name?: string }[], options
   const run: RunCommit = {
     accountId,
     sourceId: emitterId,
-    invocation: { id, leasedBy: 'node_a' },
+    invocation: { id, leasedBy: 'node_a', claim: 1 },
     final: true,
     dedupe: undefined,
     emits: emits.map((emit) => ({ ...emit, emittedAtMs: 1 })),

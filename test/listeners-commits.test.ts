@@ -32,12 +32,12 @@ async function subscribe(emitter: string, listener: string, channel = ''): Promi
 }
 
 /** An invocation of the emitter that `leasedBy` holds. */
-async function invocation(leasedBy: string): Promise<{ id: string; leasedBy: string }> {
+async function invocation(leasedBy: string): Promise<{ id: string; leasedBy: string; claim: number }> {
   const id = newId('invocation');
   await database.db.sql`
     insert into invocations (id, account_id, source_id, kind, event, leased_by)
     values (${id}, ${accountId}, ${emitterId}, 'http', '{}', ${leasedBy})`;
-  return { id, leasedBy };
+  return { id, leasedBy, claim: 1 };
 }
 
 function runOf(held: NonNullable<RunCommit['invocation']>, data: readonly unknown[]): RunCommit {

@@ -37,7 +37,7 @@ test('what is leased for a node that does not hold it is given back after two lo
   const look = createUnheldLeases({
     sql,
     nodeId: () => 'node_a',
-    dispatcher: { holds: (id) => id === held },
+    dispatcher: { holds: (id) => id === held, refuse: () => undefined },
     deliverer: { holds: () => false },
     sends: { holds: () => false },
     log: testLog,

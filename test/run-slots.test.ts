@@ -25,6 +25,7 @@ function held(id: string): HeldInvocation {
     crashes: 0,
     attempts: 1,
     leasedBy: 'node_1',
+    claim: 1,
   };
 }
 

@@ -55,7 +55,7 @@ async function runOf(value: string): Promise<RunCommit & { invocation: { id: str
   await sql`
     insert into invocations (id, account_id, source_id, kind, event, leased_by)
     values (${id}, ${accountId}, ${sourceId}, 'http', '{}', ${NODE})`;
-  const invocation = { id, leasedBy: NODE };
+  const invocation = { id, leasedBy: NODE, claim: 1 };
   const dbWrites = new Map([['hookId', value]]);
   return { accountId, sourceId, invocation, final: true, dedupe: undefined, emits: [], dbWrites };
 }

@@ -39,7 +39,7 @@ async function secondRun(): Promise<string> {
 function commitOf(id: string, more: Partial<ExecutionCommit> = {}): ExecutionCommit {
   return {
     key: { id, accountId, workflowId, deploymentId: 'd_1' },
-    leasedBy: 'node_x',
+    lease: { leasedBy: 'node_x', claim: 1 },
     steps: [{ ...DONE_STEP, runs: 2 }],
     endsWait: true,
     start: { kind: 'manual', event: '{}', context: '{}', causedBy: undefined, traceId: id, startedAtMs: 1 },

@@ -10,7 +10,7 @@ const STARTED_AT_MS = 1_700_000_000_000;
 const finalOf = (failure?: ExecutionFault): FinalCommit => ({
   execution: {
     key: { id: 'exec_1', accountId: 'o_1', workflowId: 'p_1', deploymentId: 'd_1' },
-    leasedBy: 'node_a',
+    lease: { leasedBy: 'node_a', claim: 1 },
     steps: [],
     endsWait: false,
     start: {
@@ -32,6 +32,7 @@ const finalOf = (failure?: ExecutionFault): FinalCommit => ({
     crashes: 0,
     attempts: 1,
     leasedBy: 'node_a',
+    claim: 1,
   },
   sends: [],
   logs: ['[{"message":"a line"}]'],

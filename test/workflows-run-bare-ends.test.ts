@@ -94,7 +94,7 @@ test('what no statement can be made of fails alone, at once, and what was to be 
   const start = { kind: 'manual', event: '{}', context: '{}', causedBy: undefined, traceId: 't', startedAtMs: 1 };
   const commitOf = (id: string, sends: object[]): ExecutionCommit => ({
     key: { id, accountId: hw.accountId, workflowId: 'p_none', deploymentId: 'd_none' },
-    leasedBy: 'node_x',
+    lease: { leasedBy: 'node_x', claim: 1 },
     endsWait: false,
     start,
     steps: [{ ...DONE_STEP, sends: sends as StepRow['sends'] }],

@@ -99,7 +99,7 @@ async function invocation(leasedBy: string): Promise<string> {
 function parkOf(id: string, wait: Partial<ExecutionWait> = {}): ExecutionCommit & { wait: ExecutionWait } {
   return {
     key: { id, accountId, workflowId, deploymentId: 'd_1' },
-    leasedBy: 'node_x',
+    lease: { leasedBy: 'node_x', claim: 1 },
     steps: [],
     endsWait: false,
     start: { kind: 'manual', event: '{}', context: '{}', causedBy: undefined, traceId: id, startedAtMs: 1 },

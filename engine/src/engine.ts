@@ -198,6 +198,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     resolveAuth: auth.resolve,
   });
   const { dispatcher, runtimes, committer, turns } = runs;
+  node.onLost(dispatcher.loseNode);
   const { sends, sendRunner } = assembleSends(ground, options);
   const waiting = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });

@@ -136,6 +136,8 @@ export interface RunRequest {
   limits: RunLimits;
   /** Give this run a process of its own: it was in flight when a shared one died, and either is innocent or will show that it is not. */
   alone: boolean;
+  /** Ends the run at once where its outcome is of no use any more: an innocent fault, and nothing is asked of its host again. */
+  signal?: AbortSignal;
 }
 
 /** A request that a component makes with `fetch`. Redirects are followed by the host, each hop checked. */

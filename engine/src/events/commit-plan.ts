@@ -22,7 +22,7 @@ export interface RunCommit {
   accountId: string;
   sourceId: string;
   /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
-  invocation?: { id: string; leasedBy: string; cause?: EventCause | undefined };
+  invocation?: { id: string; leasedBy: string; claim: number; cause?: EventCause | undefined };
   /** The invocation is given up, and kept to be retried. */
   abandoned?: HeldInvocation;
   /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@headwater/shared';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +13,14 @@ import { requeueWaiting } from './requeue-waiting.ts';
 export interface NodeLease {
   /** Under which new rows are leased. It changes when the node was declared dead while it was only slow. */
   id(): string;
+  /**
+   * No other node can have taken what is leased by this id: it said that it lives a short time ago. Else `confirm` asks the
+   * database, for as long as that is away, and answers whether the leases are still this node's.
+   */
+  isCertain(leasedBy: string): boolean;
+  confirm(leasedBy: string): Promise<boolean>;
+  /** Called with the id that is over. */
+  onLost(listener: (nodeId: string) => void): void;
   /** Gives everything back and ends the registration. Idempotent. */
   stop(): Promise<void>;
 }
@@ -26,6 +35,8 @@ export interface NodeLeaseOptions {
   /** At all addresses of this machine. Default: none. */
   listeningPorts?: () => readonly number[];
   log: Log;
+  /** Milliseconds that go on while the process stands still. Default: those of `performance`. */
+  nowMs?: () => number;
   /** Recovery work besides dead nodes' leases, done by whichever node comes by. */
   maintain: () => Promise<void>;
 }
@@ -33,6 +44,10 @@ export interface NodeLeaseOptions {
 const HEARTBEAT_MS = 2_000;
 /** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
 const DEAD_AFTER_MS = 10_000;
+/** Less than after which it is dead: what was begun just before that goes out in the rest of the time. */
+const CERTAIN_MS = 8_000;
+/** Between questions to a database that is away. */
+const CONFIRM_AGAIN_MS = 500;
 const MAINTENANCE_MS = 5_000;
 
 /**
@@ -42,7 +57,8 @@ const MAINTENANCE_MS = 5_000;
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
   const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
-  let id = await register();
+  const { nowMs = () => performance.now() } = options;
+  const registration = await createRegistration({ beatSql, nowMs, log, register });
 
   /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
   async function register(): Promise<string> {
@@ -54,15 +70,8 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
     return registered;
   }
 
-  async function beat(): Promise<void> {
-    if (await heartbeatNode(beatSql, id)) return;
-    const lost = id;
-    id = await register();
-    log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
-  }
-
   async function maintain(): Promise<void> {
-    const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: id });
+    const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: registration.id() });
     if (released.nodes.length > 0) {
       log.warn(released, 'took over from dead nodes');
       await requeueWaiting(sql, 0);
@@ -70,17 +79,80 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
     await options.maintain();
   }
 
-  const stopBeat = every(HEARTBEAT_MS, beat, (err) => log.error({ err }, 'the heartbeat failed'));
+  const stopBeat = every(HEARTBEAT_MS, registration.beat, (err) => log.error({ err }, 'the heartbeat failed'));
   const stopMaintenance = every(MAINTENANCE_MS, maintain, (err) => log.error({ err }, 'maintenance failed'));
   let stopping: Promise<void> | undefined;
+  const { id, isCertain, confirm, onLost } = registration;
   return {
-    id: () => id,
+    id,
+    isCertain,
+    confirm,
+    onLost,
     stop() {
       stopping ??= (async () => {
+        registration.end();
         await Promise.all([stopBeat(), stopMaintenance()]);
-        await releaseNode(sql, id);
+        await releaseNode(sql, id());
       })();
       return stopping;
+    },
+  };
+}
+
+interface RegistrationOptions extends Required<Pick<NodeLeaseOptions, 'beatSql' | 'nowMs' | 'log'>> {
+  register: () => Promise<string>;
+}
+
+/** The node's id, and how sure it can be of it. */
+interface Registration extends Omit<NodeLease, 'stop'> {
+  /** Says that the node lives; takes a new id where it was declared dead. */
+  beat(): Promise<void>;
+  /** Nothing is confirmed any more. */
+  end(): void;
+}
+
+async function createRegistration({ beatSql, nowMs, log, register }: RegistrationOptions): Promise<Registration> {
+  let aliveAtMs = nowMs();
+  let id = await register();
+  const listeners = new Set<(nodeId: string) => void>();
+  let beating: Promise<void> | undefined;
+  let isEnding = false;
+
+  async function beatOnce(): Promise<void> {
+    const askedAtMs = nowMs();
+    if (await heartbeatNode(beatSql, id)) {
+      aliveAtMs = askedAtMs;
+      return;
+    }
+    const lost = id;
+    // Before the new one has its row: what runs under the old one is to stop at once.
+    for (const listener of listeners) listener(lost);
+    id = await register();
+    aliveAtMs = askedAtMs;
+    log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
+  }
+
+  /** One at a time, for all that want one meanwhile. */
+  function beat(): Promise<void> {
+    beating ??= beatOnce().finally(() => (beating = undefined));
+    return beating;
+  }
+
+  const isCertain = (leasedBy: string) => leasedBy === id && nowMs() - aliveAtMs < CERTAIN_MS;
+  return {
+    id: () => id,
+    isCertain,
+    async confirm(leasedBy) {
+      while (leasedBy === id && !isCertain(leasedBy)) {
+        if (isEnding) return false;
+        await beat().catch(() => sleep(CONFIRM_AGAIN_MS));
+      }
+      return leasedBy === id;
+    },
+    onLost: (listener) => void listeners.add(listener),
+    beat,
+    end() {
+      isEnding = true;
     },
   };
 }

@@ -1,15 +1,16 @@
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
+import type { Dispatcher } from '../run/dispatcher.ts';
 import type { Sql } from '../store/database.ts';
 import { readLeases } from '../store/read-leases.ts';
 import { releaseDeliveries } from '../store/release-deliveries.ts';
-import { releaseInvocations } from '../store/release-invocations.ts';
+import { type Claim, releaseInvocations } from '../store/release-invocations.ts';
 import { postponeSends } from '../store/release-sends.ts';
 
 export interface UnheldLeasesOptions {
   sql: Sql;
   nodeId: () => string;
-  dispatcher: Holder;
+  dispatcher: Holder & Pick<Dispatcher, 'refuse'>;
   deliverer: Holder;
   sends: Holder;
   log: Log;
@@ -32,7 +33,8 @@ export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<v
 /**
  * Gives back what this node has leased and does not hold. Where the connection is lost after the database has committed and before it has
  * said so, rows are leased for this node, and nobody tells it: as long as it lives they would wait, and a timer whose tick is one of
- * them would never tick again. What is on its way from the database is held by the second look.
+ * them would never tick again. What is on its way from the database is held by the second look; an answer that comes later still
+ * is refused, since the row may be another's by then.
  */
 export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, log }: UnheldLeasesOptions) {
   let suspects = new Set<string>();
@@ -40,19 +42,26 @@ export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, 
     const id = nodeId();
     const leases = await readLeases(sql, id);
     const unheld = {
-      invocations: leases.invocations.filter((one) => !dispatcher.holds(one)),
+      invocations: leases.invocations.filter(({ id: one }) => !dispatcher.holds(one)),
       deliveries: leases.deliveries.filter((one) => !deliverer.holds(one)),
       sends: leases.sends.filter(({ unitId }) => !sends.holds(unitId)),
     };
     const seenBefore = suspects;
-    suspects = new Set([...unheld.invocations, ...unheld.deliveries, ...unheld.sends.map(({ unitId }) => unitId)]);
-    const invocations = unheld.invocations.filter((one) => seenBefore.has(one));
+    suspects = new Set([
+      ...unheld.invocations.map(keyOf),
+      ...unheld.deliveries,
+      ...unheld.sends.map(({ unitId }) => unitId),
+    ]);
+    const invocations = unheld.invocations.filter((one) => seenBefore.has(keyOf(one)));
     const deliveries = unheld.deliveries.filter((one) => seenBefore.has(one));
     const units = unheld.sends.filter(({ unitId }) => seenBefore.has(unitId));
     if (invocations.length + deliveries.length + units.length === 0) return;
     log.warn({ invocations, deliveries, sends: units }, 'leases that nothing holds are given back');
+    dispatcher.refuse(invocations);
     await releaseInvocations(sql, id, invocations);
     if (deliveries.length > 0) await releaseDeliveries(sql, id, { ids: deliveries });
     if (units.length > 0) await postponeSends(sql, id, units, Date.now());
   };
 }
+
+const keyOf = ({ id, claim }: Claim) => `${id} ${claim}`;

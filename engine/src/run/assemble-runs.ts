@@ -113,10 +113,10 @@ export function assembleRuns(parts: RunParts): Runs {
   };
   const release: DispatcherOptions['release'] = (invocations) => releaseHeld(sql, invocations);
   const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
-  const executions = assembleExecutions(parts, context, { committer: executionCommitter, release });
-  const run: DispatcherOptions['run'] = (invocation, ran, again) => {
+  const executions = assembleExecutions(parts, context, { committer: executionCommitter, release, lease: node });
+  const run: DispatcherOptions['run'] = (invocation, ran, again, lost) => {
     parts.presence.saw(invocation.accountId, performance.now());
-    return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again) : runSource(invocation, ran);
+    return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
   };
   const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, log });
   const dispatcher = createDispatcher({
@@ -181,7 +181,6 @@ async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Pr
     });
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
-    const ids = held.map((invocation) => invocation.id);
-    await releaseInvocations(sql, nodeId, ids);
+    await releaseInvocations(sql, nodeId, held);
   }
 }

@@ -1,20 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountLimits } from '@headwater/shared';
 import { createKnownLimits } from '../accounts/known-limits.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../log.ts';
 import { createFairQueue } from './fair-queue.ts';
+import { createHeldClaims, type HeldClaims } from './held-claims.ts';
 import type { HeldInvocation } from './invocation.ts';
-import { createHeldCount, createRunningCounts } from './run-counts.ts';
-import { createRunSlots } from './run-slots.ts';
+import { createHeldCount, createRunningCounts, type RunningCounts } from './run-counts.ts';
+import { createRunSlots, type RunSlot } from './run-slots.ts';
 
 export interface DispatcherOptions {
   /**
    * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran` is called when the
    * sandbox is done with it: the next may start while this one waits for its commit, so commits can be larger than what
    * runs at the same time. `again` is for one that goes on after that: it has its turn before others of the same emitter, and
-   * resolves with false where the node stops, and the invocation is to be given back.
+   * resolves with false where the node stops, and the invocation is to be given back. `lost` fires when another holder has it:
+   * nothing that the run does from then on counts.
    */
-  run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>) => Promise<void>;
+  run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>, lost: AbortSignal) => Promise<void>;
   /** Gives back invocations that were held: this counts for nothing. */
   release: (invocations: readonly HeldInvocation[]) => Promise<void>;
   /** Before one is given back whose run could not be committed. Default RELEASE_PAUSE_MS. */
@@ -30,8 +33,11 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher {
-  /** Invocations leased by this node, in the order of their acceptance. */
+  /** Invocations leased by this node, in the order of their acceptance. Of one that it holds already: see HeldClaims. */
   take(invocations: readonly HeldInvocation[]): void;
+  /** As in HeldClaims. */
+  refuse: HeldClaims['refuse'];
+  loseNode: HeldClaims['loseNode'];
   /**
    * How many more of the tenant this node should lease. A tenant may hold as much as is still free for others: one alone
    * takes half of the room, and a full backlog of some never leaves another without.
@@ -57,6 +63,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const queue = createFairQueue<HeldInvocation>();
   const running = createRunningCounts();
   const held = createHeldCount();
+  const claims = createHeldClaims();
   const slots = createRunSlots({
     running,
     queueFirst: (invocation) => queue.pushFirst(invocation.accountId, invocation.sourceId, invocation),
@@ -65,13 +72,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
   const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
   let stopping: Promise<void> | undefined;
-
-  // Until its limits are known, what a tenant wants to run waits.
-  const mayTenantStart = (tenant: string): boolean =>
-    running.ofTenant(tenant) < (limitsOf(tenant)?.maxRunsPerAccount ?? 0) && options.isBehind?.(tenant) !== true;
-
-  const mayStart = (tenant: string, source: string): boolean =>
-    running.ofSource(source) < (limitsOf(tenant)?.maxRunsPerComponent ?? 0);
+  const { mayStart, mayTenantStart } = withinLimits(options, running, limitsOf);
 
   function startWhatMayRun(): void {
     while (stopping === undefined) {
@@ -83,17 +84,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function start(invocation: HeldInvocation): Promise<void> {
     const slot = slots.start(invocation);
-    try {
-      await options.run(invocation, slot.free, slot.again);
-    } catch (error) {
-      const { id } = invocation;
-      options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
-      slot.free();
-      await pause.wait();
-      await giveBack(options, [invocation]);
-    }
-    held.remove([invocation]);
+    await runOrGiveBack(options, { invocation, slot, pause, lost: claims.lostSignal(invocation) });
+    end([invocation]);
     slot.free();
+  }
+
+  function end(invocations: readonly HeldInvocation[]): void {
+    held.remove(invocations);
+    const next = invocations.flatMap((invocation) => claims.end(invocation) ?? []);
+    if (next.length > 0) take(next);
+  }
+
+  function take(invocations: readonly HeldInvocation[]): void {
+    if (stopping !== undefined) return void giveBack(options, invocations);
+    const admitted = claims.admit(invocations);
+    held.add(admitted);
+    for (const invocation of admitted) queue.push(invocation.accountId, invocation.sourceId, invocation);
+    startWhatMayRun();
   }
 
   async function drain(): Promise<void> {
@@ -101,19 +108,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     slots.stop();
     pause.end();
     await giveBack(options, waiting);
-    held.remove(waiting);
+    end(waiting);
     await held.none();
   }
 
   return {
-    take(invocations) {
-      if (stopping !== undefined) return void giveBack(options, invocations);
-      held.add(invocations);
-      for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
-      startWhatMayRun();
-    },
+    take,
+    refuse: claims.refuse,
+    loseNode: claims.loseNode,
     capacity: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
-    holds: held.has,
+    holds: claims.has,
     startMore: startWhatMayRun,
     stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
     stop: () => (stopping ??= drain()),
@@ -125,6 +129,42 @@ function createPause(ms: number) {
   const ending = new AbortController();
   const { signal } = ending;
   return { wait: () => sleep(ms, undefined, { signal }).catch(() => undefined), end: () => ending.abort() };
+}
+
+const LOST = 'Another node has taken this over; the request is kept';
+
+interface Started {
+  invocation: HeldInvocation;
+  slot: RunSlot;
+  pause: ReturnType<typeof createPause>;
+  lost: AbortSignal;
+}
+
+async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pause, lost }: Started): Promise<void> {
+  if (lost.aborted) return invocation.respond?.({ ok: false, message: LOST });
+  try {
+    await options.run(invocation, slot.free, slot.again, lost);
+  } catch (error) {
+    const { id } = invocation;
+    options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
+    slot.free();
+    await pause.wait();
+    await giveBack(options, [invocation]);
+  }
+}
+
+function withinLimits(
+  { isBehind }: DispatcherOptions,
+  running: RunningCounts,
+  limitsOf: (tenant: string) => AccountLimits | undefined,
+) {
+  return {
+    // Until its limits are known, what a tenant wants to run waits.
+    mayTenantStart: (tenant: string): boolean =>
+      running.ofTenant(tenant) < (limitsOf(tenant)?.maxRunsPerAccount ?? 0) && isBehind?.(tenant) !== true,
+    mayStart: (tenant: string, source: string): boolean =>
+      running.ofSource(source) < (limitsOf(tenant)?.maxRunsPerComponent ?? 0),
+  };
 }
 
 function statsOf({ waiting, running, held }: { waiting: number; running: number; held: number }) {

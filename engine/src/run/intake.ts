@@ -50,7 +50,7 @@ export function createIntake({ sql, nodeId, dispatcher, backlogs }: IntakeOption
       }
       const leasedBy = nodeId();
       await batcher.add({ ...row, leasedBy });
-      const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy };
+      const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy, claim: 1 };
       dispatcher.take([respond === undefined ? held : { ...held, respond }]);
     },
   };

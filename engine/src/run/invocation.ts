@@ -13,7 +13,7 @@ export function isWorkflow(id: string): boolean {
   return id.startsWith(ID_PREFIXES.workflow);
 }
 
-/** An invocation that this node holds: its row is leased by `leasedBy`, and only this node's commit can end it. */
+/** An invocation that this node holds: only a commit that names its lease and its claim can end it. */
 export interface HeldInvocation {
   id: string;
   accountId: string;
@@ -33,6 +33,11 @@ export interface HeldInvocation {
    */
   attempts: number;
   leasedBy: string;
+  /**
+   * Which claim of the row this is, counted from 1: a fencing token. A later one is greater, so that a holder whose row was
+   * given back and taken again, be it by the same node, writes nothing. Greater than 1: an execution may have completed steps.
+   */
+  claim: number;
   /** It was started by the rules of its workflow: its end lets the next one start. */
   inTurn?: true;
   /** Where a client waits for the component's own answer. Called at most once. */
@@ -40,8 +45,8 @@ export interface HeldInvocation {
 }
 
 /** What a commit needs to end the invocation, and to lead on what it emitted. */
-export function leaseOf({ id, leasedBy, cause }: HeldInvocation) {
-  return { id, leasedBy, cause };
+export function leaseOf({ id, leasedBy, claim, cause }: HeldInvocation) {
+  return { id, leasedBy, claim, cause };
 }
 
 /** Where its event comes from, as `$errors` tells it. */

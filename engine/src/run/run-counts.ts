@@ -42,7 +42,6 @@ export interface HeldCount {
   add(invocations: readonly HeldInvocation[]): void;
   remove(invocations: readonly HeldInvocation[]): void;
   size(): number;
-  has(id: string): boolean;
   /** How many more of the tenant there is room for; see Dispatcher.capacity. */
   roomFor(tenant: string): number;
   /** Resolves when nothing is held. */
@@ -52,15 +51,13 @@ export interface HeldCount {
 export function createHeldCount(): HeldCount {
   const sizes = new Map<string, number>();
   const bytesOf = new Map<string, number>();
-  const ids = new Map<string, number>();
   let size = 0;
   let bytes = 0;
   let idle: (() => void)[] = [];
 
   function count(invocations: readonly HeldInvocation[], by: 1 | -1): void {
     size += by * invocations.length;
-    for (const { id, accountId, event } of invocations) {
-      add(ids, id, by);
+    for (const { accountId, event } of invocations) {
       bytes += by * event.length;
       add(sizes, accountId, by);
       add(bytesOf, accountId, by * event.length);
@@ -76,7 +73,6 @@ export function createHeldCount(): HeldCount {
       idle = [];
     },
     size: () => size,
-    has: (id) => ids.has(id),
     roomFor(tenant) {
       if ((bytesOf.get(tenant) ?? 0) >= LIMITS.maxHeldInvocationBytes - bytes) return 0;
       // Each one taken makes the tenant's part larger by one and what is free smaller by one.

@@ -2,7 +2,7 @@ import type { HeldInvocation } from './invocation.ts';
 import type { RunningCounts } from './run-counts.ts';
 
 /** The slot of one invocation. */
-interface RunSlot {
+export interface RunSlot {
   /** Others may run while it waits for a commit. Idempotent. */
   free(): void;
   /** It goes on after that: resolves with true when it has a slot again, with false where the node stops. */

@@ -38,6 +38,7 @@ interface TurnRow {
   trace_id: string | null;
   hops: number;
   attempts: number;
+  claim: number;
   blocked: boolean;
   cut: boolean;
   /** When the throttle's window ends; null where no throttle holds anything back. */
@@ -118,17 +119,18 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
     ), due as (
       select * from startable where is_fitting
     ), taken as (
-      update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1 from due
+      update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1, claim = i.claim + 1 from due
       where i.id = due.id and i.leased_by is null
-      returning i.id, i.kind, ${propNameOf(tx)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts, due.class, due.position
+      returning i.id, i.kind, ${propNameOf(tx)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.attempts, i.claim,
+        due.class, due.position
     ), counted as (
       update workflow_turns t set
         started = case when is_new_window then 0 else t.started end + (select count(*) from taken where class = 1)::int4,
         window_started_at = case when is_new_window then clock_timestamp() else t.window_started_at end
       from room where t.workflow_id = ${workflowId} and throttle is not null and exists (select from taken where class = 1)
     )
-    select room.account_id, taken.id, taken.kind, taken.prop_name, taken.event, taken.caused_by, taken.trace_id, taken.hops, taken.attempts,
-      (select count(*) from queue) > (select count(*) from due) as blocked,
+    select room.account_id, taken.id, taken.kind, taken.prop_name, taken.event, taken.caused_by, taken.trace_id, taken.hops,
+      taken.attempts, taken.claim, (select count(*) from queue) > (select count(*) from due) as blocked,
       exists (select from startable where not is_fitting) as cut,
       case when throttle > 0 and (select count(*) from queue where class = 1) > fresh
         then extract(epoch from case when is_new_window then clock_timestamp() + span else window_ends_at end)::float8 * 1000
@@ -161,8 +163,8 @@ export function laterTurn(workflowId: string, afterMs: number): JobSpec {
 
 function heldOf(row: TurnRow, { workflowId, nodeId }: ExecutionClaim): HeldInvocation[] {
   if (row.id === null) return [];
-  const { id, account_id: accountId, kind, prop_name: propName, event, attempts } = row;
+  const { id, account_id: accountId, kind, prop_name: propName, event, attempts, claim } = row;
   const cause = causeOf(row);
   const started = { id, accountId, sourceId: workflowId, kind, propName: propName ?? undefined, event, cause };
-  return [{ ...started, crashes: 0, attempts, leasedBy: nodeId, inTurn: true }];
+  return [{ ...started, crashes: 0, attempts, leasedBy: nodeId, claim, inTurn: true }];
 }

@@ -15,6 +15,7 @@ interface ClaimedRow {
   hops: number;
   crashes: number;
   attempts: number;
+  claim: number;
   /** How many were found waiting, all of them in each row. */
   found: number;
 }
@@ -36,7 +37,7 @@ export async function claimInvocations(
   limit: number,
 ): Promise<ClaimedInvocations> {
   const rows = await sql<ClaimedRow[]>`
-    update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1
+    update invocations i set leased_by = ${nodeId}, attempts = i.attempts + 1, claim = i.claim + 1
     from (
       select id, count(*) over () as found,
         sum(bytes) over (order by id rows between unbounded preceding and 1 preceding) as bytes_before
@@ -50,7 +51,7 @@ export async function claimInvocations(
     ) as due
     where i.id = due.id and ${fitsClaim(sql)}
     returning i.id, i.account_id, i.kind, ${propNameOf(sql)} as prop_name, i.event, i.caused_by, i.trace_id, i.hops, i.crashes, i.attempts,
-      due.found::int4 as found`;
+      i.claim, due.found::int4 as found`;
   const held = rows
     .map((row) => ({
       id: row.id,
@@ -63,6 +64,7 @@ export async function claimInvocations(
       crashes: row.crashes,
       attempts: row.attempts,
       leasedBy: nodeId,
+      claim: row.claim,
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
   return { held, more: mayLeaveMore(rows, limit) };

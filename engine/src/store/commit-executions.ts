@@ -5,21 +5,36 @@ import { setLockTimeout } from './lock-timeout.ts';
 import { rowsOf } from './rows-of.ts';
 
 /**
- * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers the ids of those
- * that were written; the others have lost their lease, and somebody else goes on with them.
+ * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers those that were
+ * written; the others have lost their lease, and another holder goes on with them.
  *
- * Exactness: the invocation's row is locked by whoever writes for it, so a node that takes an execution over sees every step
- * that was written before, and the node before it writes none afterwards.
+ * Exactness: the invocation's row is locked by the commit that writes for it, and the commit names the lease and the claim. So
+ * a later holder sees every step that was written before, and an earlier one, of the same node or not, writes none afterwards.
  */
 export async function commitExecutions(
   sql: Sql | Transaction,
-  commits: readonly ExecutionCommit[],
-): Promise<Set<string>> {
+  all: readonly ExecutionCommit[],
+): Promise<Set<ExecutionCommit>> {
+  const commits = newestOfEach(all);
   const going = leasesOf(commits.filter(({ end }) => end === undefined));
   const ended = commits.filter(({ end }) => end !== undefined);
   const rows =
     ended.length === 0 ? await storeSteps(sql, commits, going) : await storeAndEnd(sql, commits, going, ended);
-  return new Set(rows.map(({ id }) => id));
+  const ids = new Set(rows.map(({ id }) => id));
+  return new Set(commits.filter(({ key }) => ids.has(key.id)));
+}
+
+/**
+ * A holder has one commit under way at a time, so two of one execution are of two holders, and all but the newest have lost
+ * theirs. Together in one statement each would write under the lease of the other.
+ */
+function newestOfEach(commits: readonly ExecutionCommit[]): ExecutionCommit[] {
+  const newest = new Map<string, ExecutionCommit>();
+  for (const commit of commits) {
+    const other = newest.get(commit.key.id);
+    if (other === undefined || other.lease.claim < commit.lease.claim) newest.set(commit.key.id, commit);
+  }
+  return [...newest.values()];
 }
 
 /** The same in a transaction that waits no longer than this for what another one has locked: see wasHeldUp. */
@@ -27,7 +42,7 @@ export async function commitExecutionsWithin(
   sql: Sql,
   commits: readonly ExecutionCommit[],
   maxLockMs: number | undefined,
-): Promise<Set<string>> {
+): Promise<Set<ExecutionCommit>> {
   if (maxLockMs === undefined) return commitExecutions(sql, commits);
   return sql.begin(async (tx) => {
     // Sent together.
@@ -39,16 +54,23 @@ export async function commitExecutionsWithin(
 interface Leases {
   ids: string[];
   nodes: string[];
+  claims: number[];
 }
 
 function storeSteps(sql: Sql | Transaction, commits: readonly ExecutionCommit[], going: Leases) {
   return sql<{ id: string }[]>`
     with ours as (
-      select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as g(id, node)
-        on i.id = g.id and i.leased_by = g.node
-      for share of i
+      ${leased(sql, going)}
     ), ${stepRows(sql, commits)}
     select id from ours`;
+}
+
+/** The invocations that are still held as it says. */
+function leased(sql: Sql | Transaction, { ids, nodes, claims }: Leases) {
+  return sql`select i.id from invocations i
+        join unnest(${ids}::text[], ${nodes}::text[], ${claims}::int4[]) as g(id, node, claim)
+        on i.id = g.id and i.leased_by = g.node and i.claim = g.claim
+      for share of i`;
 }
 
 function storeAndEnd(
@@ -57,15 +79,13 @@ function storeAndEnd(
   going: Leases,
   ending: readonly ExecutionCommit[],
 ) {
-  const { ids, nodes } = leasesOf(ending);
+  const { ids, nodes, claims } = leasesOf(ending);
   return sql<{ id: string }[]>`
     with mine as (
-      select i.id from invocations i join unnest(${going.ids}::text[], ${going.nodes}::text[]) as g(id, node)
-        on i.id = g.id and i.leased_by = g.node
-      for share of i
+      ${leased(sql, going)}
     ), ended as (
-      delete from invocations i using unnest(${ids}::text[], ${nodes}::text[]) as e(id, node)
-      where i.id = e.id and i.leased_by = e.node returning i.id, i.event
+      delete from invocations i using unnest(${ids}::text[], ${nodes}::text[], ${claims}::int4[]) as e(id, node, claim)
+      where i.id = e.id and i.leased_by = e.node and i.claim = e.claim returning i.id, i.event
     ), ours as (
       select id from mine union all select id from ended
     ), ${endRows(sql, ending)}, ${stepRows(sql, commits)}
@@ -156,5 +176,9 @@ function endRows(sql: Sql | Transaction, ending: readonly ExecutionCommit[]) {
 }
 
 function leasesOf(commits: readonly ExecutionCommit[]): Leases {
-  return { ids: commits.map(({ key }) => key.id), nodes: commits.map(({ leasedBy }) => leasedBy) };
+  return {
+    ids: commits.map(({ key }) => key.id),
+    nodes: commits.map(({ lease }) => lease.leasedBy),
+    claims: commits.map(({ lease }) => lease.claim),
+  };
 }

@@ -171,7 +171,8 @@ function chooseInvocations(
 }
 
 interface Read {
-  ours: Set<string>;
+  /** Of those whose invocation is still held as they say. */
+  ours: Set<RunCommit>;
   changes: Set<string>;
   states: Map<string, EmitterState>;
   listeners: Listener[];
@@ -194,15 +195,16 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
     held.ids.length === 0
       ? []
       : // In the order of their ids, whatever becomes of them: two transactions never wait for each other.
-        connection<{ id: string }[]>`
+        connection<LeaseRow[]>`
         with ours as materialized (
-          select i.id, mine.ends from invocations i
-          join unnest(${held.ids}::text[], ${held.nodes}::text[], ${held.ends}::int4[]) as mine(id, node, ends)
-          on i.id = mine.id and i.leased_by = mine.node order by i.id for update of i
+          select i.id, i.leased_by, i.claim, mine.ends from invocations i
+          join unnest(${held.ids}::text[], ${held.nodes}::text[], ${held.claims}::int4[], ${held.ends}::int4[])
+            as mine(id, node, claim, ends)
+          on i.id = mine.id and i.leased_by = mine.node and i.claim = mine.claim order by i.id for update of i
         ), ended as (
           delete from invocations i using ours where i.id = ours.id and ours.ends = 1
         )
-        select id from ours`,
+        select id, leased_by, claim from ours`,
     connection<StateColumns[]>`
       select emitter_id, last_event_ms, last_event_seq, db_bytes,
         case when emitter_id = any(${emitting}::text[]) then dedupe end as dedupe from emitter_state
@@ -212,7 +214,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
     readListeners(connection, accountIds, sourceIds, channelsOf(runs)),
   ]);
   return {
-    ours: new Set(ourRows.map((row) => row.id)),
+    ours: oursOf(runs, ourRows),
     changes: new Set(changeRows.map((row) => row.change_id)),
     states: statesOf(stateRows, sizeRows),
     listeners: listenerRows.map(listenerOf),
@@ -248,14 +250,36 @@ function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean
   return {
     ids: held.map(({ id }) => id),
     nodes: held.map(({ leasedBy }) => leasedBy),
+    claims: held.map(({ claim }) => claim),
     // The client takes a list of booleans for one.
     ends: held.map(({ run }) => (isEnded(run) ? 1 : 0)),
   };
 }
 
-function isStillOurs({ invocation, change }: RunCommit, { ours, changes }: Read): boolean {
-  if (change !== undefined && !changes.has(change.changeId)) return false;
-  return invocation === undefined || ours.has(invocation.id);
+interface LeaseRow {
+  id: string;
+  leased_by: string;
+  claim: number;
+}
+
+/** By the whole lease: two holders of one invocation may meet in a batch. Each invocation ends once. */
+function oursOf(runs: readonly RunCommit[], rows: readonly LeaseRow[]): Set<RunCommit> {
+  const leased = new Map(rows.map((row) => [row.id, row]));
+  const ended = new Set<string>();
+  return new Set(
+    runs.filter(({ invocation, final }) => {
+      if (invocation === undefined || ended.has(invocation.id)) return false;
+      const row = leased.get(invocation.id);
+      const isOurs = row?.leased_by === invocation.leasedBy && row.claim === invocation.claim;
+      if (isOurs && final) ended.add(invocation.id);
+      return isOurs;
+    }),
+  );
+}
+
+function isStillOurs(run: RunCommit, { ours, changes }: Read): boolean {
+  if (run.change !== undefined && !changes.has(run.change.changeId)) return false;
+  return run.invocation === undefined || ours.has(run);
 }
 
 function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows): CommittedRun[] {
@@ -268,6 +292,7 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
     crashes: 0,
     attempts: 1,
     leasedBy: held.nodeId,
+    claim: 1,
   });
   return runs.map((run) => {
     const planned = plan.runs.get(run);

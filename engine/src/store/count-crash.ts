@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import type { Claim } from './release-invocations.ts';
 
 /**
  * Counts that the sandbox process of an invocation ended while the invocation was alone in it. Answers how often that has
@@ -6,9 +7,10 @@ import type { Sql } from './database.ts';
  */
 export async function countCrash(
   sql: Sql,
-  { id, leasedBy }: { id: string; leasedBy: string },
+  { id, claim, leasedBy }: Claim & { leasedBy: string },
 ): Promise<number | undefined> {
   const [row] = await sql<{ crashes: number }[]>`
-    update invocations set crashes = crashes + 1 where id = ${id} and leased_by = ${leasedBy} returning crashes`;
+    update invocations set crashes = crashes + 1
+    where id = ${id} and leased_by = ${leasedBy} and claim = ${claim} returning crashes`;
   return row?.crashes;
 }

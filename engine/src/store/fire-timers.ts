@@ -102,7 +102,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const { account_id: accountId, source_id: sourceId, prop_name: propName } = row;
   const id = newInvocationId(sourceId, nowMs);
   const started = { id, accountId, sourceId, kind: 'timer' as const, propName, event };
-  const invocation = { ...started, crashes: 0, attempts: 1, leasedBy: nodeId };
+  const invocation = { ...started, crashes: 0, attempts: 1, leasedBy: nodeId, claim: 1 };
   try {
     return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
   } catch (error) {
@@ -176,8 +176,8 @@ interface MadeRow {
 async function insertTicks(tx: Transaction, timers: readonly (DueTimer & { isHeld: boolean })[]): Promise<MadeRow[]> {
   const invocations = timers.map((timer) => timer.invocation);
   return tx<MadeRow[]>`
-    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts, place)
-    select tick.*, case when tick.leased_by is null then 0 else 1 end, ${placeOf(tx)} from unnest(
+    insert into invocations (id, account_id, source_id, kind, timer_prop, event, leased_by, attempts, claim, place)
+    select tick.*, (tick.leased_by is not null)::int4, (tick.leased_by is not null)::int4, ${placeOf(tx)} from unnest(
       ${invocations.map(({ id }) => id)}::text[], ${invocations.map(({ accountId }) => accountId)}::text[],
       ${invocations.map(({ sourceId }) => sourceId)}::text[], ${invocations.map(({ kind }) => kind)}::text[],
       ${timers.map(({ row }) => row.prop_name)}::text[], ${invocations.map(({ event }) => event)}::text[],

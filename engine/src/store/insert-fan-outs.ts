@@ -87,8 +87,8 @@ export function insertWideInvocations(sql: Sql, fanOuts: readonly FanOut[]) {
   const { events, listeners } = groupsOf(fanOuts, (fanOut) => fanOut.sourceIds);
   if (listeners.length === 0) return undefined;
   return sql`
-    insert into invocations (id, account_id, source_id, kind, event, caused_by, trace_id, hops, attempts, place)
-    select r.*, 0, ${placeOf(sql)} from (
+    insert into invocations (id, account_id, source_id, kind, event, caused_by, trace_id, hops, attempts, claim, place)
+    select r.*, 0, 0, ${placeOf(sql)} from (
       select case when starts_with(l.id, ${ID_PREFIXES.workflow}) then e.execution_head else e.invocation_head end || l.token,
         e.account_id, l.id as source_id, 'event', e.event, e.caused_by, e.trace_id, e.hops
       from unnest(

@@ -59,8 +59,8 @@ export function runLane(sourceId: string, runAtMs?: number): JobSpec {
 export async function insertInvocationRows(sql: Sql | Transaction, rows: readonly NewInvocation[]): Promise<void> {
   await sql`
     insert into invocations
-      (id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event, attempts, place)
-    select r.*, case when r.leased_by is null then 0 else 1 end, ${placeOf(sql)} from ${rowsOf(sql, [
+      (id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event, attempts, claim, place)
+    select r.*, (r.leased_by is not null)::int4, (r.leased_by is not null)::int4, ${placeOf(sql)} from ${rowsOf(sql, [
       ['text', rows.map((row) => row.id)],
       ['text', rows.map((row) => row.accountId)],
       ['text', rows.map((row) => row.sourceId)],

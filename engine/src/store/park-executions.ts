@@ -17,19 +17,19 @@ interface Waiting {
 
 /**
  * Steps after which executions wait, in one transaction: their rows, what they wait for, and the job that wakes them. Answers
- * the ids of those that were written; the others have lost their lease. `maxLockMs`: see setLockTimeout.
+ * those that were written; the others have lost their lease. `maxLockMs`: see setLockTimeout.
  */
 export async function parkExecutions(
   sql: Sql,
   commits: readonly ExecutionCommit[],
   { priorityAt }: JobCrowds,
   maxLockMs?: number,
-): Promise<Set<string>> {
+): Promise<Set<ExecutionCommit>> {
   return sql.begin(async (tx) => {
     // Sent together.
     const [, ours] = await Promise.all([setLockTimeout(tx, maxLockMs), commitExecutions(tx, commits)]);
     const waiting = commits.flatMap((commit) =>
-      commit.wait === undefined || !ours.has(commit.key.id) ? [] : [{ commit, wait: commit.wait }],
+      commit.wait === undefined || !ours.has(commit) ? [] : [{ commit, wait: commit.wait }],
     );
     await lease(tx, waiting);
     await putExecutions(tx, waiting);

@@ -2,15 +2,22 @@ import { ID_PREFIXES } from '@headwater/shared';
 import { addRunLanes } from './insert-invocations.ts';
 import type { Sql } from './database.ts';
 
+/** A claim of an invocation: see HeldInvocation. */
+export interface Claim {
+  id: string;
+  claim: number;
+}
+
 /** Gives invocations back: another node, or a later moment, will run them. */
-export async function releaseInvocations(sql: Sql, nodeId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+export async function releaseInvocations(sql: Sql, nodeId: string, claims: readonly Claim[]): Promise<void> {
+  if (claims.length === 0) return;
   await sql.begin(async (tx) => {
     const rows = await tx<{ source_id: string }[]>`
-      update invocations set leased_by = null,
+      update invocations i set leased_by = null,
         -- of a workflow: see HeldInvocation.attempts
         attempts = case when starts_with(source_id, ${ID_PREFIXES.workflow}) then greatest(attempts - 1, 1) else attempts end
-      where id = any(${[...ids]}::text[]) and leased_by = ${nodeId}
+      from unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::int4[]) as held(id, claim)
+      where i.id = held.id and i.claim = held.claim and i.leased_by = ${nodeId}
       returning source_id`;
     await addRunLanes(
       tx,

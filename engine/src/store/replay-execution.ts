@@ -74,10 +74,10 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<number | u
       returning ${LIMITS.historyRowBytes}::int4 + coalesce(octet_length(value), 0) + octet_length(exports) + octet_length(logs)
         + coalesce(octet_length(error), 0) as bytes`;
     if (steps.length !== completed) throw isGone(of);
-    // With attempts of 1: whoever takes it looks for what it has completed.
+    // As if it had been taken before: the node that takes it looks for what it has completed.
     await tx`
-      insert into invocations (id, account_id, source_id, kind, event, attempts, place)
-      select r.*, 1, ${placeOf(tx)}
+      insert into invocations (id, account_id, source_id, kind, event, attempts, claim, place)
+      select r.*, 1, 1, ${placeOf(tx)}
       from (values (${id}, ${accountId}, ${workflowId}, ${kind}, ${event})) as r(id, account_id, source_id, kind, event)`;
     await addRunLanes(tx, [workflowId]);
     return steps.reduce((sum, { bytes }) => sum + bytes, 0);

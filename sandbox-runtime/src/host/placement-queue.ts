@@ -69,6 +69,10 @@ export class PlacementQueue {
       if (maxWait !== undefined) client.lose(unavailable({ ...maxWait, used: Math.ceil(nowMs - sinceMs) }), 'run');
   }
 
+  remove(client: ProcessClient): void {
+    this.#queue.remove((waiting) => waiting.client === client);
+  }
+
   endAll(fault: RunFault): void {
     for (const { client } of this.#queue.drain()) client.lose(fault, 'nobody');
   }

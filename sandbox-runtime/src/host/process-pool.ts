@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { createPresence, createReadPace, LIMITS } from '@headwater/shared';
 import { type Placement, PlacementQueue, type QueueBounds } from './placement-queue.ts';
 import { ProcessShares, type ProcessUse } from './process-shares.ts';
+import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 
 const CHECK_MS = 250;
@@ -91,6 +92,11 @@ export class ProcessPool {
     const refusal = this.#queue.add(placement, nowMs);
     if (refusal !== undefined) return placement.client.lose(refusal, 'nobody');
     this.#dispatch();
+  }
+
+  /** It waits no more. */
+  withdraw(client: ProcessClient): void {
+    this.#queue.remove(client);
   }
 
   /** Whether the tenant has runs in flight. */

@@ -137,7 +137,8 @@ export class SandboxProcess {
     if (limits !== undefined) this.#send({ kind: 'limits', limits });
   }
 
-  start(order: TaskOrder, bundle: ComponentBundle, wallMs: number, client: ProcessClient): void {
+  /** Answers its number. */
+  start(order: TaskOrder, bundle: ComponentBundle, wallMs: number, client: ProcessClient): number {
     const run = this.#nextRun++;
     for (const hash of this.#bundles.take(bundle.hash, bundle.code.length)) this.#send({ kind: 'drop-bundle', hash });
     if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundle.hash, code: bundle.code });
@@ -148,6 +149,12 @@ export class SandboxProcess {
     this.tasksServed += 1;
     this.#idleWords.taskBegan();
     this.#send({ ...order, run, bundleHash: bundle.hash });
+    return run;
+  }
+
+  /** Its client was told; the process ends what it does for it. */
+  cancel(run: number): void {
+    if (this.#tasks.get(run)?.over === false) this.#send({ kind: 'cancel', run });
   }
 
   /** It computes for long, and has less priority for it. */

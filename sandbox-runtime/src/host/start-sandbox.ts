@@ -8,6 +8,7 @@ import type {
   DescribeOptions,
   DescribeOutcome,
   RunEntry,
+  RunFault,
   RunHost,
   RunOutcome,
   RunRequest,
@@ -146,17 +147,31 @@ async function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, h
 /** The stack of a fault is as the guest says it. */
 function runInProcess(pool: ProcessPool, request: RunRequest, host: RunHost): Promise<RunOutcome> {
   return new Promise((resolve) => {
-    const client = new RunClient(request, host, resolve);
-    const { tenantId, alone, bundle, limits } = request;
+    const { tenantId, alone, bundle, limits, signal } = request;
+    let cancelStarted: (() => void) | undefined;
+    const cancel = (): void => {
+      client.lose(CANCELLED, 'nobody');
+      if (cancelStarted === undefined) pool.withdraw(client);
+      else cancelStarted();
+    };
+    const client = new RunClient(request, host, (outcome) => {
+      signal?.removeEventListener('abort', cancel);
+      resolve(outcome);
+    });
     const order = orderOf(request);
     const start = (process: SandboxProcess): void => {
       client.begin();
       process.setLimits(limits.account);
-      process.start(order, bundle, limits.wallMs, client);
+      const number = process.start(order, bundle, limits.wallMs, client);
+      cancelStarted = () => process.cancel(number);
     };
+    if (signal?.aborted === true) return client.lose(CANCELLED, 'nobody');
+    signal?.addEventListener('abort', cancel, { once: true });
     pool.place({ kind: 'run', tenantId, alone, wallMs: limits.wallMs, client, start });
   });
 }
+
+const CANCELLED: RunFault = { code: 'SANDBOX_CRASHED', message: 'The run was cancelled' };
 
 function orderOf(request: RunRequest): TaskOrder {
   const { isolateKey, entry, dedupe } = request;
@@ -228,7 +243,7 @@ function describeOnce(
   return new Promise((resolve) => {
     const client = new DescribeClient({ stepName, memoryLimit, mayRepeat }, resolve);
     const order: TaskOrder = { kind: 'describe', limits: { ...DESCRIBE_LIMITS, memoryMb } };
-    const start = (process: SandboxProcess): void => process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
+    const start = (process: SandboxProcess): void => void process.start(order, bundle, DESCRIBE_LIMITS.wallMs, client);
     pool.place({ kind: 'load', tenantId, alone, wallMs: DESCRIBE_LIMITS.wallMs, client, start });
   });
 }

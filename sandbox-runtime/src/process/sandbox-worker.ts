@@ -96,6 +96,8 @@ export class SandboxWorker {
         return this.#fetched(message);
       case 'store-answer':
         return this.#storeAnswered(message);
+      case 'cancel':
+        return this.#cancel(message.run);
       case 'ping':
         return this.#reporter.pong();
     }
@@ -287,6 +289,14 @@ export class SandboxWorker {
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
     const { wallMs, wallLimit } = run.limits;
     this.#end(isolate, run, limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) }));
+    this.#enter(isolate, run, CALL.end, []);
+  }
+
+  #cancel(number: number): void {
+    const found = this.#find(number);
+    if (found === undefined || found.run.over) return;
+    const { isolate, run } = found;
+    this.#end(isolate, run, { code: 'WALL_LIMIT', message: 'The run was cancelled' }, true);
     this.#enter(isolate, run, CALL.end, []);
   }
 

@@ -63,6 +63,8 @@ export type ToSandbox =
   | { kind: 'db-value'; run: number; call: number; answer: string }
   | { kind: 'fetched'; run: number; call: number; outcome: FetchOutcome }
   | { kind: 'store-answer'; run: number; call: number; answer: DataStoreAnswer }
+  /** Nothing of it is wanted any more. */
+  | { kind: 'cancel'; run: number }
   | { kind: 'ping' };
 
 const KIND = {
@@ -76,6 +78,7 @@ const KIND = {
   ping: 8,
   limits: 9,
   storeAnswer: 10,
+  cancel: 11,
 } as const;
 
 type RunHead = [isolateKey: string, hash: string, entry: EntryName, dedupe: DedupeStrategy | null, limits: EntryLimits];
@@ -103,6 +106,8 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
       return sendFetched(writer, message.run, message.call, message.outcome);
     case 'store-answer':
       return writer.send(KIND.storeAnswer, message.run, [String(message.call), JSON.stringify(message.answer)]);
+    case 'cancel':
+      return writer.send(KIND.cancel, message.run);
     case 'ping':
       return writer.send(KIND.ping, 0);
   }
@@ -154,6 +159,8 @@ export function readToSandbox(frame: Frame): ToSandbox {
       const answer = JSON.parse(text(frame, 1)) as DataStoreAnswer;
       return { kind: 'store-answer', run, call: Number(text(frame, 0)), answer };
     }
+    case KIND.cancel:
+      return { kind: 'cancel', run };
     case KIND.ping:
       return { kind: 'ping' };
     default:

@@ -42,7 +42,11 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
 export function assembleExecutions(
   parts: ExecutionNeeds,
   context: RunContext,
-  { committer, release }: { committer: RunCommitter; release: DispatcherOptions['release'] },
+  {
+    committer,
+    release,
+    lease,
+  }: { committer: RunCommitter; release: DispatcherOptions['release']; lease: ExecutionRunnerOptions['lease'] },
 ): ExecutionParts {
   const { sql, history, log } = parts;
   const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
@@ -63,6 +67,7 @@ export function assembleExecutions(
     runtimes,
     limits: parts.limits,
     release,
+    lease,
     readProgress: (id) => readExecutionProgress(sql, id),
     committer: steps,
     waiting: parts.waiting,

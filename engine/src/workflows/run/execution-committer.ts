@@ -39,8 +39,12 @@ const COMMITS_PER_MS = 16;
 const MAX_TRIES = 9;
 const FIRST_PAUSE_MS = 100;
 
-/** Answers the ids of what was written. `maxLockMs`: see setLockTimeout. */
-type Write = (sql: Sql, commits: readonly ExecutionCommit[], maxLockMs: number | undefined) => Promise<Set<string>>;
+/** Answers what was written. `maxLockMs`: see setLockTimeout. */
+type Write = (
+  sql: Sql,
+  commits: readonly ExecutionCommit[],
+  maxLockMs: number | undefined,
+) => Promise<Set<ExecutionCommit>>;
 
 /** Group commit of all executions of the node. */
 export function createExecutionCommitter({ sql, history, log }: ExecutionCommitterOptions): ExecutionCommitter {
@@ -59,8 +63,8 @@ export function createExecutionCommitter({ sql, history, log }: ExecutionCommitt
       },
       async commit(commits, patience) {
         const ours = await write(sql, commits, MAX_LOCK_MS[patience]);
-        for (const one of commits) if (ours.has(one.key.id)) history.add(one.key.accountId, executionBytes(one));
-        return commits.map(({ key }) => ours.has(key.id));
+        for (const one of commits) if (ours.has(one)) history.add(one.key.accountId, executionBytes(one));
+        return commits.map((one) => ours.has(one));
       },
     });
   const steps = batcherOf(commitExecutionsWithin);

@@ -73,8 +73,8 @@ export interface ExecutionWait {
 /** What an execution commits at one moment. Without `end` and `wait` it goes on with its next step. */
 export interface ExecutionCommit {
   key: ExecutionKey;
-  /** The node that holds its invocation: nothing is written once that is another. */
-  leasedBy: string;
+  /** How its invocation is held: nothing is written once that is otherwise. */
+  lease: { leasedBy: string; claim: number };
   steps: readonly StepRow[];
   /** It had waited to be run again: the row that says so is deleted. */
   endsWait: boolean;

@@ -1,28 +1,32 @@
 import { LIMITS } from '@headwater/shared';
+import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import { type HeldInvocation, leaseOf } from '../../run/invocation.ts';
 import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { createClientAnswer, noAnswer } from './client-answer.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { createExecution, type ExecutionParts } from './execution.ts';
+import { createHold } from './execution-hold.ts';
 import { createPartCommits } from './part-commits.ts';
 import { openContext } from './sealed-context.ts';
-import { runExecution } from './run-execution.ts';
+import { GOES_ON_ELSEWHERE, runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
 /**
  * Takes the invocation of a workflow to where it ends or waits. An execution that has begun before goes on after its last
  * completed step, with its own version of the workflow; others begin with the current one.
  */
-export function createExecutionRunner(
-  options: ExecutionRunnerOptions,
-): (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>) => Promise<void> {
-  return async (invocation, ran, again) => {
+export function createExecutionRunner(options: ExecutionRunnerOptions): DispatcherOptions['run'] {
+  return async (invocation, ran, again, lost) => {
+    const hold = createHold(options.lease, invocation, lost);
+    // It has waited for its turn here, and may have been run elsewhere since.
+    const ours = hold.isOurs();
+    if (ours !== true && !(await ours)) return createClientAnswer(invocation).leaves(GOES_ON_ELSEWHERE);
     const workflow = await options.runtimes.state.get(invocation.sourceId);
     if (workflow === undefined || workflow.deleted) return drop(options, invocation);
     if (!workflow.active) {
       // A tick of a workflow that is stopped is over; what was accepted otherwise, or has begun, waits for its start.
-      if (invocation.kind === 'timer' && invocation.attempts === 1) return drop(options, invocation);
+      if (invocation.kind === 'timer' && invocation.claim === 1) return drop(options, invocation);
       await options.release([invocation]);
       return;
     }
@@ -31,7 +35,7 @@ export function createExecutionRunner(
     const execution = createExecution({ ...parts, deployment: parts.deployment });
     // One attempt more than runs of sources have: an execution that has waited begins with its second.
     const isAbandoned = invocation.attempts > LIMITS.maxInvocationAttempts + 1;
-    await runExecution(options, execution, { ran, again, isAbandoned });
+    await runExecution(options, execution, { ran, again, hold, isAbandoned });
   };
 }
 
@@ -45,8 +49,8 @@ async function readParts(
   workflow: WorkflowState,
   invocation: HeldInvocation,
 ): Promise<FoundParts> {
-  // Only then can there be any; see HeldInvocation.attempts.
-  const progress = invocation.attempts > 1 ? await readProgress(options, invocation) : { steps: [] };
+  // Only then can there be any; see HeldInvocation.claim.
+  const progress = invocation.claim > 1 ? await readProgress(options, invocation) : { steps: [] };
   const deploymentId = progress.deploymentId ?? workflow.deploymentId;
   const deployment = await options.runtimes.deployments.get(deploymentId);
   const account = await options.limits.get(workflow.accountId);

@@ -37,7 +37,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
   let next = { position: execution.from, run: execution.again ?? { runs: 1, failures: 0 } };
 
   function commitOf(steps: readonly StepRow[]): ExecutionCommit {
-    return { key, leasedBy: invocation.leasedBy, steps, endsWait, start };
+    return { key, lease: invocation, steps, endsWait, start };
   }
 
   const unstored = createUnstoredSteps({

@@ -5,6 +5,7 @@ import { comesAgain } from '../../store/comes-again.ts';
 import { isDatabaseAway } from '../../store/lost-connection.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
+import type { ExecutionHold } from './execution-hold.ts';
 import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
@@ -18,6 +19,7 @@ export interface Turn {
   /** The sandbox is done; see DispatcherOptions.run. */
   ran: () => void;
   again: () => Promise<boolean>;
+  hold: ExecutionHold;
   /** Each node that took it ended before it could commit: it may be what ends them. */
   isAbandoned: boolean;
 }
@@ -31,7 +33,7 @@ interface Part {
 
 type Failed = Extract<StepsEnd, { kind: 'failed' }>;
 
-const LOST = 'The execution was cancelled, or goes on elsewhere';
+export const GOES_ON_ELSEWHERE = 'The execution was cancelled, or goes on elsewhere';
 
 /** Runs what is left of an execution, to its end or to where it waits. */
 export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
@@ -123,7 +125,8 @@ function taskOf({ options, execution }: Part) {
 function hostOf({ options, execution: { key }, commits, client }: Part, turn: Turn): StepsHost {
   return {
     store: commits.store,
-    stored: commits.stored,
+    stored: async () => (await commits.stored()) && turn.hold.isOurs(),
+    lost: turn.hold.lost,
     stepEnded: turn.ran,
     mayGoOn: turn.again,
     respond: client.respond,
@@ -151,7 +154,7 @@ async function settle(part: Part, end: StepsEnd): Promise<void> {
     case 'failed':
       return fail(part, end);
     case 'lost':
-      return client.leaves(LOST);
+      return client.leaves(GOES_ON_ELSEWHERE);
     case 'stopped':
       client.leaves('The node stops; the execution goes on later');
       await options.release([execution.invocation]);
@@ -165,7 +168,7 @@ async function finish(
 ): Promise<void> {
   const { committed, error } = await commits.finish(last, outcome);
   if (committed) client.ended(noAnswer(execution.key.id, error !== undefined));
-  else client.leaves(LOST);
+  else client.leaves(GOES_ON_ELSEWHERE);
 }
 
 async function park(
@@ -177,7 +180,7 @@ async function park(
   const { options, execution, commits, client } = part;
   const parked = await commits.park(last, { ...wait, wakeAtMs: options.nowMs() + ms });
   if (parked === true) client.waits(execution.key.id);
-  else if (parked === false) client.leaves(LOST);
+  else if (parked === false) client.leaves(GOES_ON_ELSEWHERE);
   else return failOver(part, last, parked);
 }
 

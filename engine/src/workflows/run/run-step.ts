@@ -4,6 +4,7 @@ import type {
   RunFault,
   RunLimits,
   RunOutcome,
+  RunRequest,
   StepInput,
 } from '@headwater/sandbox-runtime';
 import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
@@ -31,6 +32,7 @@ export interface StepTask {
   respond: (response: HttpResponse, immediate: boolean) => void;
   /** As in StepsHost. */
   stored: () => Promise<boolean>;
+  lost?: AbortSignal | undefined;
 }
 
 export interface StepResult extends StepOutput {
@@ -64,7 +66,8 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
         requestOf(task, { bundle, props, env, attempt }),
         logsWithoutSecrets(outputs.host, redactor),
       );
-      const mayRepeat = !outcome.ok && outcome.innocent && attempt < LIMITS.maxInvocationAttempts;
+      const mayRepeat =
+        !outcome.ok && outcome.innocent && task.lost?.aborted !== true && attempt < LIMITS.maxInvocationAttempts;
       if (!mayRepeat) return await resultOf(context, task, outputs, redactor, outcome);
     }
   } finally {
@@ -110,8 +113,8 @@ interface StepParts {
   attempt: number;
 }
 
-function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
-  const { step, runId, input, limits } = task;
+function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts): RunRequest {
+  const { step, runId, input, limits, lost } = task;
   return {
     tenantId: step.accountId,
     isolateKey: step.isolateKey,
@@ -121,6 +124,7 @@ function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts) {
     props,
     limits,
     alone: attempt > 1,
+    ...(lost === undefined ? {} : { signal: lost }),
   };
 }
 

@@ -33,8 +33,10 @@ export interface StepsTask {
 export interface StepsHost {
   /** A step is done, and others follow it. False: the execution is known not to be ours any more. */
   store(row: StepRow): boolean;
-  /** Resolves when every step so far is durable. False: the execution is not ours any more. */
+  /** Resolves when every step so far is durable, and it is known that the execution is ours. False: it is not any more. */
   stored(): Promise<boolean>;
+  /** Fires when it is known that the execution is not ours any more. Default: never. */
+  lost?: AbortSignal;
   /** The sandbox is done with a step: what follows is written. */
   stepEnded(): void;
   /** Before each step but the first. False: this node stops. */
@@ -85,8 +87,10 @@ export async function runSteps(context: StepContext, task: StepsTask, host: Step
       if (!host.store(last)) return { kind: 'lost' };
       if (!(await host.mayGoOn())) return (await host.stored()) ? { kind: 'stopped' } : { kind: 'lost' };
     }
+    if (isLost(host)) return { kind: 'lost' };
     const ran = await runOne(context, task, host, { position, seen, usedBytes });
     host.stepEnded();
+    if (isLost(host)) return { kind: 'lost' };
     usedBytes += ran.bytes;
     const end = endOf(ran);
     if (end !== undefined) return end;
@@ -94,6 +98,10 @@ export async function runSteps(context: StepContext, task: StepsTask, host: Step
     seen.push(visibleStep(ran.row));
   }
   return { kind: 'completed', last };
+}
+
+function isLost({ lost }: StepsHost): boolean {
+  return lost?.aborted === true;
 }
 
 interface Ran {
@@ -139,6 +147,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           limits: limitsOf(task, wallMs),
           respond: host.respond,
           stored: host.stored,
+          lost: host.lost,
         });
   const result = withinLimits(task, ended, usedBytes + bytesOf(ended));
   const { exports, value, logs, sends, fault } = result;

@@ -1,5 +1,6 @@
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { RunCommit } from '../../events/commit-plan.ts';
+import type { NodeLease } from '../../nodes/node-lease.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
@@ -18,6 +19,8 @@ export interface ExecutionRunnerOptions extends StepContext {
   runtimes: WorkflowRuntimes;
   limits: Pick<LimitsCache, 'get'>;
   release: DispatcherOptions['release'];
+  /** Of this node. */
+  lease: Pick<NodeLease, 'isCertain' | 'confirm'>;
   readProgress: (executionId: string) => Promise<ExecutionProgress>;
   committer: ExecutionCommitter;
   /** What executions that wait have, by account. */

@@ -1,0 +1,27 @@
+import type { NodeLease } from '../../nodes/node-lease.ts';
+import type { HeldInvocation } from '../../run/invocation.ts';
+
+/**
+ * Whether this node still has an execution. A node that stood still or was cut off may have been declared dead, and another
+ * may have run the same steps: what is felt outside waits until it is known that none could.
+ */
+export interface ExecutionHold {
+  /** At once while the node is known to live; else as soon as the database has said so. */
+  isOurs(): true | Promise<boolean>;
+  /** Fires when it is known that another holder has it. */
+  lost: AbortSignal;
+}
+
+export function createHold(
+  lease: Pick<NodeLease, 'isCertain' | 'confirm'>,
+  { leasedBy }: Pick<HeldInvocation, 'leasedBy'>,
+  lost: AbortSignal,
+): ExecutionHold {
+  return {
+    isOurs() {
+      if (!lost.aborted && lease.isCertain(leasedBy)) return true;
+      return lost.aborted ? Promise.resolve(false) : lease.confirm(leasedBy).then((isOurs) => isOurs && !lost.aborted);
+    },
+    lost,
+  };
+}
