@@ -1,5 +1,7 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIMITS } from '../shared/src/index.ts';
+import { trimAbandonedRuns } from '../engine/src/store/trim-abandoned-runs.ts';
+import { LIMITS, newId } from '../shared/src/index.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
@@ -19,10 +21,11 @@ let hw: Headwater;
 let receiver: Receiver;
 /** How many of the next requests of a run end its process, by the id in its event. */
 const kills = new Map<string, number>();
-const spared = new Set<number>();
+const lines: { level: number; run?: string }[] = [];
 
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater(), startReceiver()]);
+  const log = pino({ level: 'error' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  [hw, receiver] = await Promise.all([startHeadwater({ log }), startReceiver()]);
   receiver.answer = ({ url }) => {
     const id = url.slice(1);
     const left = kills.get(id) ?? 0;
@@ -37,7 +40,7 @@ afterAll(async () => {
 });
 
 function endSandboxes(): void {
-  for (const { pid } of childProcesses()) if (!spared.has(pid)) process.kill(pid, 'SIGKILL');
+  for (const { pid } of childProcesses()) process.kill(pid, 'SIGKILL');
 }
 
 const askedBy = (id: string) => receiver.requests.filter(({ url }) => url === `/${id}`).length;
@@ -92,4 +95,142 @@ test('a crash is stored before the run begins again', async () => {
   });
   const events = await hw.untilEvents(source.id, 2);
   expect(events.map(({ event }) => event)).toEqual([{ begun: 'counted' }, { ended: 'counted' }]);
+});
+
+/** Abandons one run for each id; answers the ids of the runs. */
+async function abandonSome(sourceId: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('invocation'));
+  for (const id of ids) {
+    await hw.sql`
+      insert into abandoned_runs (id, account_id, source_id, kind, hops, event, error_message)
+      values (${id}, ${hw.accountId}, ${sourceId}, 'http', 0, ${JSON.stringify({ body: { id } })}, 'It ended')`;
+  }
+  return ids;
+}
+
+const WELL = ASKING.replace(/await fetch.*/, '');
+
+test('an abandoned run is listed, told to $errors, the log and the metrics, and ends well when it is retried with other code', async () => {
+  const source = await hw.deploy(ASKING, { asked: receiver.url });
+  kills.set('bad', Number.POSITIVE_INFINITY);
+  await post(source.endpoint, { id: 'bad' });
+  const [run] = await eventually(
+    async () => {
+      const { data } = await hw.api('GET', '/runs', { status: 'abandoned', source_id: source.id });
+      return data.length > 0 && data;
+    },
+    { timeoutMs: 60_000 },
+  );
+  expect(run).toMatchObject({
+    source_id: source.id,
+    status: 'abandoned',
+    kind: 'http',
+    trace_id: run.id,
+    event: { body: { id: 'bad' } },
+    event_truncated: false,
+    error: { code: 'RUN_ABANDONED' },
+  });
+  const { data: errors } = await hw.api('GET', `/sources/${source.id}/event_summaries`, {
+    expand: 'event',
+    event_name: '$errors',
+  });
+  expect(errors).toMatchObject([
+    { event: { error: { code: 'RUN_ABANDONED' }, original_event: { body: { id: 'bad' } } } },
+  ]);
+  expect(lines.filter(({ run: id, level }) => id === run.id && level === 50)).toHaveLength(1);
+  expect(await hw.metrics()).toMatch(/^headwater_runs_abandoned_total [1-9]/m);
+
+  const mended = await hw.api('PUT', `/sources/${source.id}`, { component_code: WELL });
+  expect(mended.status).toBe(200);
+  const retried = await Promise.all([1, 2, 3].map(() => hw.api('POST', `/runs/${run.id}/retry`)));
+  expect(retried.map(({ status, data }) => [status, data.count]).toSorted()).toEqual([
+    [200, 0],
+    [200, 0],
+    [200, 1],
+  ]);
+  await hw.untilIdle();
+  const events = await hw.sql<{ data: string; invocation_id: string }[]>`
+    select data, invocation_id from events where emitter_id = ${source.id} and channel <> '$errors' order by seq`;
+  expect([...events]).toEqual([
+    { data: '{"begun":"bad"}', invocation_id: run.id },
+    { data: '{"ended":"bad"}', invocation_id: run.id },
+  ]);
+  const { data: runs } = await hw.api('GET', `/sources/${source.id}/runs`);
+  expect(runs).toMatchObject([{ id: run.id, status: 'ok', error: null }]);
+  expect((await hw.api('GET', '/runs', { source_id: source.id })).data).toEqual([]);
+  expect((await hw.api('POST', `/runs/${run.id}/retry`)).status).toBe(404);
+});
+
+test('a retry of many takes those of its source and its time, and each once, also where two ask at once', async () => {
+  const [source, other] = [await hw.deploy(WELL, { asked: '' }), await hw.deploy(WELL, { asked: '' })];
+  const [ids, others] = [await abandonSome(source.id, 25), await abandonSome(other.id, 2)];
+  const [early] = ids;
+  await hw.sql`update abandoned_runs set abandoned_at = '2026-01-01T12:00:00Z' where id = ${early!}`;
+  const from = Date.UTC(2026, 0, 1);
+  const dayOf = { since_ms: from, until_ms: from + 86_400_000 };
+  expect((await hw.api('GET', '/runs', dayOf)).data.map(({ id }: { id: string }) => id)).toEqual([early]);
+  expect((await hw.api('POST', '/runs/retry', dayOf)).data).toEqual({ count: 1 });
+  const answers = await Promise.all([1, 2].map(() => hw.api('POST', '/runs/retry', { source_id: source.id })));
+  expect(answers.reduce((sum, { data }) => sum + data.count, 0)).toBe(ids.length - 1);
+  await hw.untilEvents(source.id, 2 * ids.length);
+  await hw.untilIdle();
+  const events = await hw.sql<{ data: string }[]>`select data from events where emitter_id = ${source.id}`;
+  const expected = ids.flatMap((id) => [`{"begun":"${id}"}`, `{"ended":"${id}"}`]);
+  expect(events.map(({ data }) => data).toSorted()).toEqual(expected.toSorted());
+  const { data: left } = await hw.api('GET', '/runs', { source_id: other.id });
+  expect(left.map(({ id }: { id: string }) => id).toSorted()).toEqual(others.toSorted());
+});
+
+test('nobody sees or retries the abandoned runs of another account', async () => {
+  const source = await hw.deploy(WELL, { asked: '' });
+  const [id] = await abandonSome(source.id, 1);
+  const { data: other } = await hw.admin('POST', '/accounts', { name: 'Other' });
+  const api = hw.as(other.api_key);
+  expect((await api('GET', '/runs')).data).toEqual([]);
+  expect((await api('GET', '/runs', { source_id: source.id })).status).toBe(404);
+  expect((await api('POST', `/runs/${id}/retry`)).status).toBe(404);
+  expect((await api('POST', '/runs/retry', { source_id: source.id })).status).toBe(404);
+  expect((await api('POST', '/runs/retry')).data).toEqual({ count: 0 });
+  expect(await hw.sql`select from abandoned_runs where id = ${id!}`).toHaveLength(1);
+});
+
+test('a retry takes no more than the queue of the account has room for', async () => {
+  const source = await hw.deploy(WELL, { asked: '' });
+  await hw.api('PUT', `/sources/${source.id}`, { active: false });
+  await abandonSome(source.id, 5);
+  await hw.limit({ maxQueuedInvocations: 3 });
+  // What waits is counted every few seconds: the tests before have left more in it.
+  const some = await eventually(
+    async () => {
+      const answer = await hw.api('POST', '/runs/retry', { source_id: source.id });
+      return answer.status === 200 && answer;
+    },
+    { everyMs: 100 },
+  );
+  expect(some.data).toEqual({ count: 3 });
+  const full = await hw.api('POST', '/runs/retry', { source_id: source.id });
+  expect(full).toMatchObject({ status: 429, text: expect.stringContaining('maxQueuedInvocations') });
+  await hw.limit({ maxQueuedInvocations: null });
+  expect((await hw.api('POST', '/runs/retry', { source_id: source.id })).data).toEqual({ count: 2 });
+  expect(await hw.sql`select from invocations where source_id = ${source.id}`).toHaveLength(5);
+  await hw.api('DELETE', `/sources/${source.id}`);
+});
+
+test('abandoned runs leave with their source, and when they are too old or too many', async () => {
+  const source = await hw.deploy(WELL, { asked: '' });
+  const [old, ...kept] = await abandonSome(source.id, 3);
+  await hw.sql`
+    update abandoned_runs set abandoned_at = now() - make_interval(days => ${LIMITS.abandonedRunDays + 1})
+    where id = ${old!}`;
+  const large = newId('invocation', Date.now() - 1_000);
+  await hw.sql`
+    insert into abandoned_runs (id, account_id, source_id, kind, hops, event, error_message)
+    select x.id, ${hw.accountId}, ${source.id}, 'http', 0, repeat('1', ${LIMITS.maxAbandonedRunBytes + 1}), ''
+    from unnest(${[large, newId('invocation', Date.now() - 2_000)]}::text[]) as x(id)`;
+  await eventually(async () => (await trimAbandonedRuns(hw.sql, 100)) === 0);
+  const left = await hw.sql<{ id: string }[]>`
+    select id from abandoned_runs where source_id = ${source.id} order by id`;
+  expect(left.map(({ id }) => id).toSorted()).toEqual([large, ...kept].toSorted());
+  await hw.api('DELETE', `/sources/${source.id}`);
+  expect(await hw.sql`select from abandoned_runs where source_id = ${source.id}`).toHaveLength(0);
 });

@@ -23,6 +23,7 @@ import { listEndpoints } from './routes/lists.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { registryEndpoints } from './routes/registry.ts';
+import { runEndpoints } from './routes/runs.ts';
 import { sendEndpoints } from './routes/sends.ts';
 import { mountSession, SESSION_PATH } from './routes/session.ts';
 import { sourceEndpoints } from './routes/sources.ts';
@@ -86,6 +87,7 @@ export function allEndpoints(): Endpoint[] {
     ...autoSubscriptionEndpoints(),
     ...workflowTestEndpoints(),
     ...executionActionEndpoints(),
+    ...runEndpoints(),
     ...listEndpoints(),
   ];
 }

@@ -3,6 +3,7 @@ import type { Apps, ConnectedAccounts } from './contract-apps.ts';
 import type { AttemptRecord, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
+import type { AbandonedRuns } from './contract-runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
 import type { ComponentProps } from './contract-props.ts';
 import type { Environment, Executions, Workflows } from './contract-workflows.ts';
@@ -13,6 +14,7 @@ import type { Traces } from './contract-traces.ts';
 
 export type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
 export type { EventHistoryRequest, EventRecord, Events, LogLineRecord } from './contract-events.ts';
+export type { AbandonedRunRecord } from './contract-runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './contract-components.ts';
 
 export interface AccountRecord {
@@ -275,6 +277,8 @@ export interface Engine {
   workflowTests: WorkflowTests;
   environment: Environment;
   executions: Executions;
+  /** Runs of sources that were given up. */
+  abandonedRuns: AbandonedRuns;
   /** What forms for components need. */
   componentProps: ComponentProps;
   dataStores: DataStores;

@@ -39,6 +39,7 @@ import {
   sandboxOptionsOf,
 } from './parts-of-options.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
+import { createAbandonedRuns } from './run/abandoned-runs.ts';
 import { createIntake } from './run/intake.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
@@ -96,6 +97,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     streams: base.streams,
     traces: createTraces(db.sql),
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
+    abandonedRuns: createAbandonedRuns({ sql: db.sql, limits, backlogs: base.backlogs }),
     webhooks: createWebhooks({ db, sealer, room, giveBack: base.deliverer.giveBack }),
     subscriptions: createSubscriptions({ db, room }),
     autoSubscriptions: createAutoSubscriptions({ db, room }),

@@ -1,4 +1,5 @@
 export type {
+  AbandonedRunRecord,
   AccountLimitsRecord,
   AccountRecord,
   AccountSummary,

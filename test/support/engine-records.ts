@@ -1,4 +1,5 @@
 import type {
+  AbandonedRunRecord,
   AccountLimitsRecord,
   DeploymentRecord,
   EnvironmentVariable,
@@ -117,6 +118,16 @@ export const source: SourceRecord = {
   preflight: 'allow',
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
+};
+
+export const abandonedRun: AbandonedRunRecord = {
+  id: 'inv_1',
+  sourceId: 'dc_1',
+  kind: 'http',
+  traceId: 'inv_1',
+  event: { text: '{}' },
+  message: 'The sandbox process ended',
+  abandonedAt: MADE_AT,
 };
 
 export const workflow: WorkflowRecord = {

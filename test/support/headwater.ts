@@ -30,6 +30,8 @@ export interface Headwater {
   as(apiKey: string): Headwater['api'];
   /** The same with the operator's key. */
   admin: Headwater['api'];
+  /** Prometheus text of the engine. */
+  metrics(): Promise<string>;
   /** Its database. */
   sql: Sql;
   /** Sets limits of the account. */
@@ -98,6 +100,7 @@ export async function startHeadwater(
     accountId,
     api,
     admin,
+    metrics: () => engine.metrics(),
     sql: database.db.sql,
     as: (key) => createClient(url, key),
     async limit(limits) {

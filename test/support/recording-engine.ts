@@ -2,6 +2,7 @@ import type { Engine, ExecutionRecord, RunResponse } from '../../engine/src/inde
 import { accountLimits, notFound } from '../../shared/src/index.ts';
 import {
   ACCOUNT_ID,
+  abandonedRun,
   MADE_AT,
   stripe,
   oauthClient,
@@ -200,6 +201,11 @@ export function createRecordingEngine() {
       events: answer('streams.events', emptyStream),
       logs: answer('streams.logs', emptyStream),
       end: () => undefined,
+    },
+    abandonedRuns: {
+      list: answer('abandonedRuns.list', page([abandonedRun])),
+      retry: answer('abandonedRuns.retry', 1),
+      retryAll: answer('abandonedRuns.retryAll', 2),
     },
     webhooks: {
       create: answer('webhooks.create', webhook),

@@ -12,6 +12,7 @@ import { login, logout } from './login.ts';
 import { publish, unpublish } from './publish.ts';
 import { registryCommands } from './registry.ts';
 import { run } from './run.ts';
+import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { trace } from './trace.ts';
@@ -23,6 +24,7 @@ import { workflowCommands } from './workflows.ts';
 /** Words that only stand before others. */
 export const GROUPS: readonly GroupSpec[] = [
   { name: 'init', summary: 'Make the file of a component' },
+  { name: 'runs', summary: 'Runs that were given up: look at them, run them again' },
   { name: 'workflows', aliases: ['workflow', 'wf'], summary: 'Workflows: make, change, run, look at executions' },
   { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
   { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
@@ -50,6 +52,7 @@ export function allCommands(): readonly CommandSpec[] {
     deleteAny,
     publish,
     unpublish,
+    ...runCommands,
     ...workflowCommands,
     ...webhookCommands,
     ...subscriptionCommands,

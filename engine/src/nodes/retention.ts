@@ -11,6 +11,7 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
+import { trimAbandonedRuns } from '../store/trim-abandoned-runs.ts';
 import { deleteEmptiedEmitters } from '../store/delete-emptied-emitters.ts';
 import { deleteLeftValues } from '../store/delete-stored-values.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from '../store/delete-unused-versions.ts';
@@ -40,6 +41,8 @@ const PAUSE_MS = 10_000;
 const MAX_STAY = 10;
 /** So many times as long as a turn took that found nothing to delete is the pause before the next ones are looked at. */
 const LOOKING_PAUSES = 10;
+/** Between two looks at abandoned runs, which are few. */
+const TRIM_EVERY_MS = 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
@@ -77,6 +80,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
   const webhooks = createRound((after) => readWebhooksKeptDays(sql, { after, limit: TURN_EMITTERS, defaultDays }));
   const workflows = createRound((after) => readWorkflowsKept(sql, { ...options, after, limit: TURN_EMITTERS }));
   const isFull = (count: number) => count >= TURN_ROWS;
+  let trimAtMs = 0;
 
   return async () => {
     const leftOfEmitters = await emitters(async (kept) => {
@@ -101,6 +105,10 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       await markUnusedVersions(sql, expiries, { nowMs: nowMs(), limit: TURN_ROWS });
       return isFull(await deleteUnusedVersions(sql, expiries, TURN_ROWS));
     });
+    if (nowMs() >= trimAtMs) {
+      const isMuch = isFull(await trimAbandonedRuns(sql, TURN_ROWS));
+      trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
+    }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];
     return (['much', 'more'] as const).find((left) => all.includes(left)) ?? 'nothing';
   };

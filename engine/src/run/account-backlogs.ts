@@ -22,6 +22,8 @@ export interface AccountBacklogs {
   isFull(accountId: string, webhookId: string): boolean;
   /** Throws RATE_LIMITED where not one more invocation has room. */
   admit(accountId: string): void;
+  /** The same of so much more. */
+  require(accountId: string, more: Queued): void;
   /** Does `work`, which queues one more invocation with an event of so many characters. Throws as `admit`, before. */
   queue<T>(accountId: string, chars: number, work: () => Promise<T>): Promise<T>;
   /** So much was queued. */
@@ -68,6 +70,7 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
       return counts.ofWebhook(webhookId) >= most * WEBHOOK_SHARE;
     },
     admit: (accountId) => check(accountId, { invocations: 1, chars: 0, deliveries: 0 }),
+    require: check,
     async queue(accountId, chars, work) {
       const more = { invocations: 1, chars, deliveries: 0 };
       check(accountId, more);

@@ -14,6 +14,7 @@ export interface IdPage {
 
 export interface PageQuery {
   table:
+    | 'abandoned_runs'
     | 'accounts'
     | 'api_keys'
     | 'auto_subscriptions'

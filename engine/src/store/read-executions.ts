@@ -1,16 +1,11 @@
-import { ID_PREFIXES, LIMITS } from '@headwater/shared';
+import { ID_PREFIXES } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { PageRequest } from '../contract-base.ts';
-import type {
-  ExecutionError,
-  ExecutionRecord,
-  ExecutionStatus,
-  ExecutionStepRecord,
-  ShownJson,
-} from '../contract-workflows.ts';
+import type { ExecutionError, ExecutionRecord, ExecutionStatus, ExecutionStepRecord } from '../contract-workflows.ts';
 import { readLines } from '../run/stored-lines.ts';
 import type { Sql } from './database.ts';
 import { PARKED } from './park-executions.ts';
+import { cutJson, isCut, shown } from './shown-json.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
@@ -255,13 +250,4 @@ function stepOf(row: StepRow): ExecutionStepRecord {
   };
 }
 
-const shown = (text: string, isCutText: boolean): ShownJson => (isCutText ? { text, isCut: true } : { text });
-
 const millis = (sql: Sql, column: Fragment): Fragment => sql`(extract(epoch from ${column}) * 1000)::float8`;
-
-const isCut = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
-  sql`coalesce(octet_length(${column}) > ${maxBytes}::int4, false)`;
-
-/** One character is one byte at least: what is left of a cut one is brought to bytes later. */
-const cutJson = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
-  sql`case when ${isCut(sql, column, maxBytes)} then left(${column}, ${LIMITS.summaryEventBytes}::int4) else ${column} end`;

@@ -14,6 +14,11 @@ export const RUN_LIMITS = {
   maxHeldInvocationBytes: 128 * 1024 * 1024,
   /** Times that the sandbox process of a run ends while the run is alone in it, before the run is abandoned. */
   maxInvocationAttempts: 3,
+  /** Abandoned runs that are kept of one account until they are retried, and the bytes of their events: the newest. */
+  maxAbandonedRuns: 10_000,
+  maxAbandonedRunBytes: 64 * 1024 * 1024,
+  /** For so long, whatever the account keeps of its history. */
+  abandonedRunDays: 90,
   /** What runs and steps of one tenant put out that is more in one commit is committed at this pace, while others are here. */
   smallCommitChars: 256 * 1024,
   commitCharsPerSecond: 8 * 1024 * 1024,
