@@ -95,6 +95,7 @@ test('a proxy that refuses, and one that is gone, are told of without where they
   const refused = await fetcher(urlOf(refusing, 'gate:secret@'))('http://receiver.test/');
   expect(refused).toEqual({
     ok: false,
+    code: 'ECONNREFUSED',
     message: 'The proxy of this server could not connect to receiver.test (status 407)',
     plain: 'The proxy of this server could not connect to the receiver',
   });

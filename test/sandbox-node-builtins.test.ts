@@ -27,8 +27,6 @@ describe('importing', () => {
   test('a module that is not there can be imported and extended, and says so when it is used', async () => {
     const uses: Record<string, string> = {
       child_process: `exec('ls')`,
-      net: `connect(80, 'a.example')`,
-      tls: `connect(443, 'a.example')`,
       dgram: `createSocket('udp4')`,
       cluster: `fork()`,
       vm: `runInNewContext('1')`,
@@ -36,7 +34,6 @@ describe('importing', () => {
       worker_threads: `Worker && new m.Worker('x')`,
       inspector: `open()`,
       readline: `createInterface({})`,
-      dns: `lookup('a.example', () => {})`,
       http: `createServer()`,
       https: `createServer()`,
     };
@@ -145,7 +142,7 @@ describe('http and https', () => {
         body: bytes,
       };
     } catch {
-      return { ok: false, message: '127.0.0.1:1 refused the connection' };
+      return { ok: false, message: '127.0.0.1:1 refused the connection', code: 'ECONNREFUSED' };
     }
   }
 

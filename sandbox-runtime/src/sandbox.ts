@@ -172,8 +172,8 @@ export type FetchOutcome =
       redirected: boolean;
       body: Uint8Array;
     }
-  /** With a limit where that is why: the component is thrown a LimitError. */
-  | { ok: false; message: string; limit?: ExceededLimit };
+  /** `code`: as Node names what happened; packages try again by it. `limit`: where that is why. */
+  | { ok: false; message: string; code?: string; limit?: ExceededLimit };
 
 /**
  * What a run may ask of its host. Calls arrive in the order in which the component made them, all of them before the

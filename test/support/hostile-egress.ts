@@ -17,7 +17,7 @@ for (const [url, init] of event.requests) {
     this.$emit({ url, status: response.status });
   } catch (error) {
     last = error;
-    this.$emit({ url, message: error.message });
+    this.$emit({ url, message: error.message + (error.cause ? ': ' + error.cause.message : '') });
   }
 }
 if (last) throw last;`;

@@ -40,6 +40,16 @@ export function describeFailure(host: string, error: unknown): string {
   return `The request to ${host} failed (${code})`;
 }
 
+/** What a guest is told in `code`, by the names of Node and undici. */
+export function nodeCodeOf(error: unknown): string | undefined {
+  if (isEgressRefused(error)) return error.nodeCode;
+  if (error instanceof EgressProxyFailed) return 'ECONNREFUSED';
+  const code = readCode(error);
+  if (code === 'ERR_ASSERTION' || (error as { name?: unknown } | null)?.name === 'HTTPParserError')
+    return code?.startsWith('HPE_') === true ? code : 'HPE_INVALID_CONSTANT';
+  return code?.startsWith('EGRESS_') === true ? 'UND_ERR_SOCKET' : code;
+}
+
 // Connecting to several addresses of a name fails with an AggregateError; its first cause says what the host does.
 function readCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return readCode(error.errors[0]);

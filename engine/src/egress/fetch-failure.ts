@@ -1,8 +1,8 @@
 import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
-import { describeFailure } from './describe-failure.ts';
+import { describeFailure, nodeCodeOf } from './describe-failure.ts';
 import type { ExchangeOutcome } from './exchange.ts';
-import { EgressProxyFailed, isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
+import { EgressProxyFailed, type EgressRefused, isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
 
 /**
  * `plain`: the message without anything that was given or answered, for those whom a secret in it would be told. Absent where the limit
@@ -12,10 +12,21 @@ export type FetchFailure = Extract<FetchOutcome, { ok: false }> & { plain?: stri
 
 type Failed = Exclude<ExchangeOutcome, { kind: 'response' }>;
 
-export const NOT_REACHED = 'The receiver has no address and port that are reached from here';
+const NOT_REACHED = 'The receiver has no address and port that are reached from here';
 
-export function fail(message: string, limit?: ExceededLimit, plain?: string): FetchFailure {
-  return { ok: false, message, ...(limit === undefined ? {} : { limit }), ...(plain === undefined ? {} : { plain }) };
+export function fail(message: string, limit?: ExceededLimit, plain?: string, code?: string): FetchFailure {
+  return {
+    ok: false,
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(plain === undefined ? {} : { plain }),
+  };
+}
+
+/** Before any connection. */
+export function failRefused({ message, nodeCode }: EgressRefused): FetchFailure {
+  return fail(message, undefined, NOT_REACHED, nodeCode);
 }
 
 /** A body of more than the tenant's limit, `used` bytes at least. */
@@ -59,7 +70,7 @@ export function failTurn(host: string, limit: ExceededLimit): FetchFailure {
 }
 
 export function failAborted(host: string): FetchFailure {
-  return fail(`The request to ${host} was aborted`);
+  return fail(`The request to ${host} was aborted`, undefined, undefined, 'UND_ERR_ABORTED');
 }
 
 /** `heldBytes`: by all requests of the tenant. */
@@ -79,8 +90,12 @@ export function failExchange(
     case 'aborted':
       return failAborted(host);
     case 'error':
-      return fail(describeFailure(host, outcome.error), limitOf(outcome.error), plainOf(outcome.error));
+      return failError(host, outcome.error);
   }
+}
+
+function failError(host: string, error: unknown): FetchFailure {
+  return fail(describeFailure(host, error), limitOf(error), plainOf(error), nodeCodeOf(error));
 }
 
 /** A refusal names what was to be reached, and so does what is said of the proxy. */

@@ -73,7 +73,7 @@ export function resolveChecked(
       known.length < addresses.length ||
       !known.every((address) => isReachable(guard, address))
     ) {
-      done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`), []);
+      done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`, undefined, 'ENOTFOUND'), []);
       return;
     }
     checkDenied(guard, hostname, port, known, (refused) => {

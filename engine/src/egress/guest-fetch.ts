@@ -21,8 +21,8 @@ import {
   failTimeout,
   failTooLarge,
   failTurn,
+  failRefused,
   type FetchFailure,
-  NOT_REACHED,
 } from './fetch-failure.ts';
 import { createFetchTurns, type FetchTurns } from './fetch-turns.ts';
 import { followRedirect } from './follow-redirect.ts';
@@ -140,7 +140,7 @@ async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response
   try {
     context.egress.checkUrl(hop.url);
   } catch (error) {
-    if (isEgressRefused(error)) return fail(error.message, undefined, NOT_REACHED);
+    if (isEgressRefused(error)) return failRefused(error);
     throw error;
   }
   const waitMs = msLeft(context);

@@ -5,12 +5,15 @@ export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
   /** undici passes errors of a connector on as they are, except for its own two codes; this one reaches the caller. */
   readonly code = 'EGRESS_REFUSED';
+  /** What a guest is told: it is to take the host for one that is not there. */
+  readonly nodeCode: 'ECONNREFUSED' | 'ENOTFOUND';
   /** Where it is one that refuses. */
   readonly limit: ExceededLimit | undefined;
 
-  constructor(message: string, limit?: ExceededLimit) {
+  constructor(message: string, limit?: ExceededLimit, nodeCode: EgressRefused['nodeCode'] = 'ECONNREFUSED') {
     super(message);
     this.limit = limit;
+    this.nodeCode = nodeCode;
   }
 }
 

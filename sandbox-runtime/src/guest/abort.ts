@@ -1,7 +1,9 @@
 import { defineHandler, GuestEvent, GuestEventTarget } from './event-target.ts';
+import { codedError, invalidArgument, outOfRange } from './node/errors.ts';
 import { asInterface } from './web-idl.ts';
 
 const MAKE = Symbol('make');
+const MAX_DELAY_MS = 2 ** 32 - 1;
 
 let abortSignal: (signal: GuestAbortSignal, reason: unknown) => void;
 let dependOn: (signal: GuestAbortSignal, sources: Iterable<GuestAbortSignal>) => void;
@@ -19,7 +21,7 @@ export class GuestAbortSignal extends GuestEventTarget {
 
   constructor(token?: unknown) {
     super();
-    if (token !== MAKE) throw new TypeError('Illegal constructor');
+    if (token !== MAKE) throw codedError('ERR_ILLEGAL_CONSTRUCTOR', 'Illegal constructor', TypeError);
   }
 
   static {
@@ -65,7 +67,8 @@ export class GuestAbortSignal extends GuestEventTarget {
 
   static timeout(delayMs: number): GuestAbortSignal {
     const delay = Math.trunc(delayMs);
-    if (!Number.isSafeInteger(delay) || delay < 0) throw new TypeError('A timeout must be a number of milliseconds');
+    if (typeof delayMs !== 'number') throw invalidArgument('delay', 'of type number', delayMs);
+    if (!(delay >= 0 && delay <= MAX_DELAY_MS)) throw outOfRange('delay', `>= 0 && <= ${MAX_DELAY_MS}`, delayMs);
     const signal = makeSignal();
     const expire = (): void =>
       abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));

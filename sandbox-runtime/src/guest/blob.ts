@@ -2,7 +2,7 @@ import type { Bridge } from './bridge.ts';
 import { theBridge } from './bridge-slot.ts';
 import { now, toText } from './intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
-import { asInterface, requireArguments, toDictionary, toInteger, toRounded, toUsv } from './web-idl.ts';
+import { asInterface, requireNamed, toDictionary, toInteger, toRounded, toUsv } from './web-idl.ts';
 import { type GuestStream, streamOf } from './web-streams.ts';
 
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -63,7 +63,7 @@ export class GuestFile extends GuestBlob {
   readonly #lastModified: number;
 
   constructor(parts: unknown, name: string, options?: { type?: string; endings?: string; lastModified?: number }) {
-    requireArguments(2, arguments.length, 'File');
+    requireNamed(arguments.length, 'fileBits', 'fileName');
     super(requireParts(parts), options);
     this.#name = toUsv(name);
     const { lastModified } = toDictionary(options, 'The options of a File');

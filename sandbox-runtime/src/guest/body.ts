@@ -77,7 +77,7 @@ function isUsed(state: BodyState | undefined): boolean {
 
 /** Throws TypeError when the body was read, or is being read. */
 export function requireUnused(state: BodyState | undefined): void {
-  if (isUsed(state)) throw new TypeError('The body has already been read');
+  if (isUsed(state)) throw new TypeError('Body is unusable: Body has already been read');
   if (state?.stream?.locked === true) throw new TypeError('The body is a stream that is locked');
 }
 
@@ -173,7 +173,7 @@ export abstract class GuestBody {
       return readMultipart(toOwnBytes(content), boundary);
     }
     if (essence !== 'application/x-www-form-urlencoded')
-      throw new TypeError(`formData() reads multipart and urlencoded bodies, not '${essence}'`);
+      throw new TypeError('Content-Type was not one of "multipart/form-data" or "application/x-www-form-urlencoded".');
     const form = new GuestFormData();
     for (const [name, value] of new URLSearchParams(toText(content))) form.append(name, value);
     return form;

@@ -18,6 +18,7 @@ import { applyFunction, defineGlobal, now, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
 import { GuestPerformance } from './performance.ts';
 import { completeBuffer, speedUpBuffer } from './node/buffer.ts';
+import { invalidArgument } from './node/errors.ts';
 import { giveNames } from './node/give-names.ts';
 import { completeEvents } from './node/events.ts';
 import { completeStreams } from './node/stream.ts';
@@ -110,7 +111,7 @@ function installGlobals({ bridge, runs, log, timers, fetches, calls, requests }:
 }
 
 function queueTask(guest: Guest, callback: unknown): void {
-  if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
+  if (typeof callback !== 'function') throw invalidArgument('callback', 'of type function', callback);
   whenSettled(undefined, () => guest.runCallback(callback as () => unknown, []), ignore);
 }
 

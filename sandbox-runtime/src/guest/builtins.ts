@@ -1,6 +1,5 @@
 import punycode from 'unenv/node/punycode';
 import * as querystring from 'unenv/node/querystring';
-import { StringDecoder } from 'string_decoder/';
 import { loadLegacyUrl } from './node/legacy-url.ts';
 import { NODE_FACTS } from './node/node-facts.ts';
 import { applyFunction } from './intrinsics.ts';
@@ -20,6 +19,7 @@ import { makeHttp } from './node/http/http.ts';
 import { posix, win32 } from './node/path.ts';
 import * as small from './node/small-modules.ts';
 import { makeStreamConsumers, makeStreamModule, makeStreamWeb } from './node/stream.ts';
+import { makeStringDecoder } from './node/string-decoder.ts';
 import { makeTimers } from './node/timers.ts';
 import { makeTls } from './node/tls.ts';
 import { makeUnavailable } from './node/unavailable.ts';
@@ -138,7 +138,7 @@ function makersOf(get: (name: string) => unknown): Record<Exclude<AvailableName,
     'stream/consumers': makeStreamConsumers,
     'stream/promises': () => of('stream')['promises'],
     'stream/web': makeStreamWeb,
-    string_decoder: () => ({ StringDecoder }),
+    string_decoder: () => ({ StringDecoder: makeStringDecoder() }),
     sys: () => get('util'),
     'timers/promises': () => of('timers')['promises'],
     tls: makeTls,

@@ -7,6 +7,7 @@ const MAX_READ_CHARS = 64 * 1024;
 /** What a line of a stack begins with that is a frame. */
 const FRAME = '    at ';
 const { indexOf } = String.prototype;
+const FETCH_FAILED = 'fetch failed';
 /** By name: components throw the class of a package, each its own copy of it. */
 const CONFIGURATION_ERROR = 'ConfigurationError';
 
@@ -37,7 +38,7 @@ function readError(thrown: unknown): DescribedError {
   if (typeof message !== 'string' && !(thrown instanceof Error)) {
     return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
   }
-  const text = toText(message);
+  const text = withReason(toText(message), thrown);
   const isConfiguration = name === CONFIGURATION_ERROR || thrown.constructor?.name === CONFIGURATION_ERROR;
   const isNamed = typeof name === 'string' && name !== '' && name !== 'Error' && !isConfiguration;
   const named = isNamed ? `${name}: ${text}` : text;
@@ -45,6 +46,14 @@ function readError(thrown: unknown): DescribedError {
   if (isConfiguration) described.isConfiguration = true;
   if (typeof stack === 'string') described.stack = cut(frames(stack), MAX_STACK_CHARS);
   return described;
+}
+
+/** What `fetch` rejects with says nothing by itself: whoever reads the record of a run wants to know why. */
+function withReason(message: string, thrown: object): string {
+  if (message !== FETCH_FAILED) return message;
+  const { cause } = thrown as { cause?: { message?: unknown } | null };
+  const reason = cause?.message;
+  return typeof reason === 'string' && reason !== '' ? `${message}: ${reason}` : message;
 }
 
 // The message may have many lines itself; only what looks like frames is kept.

@@ -1,6 +1,7 @@
 import { applyFunction, now, toText } from './intrinsics.ts';
+import { invalidArgument } from './node/errors.ts';
 import { giveName } from './node/give-names.ts';
-import { asInterface, requireArguments, toDictionary } from './web-idl.ts';
+import { asInterface, requireArguments, requireNamed, toDictionary } from './web-idl.ts';
 
 interface EventState {
   type: string;
@@ -33,7 +34,7 @@ export class GuestEvent {
   readonly #timeStamp = now();
 
   constructor(type: string, init?: { bubbles?: boolean; cancelable?: boolean; composed?: boolean }) {
-    requireArguments(1, arguments.length, 'Event');
+    requireNamed(arguments.length, 'type');
     const { bubbles, cancelable, composed } = toDictionary(init, 'The second argument of Event');
     this.#state = {
       type: toText(type),
@@ -176,7 +177,7 @@ export class GuestEventTarget {
   #listeners: Listener[] = [];
 
   addEventListener(type: string, callback: Callback | null, options?: boolean | ListenOptions): void {
-    requireArguments(2, arguments.length, 'addEventListener');
+    requireNamed(arguments.length, 'type', 'listener');
     const { capture, once, passive, signal } = readOptions(options);
     const name = toText(type);
     if (signal !== undefined && !(signal instanceof GuestEventTarget))
@@ -188,14 +189,14 @@ export class GuestEventTarget {
   }
 
   removeEventListener(type: string, callback: Callback | null, options?: boolean | ListenOptions): void {
-    requireArguments(2, arguments.length, 'removeEventListener');
+    requireNamed(arguments.length, 'type', 'listener');
     if (!isCallback(callback)) return;
     const listener = this.#find(toText(type), callback, readOptions(options).capture);
     if (listener !== undefined) this.#remove(listener);
   }
 
   dispatchEvent(event: GuestEvent): boolean {
-    if (!(event instanceof GuestEvent)) throw new TypeError('dispatchEvent takes an Event');
+    if (!(event instanceof GuestEvent)) throw invalidArgument('event', 'an instance of Event', event);
     const state = stateOf(event);
     if (state.dispatching) throw new DOMException('The event is already being dispatched', 'InvalidStateError');
     Object.assign(state, { dispatching: true, target: this, currentTarget: this, phase: AT_TARGET });
@@ -240,7 +241,7 @@ asInterface(GuestEventTarget, 'EventTarget');
 function isCallback(callback: unknown): callback is Callback {
   if (callback === null || callback === undefined) return false;
   if (typeof callback === 'function' || typeof callback === 'object') return true;
-  throw new TypeError('A listener must be a function or an object');
+  throw invalidArgument('listener', 'an instance of EventListener', callback);
 }
 
 function readOptions(options: unknown): Required<Omit<ListenOptions, 'signal'>> & Pick<ListenOptions, 'signal'> {

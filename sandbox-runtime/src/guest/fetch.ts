@@ -1,4 +1,3 @@
-import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import { onAbort } from './abort.ts';
 import { type BodyState, consumeBody, failBody } from './body.ts';
@@ -6,7 +5,8 @@ import type { Bridge } from './bridge.ts';
 import { headerPairs } from './headers.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson, whenSettled } from './intrinsics.ts';
-import { limitError, standardLimitError } from './limit-error.ts';
+import { standardLimitError } from './limit-error.ts';
+import { fetchFailed, fetchFailure, type NetworkFailure } from './network-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
@@ -26,7 +26,7 @@ type FetchHead =
       url: string;
       redirected: boolean;
     }
-  | { ok: false; message: string; limit?: ExceededLimit };
+  | ({ ok: false } & NetworkFailure);
 
 interface PendingFetch {
   context: RunContext;
@@ -37,10 +37,7 @@ interface PendingFetch {
   reject: (reason: unknown) => void;
 }
 
-/** Worded as Node words a request that could not be made. */
-function failure(message: string): TypeError {
-  return new TypeError(`fetch failed: ${message}`);
-}
+const DURING_RUNS = 'Requests can be made during a run only, not while the component loads';
 
 /**
  * `fetch` of the runs. The request is made outside of the isolate, after the egress guard has agreed. Bodies cross whole, in
@@ -63,9 +60,14 @@ export class GuestFetch {
       const { signal, url } = request;
       if (signal.aborted) throw signal.reason;
       if (url.startsWith('data:')) return resolve(makeNetworkResponse(readDataUrl(url)));
-      if (!/^https?:/.test(url)) throw failure(`${new URL(url).protocol} URLs are not supported`);
+      if (!/^https?:/.test(url)) throw fetchFailed(new Error(`${new URL(url).protocol} URLs are not supported`));
       const { maxFetchUrlChars: value } = this.#runs.limits;
-      if (url.length > value) throw standardLimitError(failure, { name: 'maxFetchUrlChars', value, used: url.length });
+      if (url.length > value)
+        throw standardLimitError((message) => fetchFailed(new Error(message)), {
+          name: 'maxFetchUrlChars',
+          value,
+          used: url.length,
+        });
       const context = this.#take();
       const call = this.#nextCall++;
       const forget = onAbort(signal, (reason) => this.#abort(call, reason));
@@ -82,7 +84,7 @@ export class GuestFetch {
     const pending = this.#forget(call);
     if (pending === undefined) return;
     const head = parseJson(headJson) as FetchHead;
-    if (!head.ok) return pending.reject(head.limit === undefined ? failure(head.message) : limitError(head.limit));
+    if (!head.ok) return pending.reject(fetchFailure(head));
     const { status, statusText, headers, url, redirected } = head;
     const hasBody = body.length > 0 || (pending.request.method !== 'HEAD' && status !== 204 && status !== 304);
     const state: BodyState | undefined = hasBody ? { source: body, used: false } : undefined;
@@ -97,7 +99,7 @@ export class GuestFetch {
 
   #take(): RunContext {
     const context = this.#runs.current();
-    if (context === undefined) throw failure('requests can be made during a run only, not while the component loads');
+    if (context === undefined) throw fetchFailed(new Error(DURING_RUNS));
     takeRequest(context);
     return context;
   }

@@ -18,12 +18,12 @@ export class GuestFormData {
   }
 
   append(name: string, value: unknown, fileName?: string): void {
-    requireArguments(2, arguments.length, 'append');
+    requireArguments(2, arguments.length, 'FormData.append');
     this.#entries.push(readEntry(name, value, arguments.length > 2 && fileName !== undefined ? [fileName] : []));
   }
 
   set(name: string, value: unknown, fileName?: string): void {
-    requireArguments(2, arguments.length, 'set');
+    requireArguments(2, arguments.length, 'FormData.set');
     const entry = readEntry(name, value, arguments.length > 2 && fileName !== undefined ? [fileName] : []);
     const at = this.#entries.findIndex(([other]) => other === entry[0]);
     if (at < 0) this.#entries.push(entry);
@@ -34,25 +34,25 @@ export class GuestFormData {
   }
 
   get(name: string): FormValue | null {
-    requireArguments(1, arguments.length, 'get');
+    requireArguments(1, arguments.length, 'FormData.get');
     const key = toUsv(name);
     return this.#entries.find((entry) => entry[0] === key)?.[1] ?? null;
   }
 
   getAll(name: string): FormValue[] {
-    requireArguments(1, arguments.length, 'getAll');
+    requireArguments(1, arguments.length, 'FormData.getAll');
     const key = toUsv(name);
     return this.#entries.filter((entry) => entry[0] === key).map((entry) => entry[1]);
   }
 
   has(name: string): boolean {
-    requireArguments(1, arguments.length, 'has');
+    requireArguments(1, arguments.length, 'FormData.has');
     const key = toUsv(name);
     return this.#entries.some((entry) => entry[0] === key);
   }
 
   delete(name: string): void {
-    requireArguments(1, arguments.length, 'delete');
+    requireArguments(1, arguments.length, 'FormData.delete');
     const key = toUsv(name);
     this.#entries = this.#entries.filter((entry) => entry[0] !== key);
   }

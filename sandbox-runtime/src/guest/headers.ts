@@ -33,12 +33,12 @@ export class GuestHeaders {
   }
 
   append(name: string, value: string): void {
-    requireArguments(2, arguments.length, 'append');
+    requireArguments(2, arguments.length, 'Headers.append');
     this.#append(name, value);
   }
 
   set(name: string, value: string): void {
-    requireArguments(2, arguments.length, 'set');
+    requireArguments(2, arguments.length, 'Headers.set');
     const key = checkName(name);
     const text = checkValue(key, value);
     const pairs = this.#change();
@@ -50,7 +50,7 @@ export class GuestHeaders {
   }
 
   get(name: string): string | null {
-    requireArguments(1, arguments.length, 'get');
+    requireArguments(1, arguments.length, 'Headers.get');
     const key = checkName(name);
     const values = this.#pairs.filter((pair) => pair[0] === key).map((pair) => pair[1]);
     return values.length === 0 ? null : values.join(', ');
@@ -61,13 +61,13 @@ export class GuestHeaders {
   }
 
   has(name: string): boolean {
-    requireArguments(1, arguments.length, 'has');
+    requireArguments(1, arguments.length, 'Headers.has');
     const key = checkName(name);
     return this.#pairs.some((pair) => pair[0] === key);
   }
 
   delete(name: string): void {
-    requireArguments(1, arguments.length, 'delete');
+    requireArguments(1, arguments.length, 'Headers.delete');
     const key = checkName(name);
     this.#pairs = this.#change().filter((pair) => pair[0] !== key);
   }
@@ -149,7 +149,8 @@ function readInit(init: unknown): [unknown, unknown][] {
 
 function readPair(pair: unknown): [unknown, unknown] {
   const items = typeof pair === 'object' && pair !== null ? [...(pair as Iterable<unknown>)] : [];
-  if (items.length !== 2) throw new TypeError('A header must be a pair of name and value');
+  if (items.length !== 2)
+    throw new TypeError(`Headers constructor: expected name/value pair to be length 2, found ${items.length}.`);
   return [items[0], items[1]];
 }
 
@@ -165,12 +166,13 @@ function readRecord(record: object): [unknown, unknown][] {
 
 function checkName(name: unknown): string {
   const text = toByteString(name, 'A header name');
-  if (!NAME.test(text)) throw new TypeError(`'${text.slice(0, 100)}' is not a valid header name`);
+  if (!NAME.test(text)) throw new TypeError(`Headers.append: "${text.slice(0, 100)}" is an invalid header name.`);
   return text.toLowerCase();
 }
 
 function checkValue(name: string, value: unknown): string {
   const text = toByteString(value, `The value of header '${name}'`).replace(OUTER_SPACE, '');
-  if (LINE_BREAKS.test(text)) throw new TypeError(`The value of header '${name}' contains a line break`);
+  if (LINE_BREAKS.test(text))
+    throw new TypeError(`Headers.append: "${text.slice(0, 100)}" is an invalid header value.`);
   return text;
 }

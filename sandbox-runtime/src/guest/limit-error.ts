@@ -43,7 +43,11 @@ export function limitError(limit: ExceededLimit, code = 'LIMIT_EXCEEDED'): Error
  * whatever is wrong with them, and code that catches one is to catch this too.
  */
 export function standardLimitError(make: (message: string) => Error, limit: ExceededLimit): Error {
-  const error = make(describeLimit(limit)) as Error & { limit: ExceededLimit };
+  return reasonedBy(limit, make(describeLimit(limit)));
+}
+
+/** An error of any kind that a limit is the reason of. */
+export function reasonedBy(limit: ExceededLimit, error: Error & { limit?: ExceededLimit }): Error {
   error.limit = { ...limit };
   applyFunction(set, reasons, [error, { ...limit }]);
   return error;

@@ -80,7 +80,8 @@ export class GuestPerformance {
   #timeOf(moment: unknown): number {
     if (typeof moment === 'number') return moment;
     const mark = this.#entries.findLast((entry) => entry.entryType === 'mark' && entry.name === moment);
-    if (mark === undefined) throw new DOMException(`There is no mark '${String(moment)}'`, 'SyntaxError');
+    if (mark === undefined)
+      throw new DOMException(`The "${String(moment)}" performance mark has not been set`, 'SyntaxError');
     return mark.startTime;
   }
 

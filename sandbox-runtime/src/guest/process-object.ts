@@ -1,7 +1,7 @@
 import { EventEmitter } from 'events/';
 import { NODE_FACTS } from './node/node-facts.ts';
 import { now } from './intrinsics.ts';
-import { codedError, notAvailable } from './node/errors.ts';
+import { notAvailable, requireFunction, requireString } from './node/errors.ts';
 import { giveName, giveNames } from './node/give-names.ts';
 import { Writable } from './node/stream.ts';
 
@@ -26,15 +26,13 @@ export function makeProcess(parts: ProcessParts): Record<string, unknown> {
   Object.assign(process, {
     ...facts(),
     nextTick: (callback: unknown, ...args: unknown[]) => {
-      if (typeof callback !== 'function')
-        throw codedError(
-          'ERR_INVALID_ARG_TYPE',
-          `The "callback" argument must be of type function. Received ${typeof callback}`,
-          TypeError,
-        );
+      requireFunction('callback', callback);
       parts.nextTick(callback as () => void, ...args);
     },
-    getBuiltinModule: (name: string) => parts.getBuiltin(name),
+    getBuiltinModule: (id: unknown) => {
+      requireString('id', id);
+      return parts.getBuiltin(id as string);
+    },
     cwd: () => '/tmp',
     chdir: refuse('process.chdir'),
     exit: refuse('process.exit', 'return from run, or throw'),

@@ -1,10 +1,10 @@
-import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson } from './intrinsics.ts';
+import type { NetworkFailure } from './network-error.ts';
 import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { takeRequest, takeUpload } from './take-request.ts';
@@ -23,8 +23,7 @@ export interface RawRequest {
 
 export interface RawHandlers {
   answered(head: ResponseHead, body: Uint8Array<ArrayBuffer>): void;
-  /** `limit`: of the account, where that is why. */
-  failed(message: string, limit?: ExceededLimit): void;
+  failed(failure: NetworkFailure): void;
 }
 
 interface PendingRequest extends RawHandlers {
@@ -72,9 +71,9 @@ export class RawRequests {
   settle(call: number, headJson: string, body: Uint8Array<ArrayBuffer>): void {
     const pending = this.#forget(call);
     if (pending === undefined) return;
-    const head = parseJson(headJson) as ResponseHead | { ok: false; message: string; limit?: ExceededLimit };
+    const head = parseJson(headJson) as ResponseHead | ({ ok: false } & NetworkFailure);
     if (head.ok) pending.answered(head, body);
-    else pending.failed(head.message, head.limit);
+    else pending.failed(head);
   }
 
   dropAll(): void {

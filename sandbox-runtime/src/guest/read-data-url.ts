@@ -1,5 +1,6 @@
 import { theBridge } from './bridge-slot.ts';
 import { mimeEssence } from './mime-type.ts';
+import { fetchFailed } from './network-error.ts';
 import type { NetworkAnswer } from './response.ts';
 import { percentDecode } from './url-search-params.ts';
 import { encodeUtf8 } from './utf8.ts';
@@ -8,7 +9,7 @@ import { encodeUtf8 } from './utf8.ts';
 export function readDataUrl(url: string): NetworkAnswer {
   const [address = ''] = url.split('#');
   const comma = address.indexOf(',');
-  if (comma < 0) throw new TypeError('fetch failed: a data: URL needs a comma');
+  if (comma < 0) throw fetchFailed(new Error('a data: URL needs a comma'));
   const head = address.slice(5, comma).trim();
   const isBase64 = /;\s*base64$/i.test(head);
   const type = isBase64 ? head.replace(/;\s*base64$/i, '') : head;
@@ -29,6 +30,6 @@ function decodeBase64(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     const text = atob(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
     return Uint8Array.from(text, (character) => character.charCodeAt(0));
   } catch (cause) {
-    throw new TypeError('fetch failed: a data: URL with broken base64', { cause });
+    throw fetchFailed(new Error('a data: URL with broken base64', { cause }));
   }
 }

@@ -57,7 +57,7 @@ export class GuestRequest extends GuestBody {
   readonly #state: RequestState;
 
   constructor(input: unknown, init?: RequestInit) {
-    requireArguments(1, arguments.length, 'Request');
+    requireArguments(1, arguments.length, 'Request constructor');
     super();
     this.#state = readRequest(input, init);
   }
@@ -156,10 +156,11 @@ function readRequest(input: unknown, init: unknown): RequestState {
   const headers = new GuestHeaders((given['headers'] as HeadersInput) ?? copyHeaders(base));
   const bodyGiven = given['body'] !== undefined && given['body'] !== null;
   const hasBody = bodyGiven || base?.body !== undefined;
-  if (hasBody && (method === 'GET' || method === 'HEAD')) throw new TypeError(`A ${method} request cannot have a body`);
+  if (hasBody && (method === 'GET' || method === 'HEAD'))
+    throw new TypeError('Request with GET/HEAD method cannot have body.');
   const read = bodyGiven ? readBody(given['body']) : undefined;
   if (read?.state.source === undefined && read !== undefined && given['duplex'] === undefined)
-    throw new TypeError(`Request: a stream as body needs the option duplex: 'half'`);
+    throw new TypeError('RequestInit: duplex option is required when sending a body.');
   if (read?.type !== undefined && !headers.has('content-type')) headers.append('content-type', read.type);
   return {
     url,
@@ -198,18 +199,18 @@ function readUrl(input: unknown): string {
   try {
     url = new URL(text);
   } catch (cause) {
-    throw new TypeError(`fetch: '${text.slice(0, 200)}' is not a valid absolute URL`, { cause });
+    throw new TypeError(`Failed to parse URL from ${text.slice(0, 200)}`, { cause });
   }
   if (url.username !== '' || url.password !== '')
-    throw new TypeError('fetch: a URL with credentials is not supported; use a header');
+    throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${text.slice(0, 200)}`);
   return url.href;
 }
 
 function readMethod(method: unknown): string {
   const text = toByteString(method, 'The method');
   const upper = text.toUpperCase();
-  if (!METHOD.test(text)) throw new TypeError(`fetch: '${text.slice(0, 64)}' is not a valid method`);
-  if (FORBIDDEN.includes(upper)) throw new TypeError(`fetch: the method ${upper} is not supported`);
+  if (!METHOD.test(text)) throw new TypeError(`'${text.slice(0, 64)}' is not a valid HTTP method.`);
+  if (FORBIDDEN.includes(upper)) throw new TypeError(`'${upper}' HTTP method is unsupported.`);
   return NORMALISED.includes(upper) ? upper : text;
 }
 

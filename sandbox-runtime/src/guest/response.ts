@@ -45,7 +45,7 @@ export class GuestResponse extends GuestBody {
     const read = readBody(body);
     if (read === undefined) return;
     if (NULL_BODY.includes(this.#state.status))
-      throw new TypeError(`A response with status ${this.#state.status} cannot have a body`);
+      throw new TypeError(`Response constructor: Invalid response status code ${this.#state.status}`);
     this.#state.body = read.state;
     const { headers } = this.#state;
     if (read.type !== undefined && !headers.has('content-type')) headers.append('content-type', read.type);
@@ -70,7 +70,7 @@ export class GuestResponse extends GuestBody {
 
   static redirect(url: string, status = 302): GuestResponse {
     const target = new URL(toUsv(url)).href;
-    if (!REDIRECTS.includes(status)) throw new RangeError(`${status} is not the status of a redirect`);
+    if (!REDIRECTS.includes(status)) throw new RangeError(`Invalid status code ${status}`);
     const response = new GuestResponse(null, { status, headers: { location: target } });
     freezeHeaders(response.#state.headers);
     return response;
@@ -79,7 +79,7 @@ export class GuestResponse extends GuestBody {
   static json(data: unknown, init?: ResponseInit): GuestResponse {
     requireArguments(1, arguments.length, 'Response.json');
     const text = stringifyJson(data) as string | undefined;
-    if (text === undefined) throw new TypeError('The value cannot be turned into JSON');
+    if (text === undefined) throw new TypeError('Value is not JSON serializable');
     const headers = new GuestHeaders(init?.headers);
     if (!headers.has('content-type')) headers.append('content-type', 'application/json');
     return new GuestResponse(text, { ...init, headers });
@@ -135,7 +135,8 @@ export function makeNetworkResponse(answer: NetworkAnswer): GuestResponse {
 function readResponse(init: unknown): ResponseState {
   const { status = 200, statusText = '', headers } = toDictionary(init, 'The options of a Response');
   const code = Math.trunc(Number(status)) & 0xffff;
-  if (!(code >= 200 && code <= 599)) throw new RangeError('Response: status must be from 200 to 599');
+  if (!(code >= 200 && code <= 599))
+    throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');
   const reason = toByteString(statusText, 'The status text');
   if (!REASON.test(reason)) throw new TypeError('Response: the status text has a character that it cannot have');
   return {

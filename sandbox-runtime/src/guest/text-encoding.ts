@@ -3,6 +3,7 @@ import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';
 import { askText } from './ask-text.ts';
+import { codedError } from './node/errors.ts';
 import { decodeUtf8, encodeUtf8, exact } from './utf8.ts';
 import { incompleteTail } from './utf8-tail.ts';
 import { asInterface, toDictionary, toUsv } from './web-idl.ts';
@@ -73,7 +74,10 @@ export class GuestTextDecoder {
 
   decode(input?: unknown, options?: { stream?: boolean }): string {
     if (input !== undefined && !(input instanceof ArrayBuffer) && !ArrayBuffer.isView(input))
-      throw new TypeError('decode takes an ArrayBuffer or a view of one');
+      throw codedError(
+        'ERR_INVALID_ARG_TYPE',
+        'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
+      );
     const stream = Boolean(toDictionary(options, 'The options of decode')['stream']);
     const chunk = input === undefined ? EMPTY : toBytes(theBridge(), input);
     const bytes = this.#kept.length === 0 ? chunk : joinBytes([this.#kept, chunk]);
@@ -127,6 +131,10 @@ function readLabel(label: string): string {
     return askText(ASK.encodingName, label);
   } catch {
     // What the process says is about its own decoder; the standard wants this type of error.
-    throw new RangeError(`The encoding '${label.slice(0, 100)}' is not supported`);
+    throw codedError(
+      'ERR_ENCODING_NOT_SUPPORTED',
+      `The "${label.slice(0, 100)}" encoding is not supported`,
+      RangeError,
+    );
   }
 }

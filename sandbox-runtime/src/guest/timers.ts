@@ -2,6 +2,7 @@ import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
+import { invalidArgument } from './node/errors.ts';
 import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 
@@ -65,7 +66,7 @@ export class GuestTimers {
 
   /** Without a run (while the component loads) the timer is made but never fires. */
   #set(callback: unknown, delayMs: number, args: unknown[], repeats: boolean): Timeout {
-    if (typeof callback !== 'function') throw new TypeError('The first argument of a timer must be a function');
+    if (typeof callback !== 'function') throw invalidArgument('callback', 'of type function', callback);
     const id = this.#nextId++;
     const context = this.#runs.current();
     const timer = delayMs === AT_ONCE ? new Immediate(id) : new Timeout(id);

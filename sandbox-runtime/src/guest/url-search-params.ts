@@ -1,8 +1,9 @@
 import { theBridge } from './bridge-slot.ts';
 import { applyFunction } from './intrinsics.ts';
+import { codedError } from './node/errors.ts';
 import { pairIterators } from './pair-iterator.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
-import { asInterface, requireArguments, toUsv } from './web-idl.ts';
+import { asInterface, requireNamed, toUsv } from './web-idl.ts';
 
 type Pair = [string, string];
 
@@ -35,35 +36,35 @@ export class GuestUrlSearchParams {
   }
 
   append(name: string, value: string): void {
-    requireArguments(2, arguments.length, 'append');
+    requireNamed(arguments.length, 'name', 'value');
     this.#pairs.push([toUsv(name), toUsv(value)]);
     this.#tell();
   }
 
   delete(name: string, value?: string): void {
-    requireArguments(1, arguments.length, 'delete');
+    requireNamed(arguments.length, 'name');
     const matches = matcher(name, value);
     this.#pairs = this.#pairs.filter((pair) => !matches(pair));
     this.#tell();
   }
 
   get(name: string): string | null {
-    requireArguments(1, arguments.length, 'get');
+    requireNamed(arguments.length, 'name');
     return this.#pairs.find(matcher(name))?.[1] ?? null;
   }
 
   getAll(name: string): string[] {
-    requireArguments(1, arguments.length, 'getAll');
+    requireNamed(arguments.length, 'name');
     return this.#pairs.filter(matcher(name)).map((pair) => pair[1]);
   }
 
   has(name: string, value?: string): boolean {
-    requireArguments(1, arguments.length, 'has');
+    requireNamed(arguments.length, 'name');
     return this.#pairs.some(matcher(name, value));
   }
 
   set(name: string, value: string): void {
-    requireArguments(2, arguments.length, 'set');
+    requireNamed(arguments.length, 'name', 'value');
     const matches = matcher(name);
     const text = toUsv(value);
     const at = this.#pairs.findIndex(matches);
@@ -142,9 +143,11 @@ function readInit(init: unknown): Pair[] {
   if (typeof iterator !== 'function')
     throw new TypeError('URLSearchParams takes a string, a list of pairs or an object');
   return Array.from(init as Iterable<unknown>, (pair) => {
-    if (typeof pair !== 'object' || pair === null) throw new TypeError('A parameter must be a pair of name and value');
+    if (typeof pair !== 'object' || pair === null)
+      throw codedError('ERR_INVALID_TUPLE', 'Each query pair must be an iterable [name, value] tuple', TypeError);
     const items = [...(pair as Iterable<unknown>)];
-    if (items.length !== 2) throw new TypeError('A parameter must be a pair of name and value');
+    if (items.length !== 2)
+      throw codedError('ERR_INVALID_TUPLE', 'Each query pair must be an iterable [name, value] tuple', TypeError);
     return [toUsv(items[0]), toUsv(items[1])];
   });
 }

@@ -2,7 +2,7 @@ import { ASK } from '../protocol/isolate-calls.ts';
 import { askText } from './ask-text.ts';
 import { parseJson, stringifyOwn } from './intrinsics.ts';
 import { type GuestUrlSearchParams, makeSearchParams, replaceSearchParams } from './url-search-params.ts';
-import { asInterface, requireArguments, toUsv } from './web-idl.ts';
+import { asInterface, requireNamed, toUsv } from './web-idl.ts';
 
 /** As the process answers them. */
 type Parts = [
@@ -28,19 +28,19 @@ export class GuestUrl {
   #params: GuestUrlSearchParams | undefined;
 
   constructor(url: string, base?: string) {
-    requireArguments(1, arguments.length, 'URL');
+    requireNamed(arguments.length, 'url');
     const parts = parseUrl(url, base);
     if (parts === undefined) throw invalidUrl(toUsv(url), base);
     this.#parts = parts;
   }
 
   static canParse(url: string, base?: string): boolean {
-    requireArguments(1, arguments.length, 'URL.canParse');
+    requireNamed(arguments.length, 'url');
     return parseUrl(url, base) !== undefined;
   }
 
   static parse(url: string, base?: string): GuestUrl | null {
-    requireArguments(1, arguments.length, 'URL.parse');
+    requireNamed(arguments.length, 'url');
     const parts = parseUrl(url, base);
     return parts === undefined ? null : new GuestUrl(parts[0]);
   }

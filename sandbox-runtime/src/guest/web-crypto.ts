@@ -36,9 +36,9 @@ export class GuestCrypto {
   // Neither uses `this`: packages take them off the object.
   getRandomValues<T extends ArrayBufferView>(target: T): T {
     if (!isIntegerArray(target))
-      throw new DOMException('getRandomValues fills integer typed arrays', 'TypeMismatchError');
+      throw new DOMException('The data argument must be an integer-type TypedArray', 'TypeMismatchError');
     if (target.byteLength > MAX_RANDOM_BYTES)
-      throw new DOMException(`getRandomValues fills at most ${MAX_RANDOM_BYTES} bytes`, 'QuotaExceededError');
+      throw new DOMException('The requested length exceeds 65,536 bytes', 'QuotaExceededError');
     const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
     bytes.set(askBytes(theBridge(), ASK.random, target.byteLength));
     return target;

@@ -1,4 +1,5 @@
 import { toText } from './intrinsics.ts';
+import { missingArguments } from './node/errors.ts';
 
 /*
  * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for what cannot be converted.
@@ -15,7 +16,11 @@ export function toByteString(value: unknown, what: string): string {
   if (typeof value === 'symbol') throw new TypeError(`${what} cannot be a symbol`);
   const text = toText(value);
   for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) > 0xff) throw new TypeError(`${what} has a character above U+00FF at index ${i}`);
+    const code = text.charCodeAt(i);
+    if (code > 0xff)
+      throw new TypeError(
+        `Cannot convert argument to a ByteString because the character at index ${i} has a value of ${code} which is greater than 255.`,
+      );
   }
   return text;
 }
@@ -42,7 +47,15 @@ export function toRounded(value: unknown): number {
 }
 
 export function requireArguments(count: number, given: number, name: string): void {
-  if (given < count) throw new TypeError(`${name} takes at least ${count} argument${count === 1 ? '' : 's'}`);
+  if (given < count)
+    throw new TypeError(
+      `${name}: ${count} argument${count === 1 ? '' : 's'} required, but ${given === 0 ? '' : 'only '}${given} found.`,
+    );
+}
+
+/** As Node does it where it has these names. */
+export function requireNamed(given: number, ...names: string[]): void {
+  if (given < names.length) throw missingArguments(...names);
 }
 
 /** Class members are not listed by `for in`; those of the platform are. Gives the class its name and tag as well. */

@@ -1,5 +1,5 @@
 import { isDeepEqual } from './deep-equal.ts';
-import { codedError } from './errors.ts';
+import { received, requireFunction } from './errors.ts';
 import { giveName } from './give-names.ts';
 import { inspect } from './inspect.ts';
 
@@ -41,10 +41,17 @@ class AssertionError extends Error {
 
 function describe({ actual, expected, operator }: Failure): string {
   const says = SAYS[operator];
+  // Short ones are told as the expression that they stand for.
+  if ((operator === 'equal' || operator === 'notEqual') && isShort(actual) && isShort(expected))
+    return `${inspect(actual)} ${operator === 'equal' ? '==' : '!='} ${inspect(expected)}`;
   if (says === undefined) return `${inspect(actual)} ${operator} ${inspect(expected)}`;
   return operator.startsWith('not')
     ? `${says} ${inspect(expected)}`
     : `${says}\n\n${inspect(actual)} !== ${inspect(expected)}\n`;
+}
+
+function isShort(value: unknown): boolean {
+  return typeof value !== 'object' && typeof value !== 'function' && inspect(value).length < 30;
 }
 
 function fail(failure: Failure): never {
@@ -57,6 +64,17 @@ type Check = (actual: unknown, expected: unknown) => boolean;
 function comparison(operator: string, holds: Check) {
   return (actual: unknown, expected: unknown, message?: unknown): void => {
     if (!holds(actual, expected)) fail({ message, actual, expected, operator });
+  };
+}
+
+function matching(operator: string, says: string, wanted: boolean) {
+  return (text: unknown, pattern: RegExp, message?: unknown): void => {
+    if (typeof text === 'string' && pattern.test(text) === wanted) return;
+    const told =
+      typeof text === 'string'
+        ? `${says} ${inspect(pattern)}. Input:\n\n${inspect(text)}\n`
+        : `The "string" argument must be of type string. Received ${received(text)}`;
+    fail({ message: message ?? told, actual: text, expected: pattern, operator });
   };
 }
 
@@ -96,6 +114,7 @@ function splitExpected(expected: unknown, message: unknown): { expected: Expecte
 }
 
 function throws(work: () => unknown, expected?: unknown, message?: unknown): void {
+  requireFunction('fn', work);
   const judged = splitExpected(expected, message);
   let thrown: { error: unknown } | undefined;
   try {
@@ -105,6 +124,12 @@ function throws(work: () => unknown, expected?: unknown, message?: unknown): voi
   }
   if (thrown === undefined) fail({ message: judged.message ?? 'Missing expected exception.', operator: 'throws' });
   judgeError(thrown.error, judged.expected, judged.message, 'throws');
+}
+
+function unwanted(what: string, error: unknown, message: unknown, operator: string): never {
+  const said = typeof message === 'string' ? `: ${message}` : '.';
+  const actual = (error as { message?: unknown } | null)?.message;
+  fail({ message: `Got unwanted ${what}${said}\nActual message: "${String(actual)}"`, actual: error, operator });
 }
 
 function start(work: unknown): unknown {
@@ -141,16 +166,30 @@ export function makeAssert(): Record<string, unknown> {
     fail: (message: unknown = 'Failed') => fail({ message, operator: 'fail' }),
     throws,
     rejects,
-    doesNotThrow: (work: () => unknown) => void work(),
-    doesNotReject: async (work: unknown) => void (await start(work)),
-    match: comparison('match', (text, pattern) => typeof text === 'string' && (pattern as RegExp).test(text)),
-    doesNotMatch: comparison('doesNotMatch', (text, pattern) => !(pattern as RegExp).test(text as string)),
+    doesNotThrow: (work: () => unknown, message?: unknown) => {
+      try {
+        work();
+      } catch (error) {
+        unwanted('exception', error, message, 'doesNotThrow');
+      }
+    },
+    doesNotReject: async (work: unknown, message?: unknown) => {
+      try {
+        await start(work);
+      } catch (error) {
+        unwanted('rejection', error, message, 'doesNotReject');
+      }
+    },
+    match: matching('match', 'The input did not match the regular expression', true),
+    doesNotMatch: matching('doesNotMatch', 'The input was expected to not match the regular expression', false),
     ifError: (error: unknown) => {
       if (error !== null && error !== undefined)
-        throw codedError(
-          'ERR_ASSERTION',
-          `ifError got unwanted exception: ${error instanceof Error ? error.message : inspect(error)}`,
-        );
+        fail({
+          message: `ifError got unwanted exception: ${error instanceof Error ? error.message : inspect(error)}`,
+          actual: error,
+          expected: null,
+          operator: 'ifError',
+        });
     },
   };
   const loose = {

@@ -1,4 +1,5 @@
 import { AsyncContext } from './async-context.ts';
+import { requireFunction } from './errors.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -88,6 +89,7 @@ function makeResourceClass(context: AsyncContext): unknown {
     }
 
     static bind(callback: AnyFunction, type = 'bound', receiver?: unknown): AnyFunction {
+      requireFunction('fn', callback);
       return new AsyncResource(type).bind(callback, receiver);
     }
 

@@ -3,6 +3,14 @@ import { Buffer } from 'buffer/';
 import type { Bridge } from '../bridge.ts';
 import { applyFunction } from '../intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from '../utf8.ts';
+import {
+  ARGUMENT_CHECKS,
+  checkEncoding,
+  checkNumbers,
+  checkSize,
+  refuseSource,
+  STATIC_CHECKS,
+} from './buffer-checks.ts';
 import { codedError } from './errors.ts';
 import { giveNames } from './give-names.ts';
 
@@ -28,8 +36,10 @@ export function completeBuffer(): void {
   // Packages (jsdom's among them) take a Buffer that has it for one of a browser.
   Reflect.deleteProperty(Buffer, 'TYPED_ARRAY_SUPPORT');
   completeStatics(statics);
+  checkNumbers(methods);
   const { toString } = methods as { toString: AnyFunction };
   methods['toString'] = function toStringIn(this: unknown, encoding?: unknown, start?: unknown, end?: unknown) {
+    if (!isUtf8Name(encoding)) checkEncoding(isEncoding, encoding);
     const text = applyFunction(toString, this, [known(encoding), start, end]) as string;
     return known(encoding) === encoding ? text : text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   };
@@ -44,7 +54,16 @@ export function completeBuffer(): void {
       );
     };
   }
-  const wrapped = ['toString', 'write', 'fill', 'indexOf', 'lastIndexOf', 'includes'];
+  for (const name of Object.keys(ARGUMENT_CHECKS)) methods[name] = checked(methods[name], ARGUMENT_CHECKS[name]);
+  const { fill } = methods as { fill: AnyFunction };
+  methods['fill'] = function fillChecked(this: unknown, ...args: unknown[]) {
+    checkEncoding(
+      isEncoding,
+      args.findLast((arg, index) => index > 0 && typeof arg === 'string'),
+    );
+    return applyFunction(fill, this, args);
+  };
+  const wrapped = [...Object.keys(ARGUMENT_CHECKS), 'toString', 'write', 'fill', 'indexOf', 'lastIndexOf', 'includes'];
   for (const encoding of ['utf8', 'latin1', 'hex', 'base64', 'base64url', 'ascii', 'ucs2'] as const) {
     methods[`${encoding}Slice`] = function slice(this: unknown, start?: unknown, end?: unknown) {
       return applyFunction(methods['toString'] as AnyFunction, this, [encoding, start, end]);
@@ -59,14 +78,44 @@ export function completeBuffer(): void {
   giveNames('buffer', methods, wrapped);
 }
 
+function isEncoding(encoding: string): boolean {
+  return Buffer.isEncoding(encoding);
+}
+
+function checked(
+  original: AnyFunction | undefined,
+  check: ((args: unknown[], bytes: Uint8Array) => void) | undefined,
+): AnyFunction {
+  return function checkedFirst(this: unknown, ...args: unknown[]) {
+    check?.(args, this as Uint8Array);
+    return applyFunction(original as AnyFunction, this, args);
+  };
+}
+
 function completeStatics(statics: Methods): void {
-  const { isEncoding, from, byteLength, alloc } = statics as Record<string, AnyFunction>;
-  statics['isEncoding'] = (encoding) => applyFunction(isEncoding as AnyFunction, Buffer, [known(encoding)]);
-  statics['from'] = (value, second, third) => applyFunction(from as AnyFunction, Buffer, [value, known(second), third]);
+  const { from, byteLength, alloc } = statics as Record<string, AnyFunction>;
+  const { isEncoding: isPackageEncoding } = statics as Record<string, AnyFunction>;
+  statics['isEncoding'] = (encoding) => applyFunction(isPackageEncoding as AnyFunction, Buffer, [known(encoding)]);
+  statics['from'] = (value, second, third) => {
+    if (typeof value === 'string') checkEncoding(isEncoding, second);
+    else if (typeof value !== 'object' || value === null) refuseSource(value);
+    try {
+      return applyFunction(from as AnyFunction, Buffer, [value, known(second), third]);
+    } catch (error) {
+      // The package has no bytes for it either.
+      if (error instanceof TypeError && error.message.startsWith('The first argument must be')) refuseSource(value);
+      throw error;
+    }
+  };
   statics['byteLength'] = (value, encoding) =>
     applyFunction(byteLength as AnyFunction, Buffer, [value, known(encoding)]);
-  statics['alloc'] = (size, fill, encoding) =>
-    applyFunction(alloc as AnyFunction, Buffer, [size, fill, known(encoding)]);
+  statics['alloc'] = (size, fill, encoding) => {
+    checkSize(size);
+    return applyFunction(alloc as AnyFunction, Buffer, [size, fill, known(encoding)]);
+  };
+  for (const name of ['allocUnsafe', 'allocUnsafeSlow'])
+    statics[name] = checked(statics[name], ([size]) => checkSize(size));
+  for (const name of Object.keys(STATIC_CHECKS)) statics[name] = checked(statics[name], STATIC_CHECKS[name]);
   statics['copyBytesFrom'] = (view, offset = 0, length) => {
     const items = view as Uint8Array;
     const end = length === undefined ? undefined : (offset as number) + (length as number);

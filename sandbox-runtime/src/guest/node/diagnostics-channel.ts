@@ -1,3 +1,5 @@
+import { invalidArgument } from './errors.ts';
+
 type Subscriber = (message: unknown, name: string | symbol) => void;
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -38,6 +40,8 @@ class Channel {
 export function makeDiagnosticsChannel(): Record<string, unknown> {
   const channels = new Map<string | symbol, Channel>();
   const channel = (name: string | symbol): Channel => {
+    if (typeof name !== 'string' && typeof name !== 'symbol')
+      throw invalidArgument('channel', 'one of type string or symbol', name);
     const found = channels.get(name) ?? new Channel(name);
     channels.set(name, found);
     return found;

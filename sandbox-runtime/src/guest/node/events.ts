@@ -1,6 +1,7 @@
 import { EventEmitter } from 'events/';
-import { codedError } from './errors.ts';
+import { codedError, invalidArgument, outOfRange, requireFunction } from './errors.ts';
 import { giveNames } from './give-names.ts';
+import { inspect } from './inspect.ts';
 
 type Listener = (...args: unknown[]) => void;
 type Emit = (this: EventEmitter, name: string | symbol, ...args: unknown[]) => boolean;
@@ -17,8 +18,14 @@ export function completeEvents(): typeof EventEmitter {
   const emit = EventEmitter.prototype.emit as Emit;
   EventEmitter.prototype.emit = function emitMonitored(this: EventEmitter, name: string | symbol, ...args: unknown[]) {
     if (name === 'error' && this.listenerCount(errorMonitor) > 0) emit.call(this, errorMonitor, ...args);
+    const [error] = args;
+    if (name === 'error' && !(error instanceof Error) && this.listenerCount('error') === 0)
+      throw Object.assign(codedError('ERR_UNHANDLED_ERROR', `Unhandled error. (${inspect(error)})`), {
+        context: error,
+      });
     return emit.call(this, name, ...args);
   };
+  checkArguments(EventEmitter.prototype as unknown as Record<string, AnyFunction>);
   giveNames('events', EventEmitter.prototype, ['emit']);
   const statics = {
     EventEmitter,
@@ -28,10 +35,13 @@ export function completeEvents(): typeof EventEmitter {
     usingDomains: false,
     once: onceOf,
     on: iterate,
-    getEventListeners: (target: EventEmitter | object, name: string) =>
-      target instanceof EventEmitter ? target.listeners(name) : [],
+    getEventListeners: (target: EventEmitter | object, name: string) => {
+      requireEmitter(target, ' or EventTarget');
+      return target instanceof EventEmitter ? target.listeners(name) : [];
+    },
     getMaxListeners: (target: EventEmitter) => (target instanceof EventEmitter ? target.getMaxListeners() : 0),
     setMaxListeners: (count: number, ...targets: unknown[]) => {
+      checkCount(count);
       for (const target of targets) if (target instanceof EventEmitter) target.setMaxListeners(count);
     },
     addAbortListener: (signal: AbortSignal, listener: () => void) => {
@@ -42,6 +52,50 @@ export function completeEvents(): typeof EventEmitter {
     EventEmitterAsyncResource: class EventEmitterAsyncResource extends EventEmitter {},
   };
   return Object.assign(EventEmitter, statics) as unknown as typeof EventEmitter;
+}
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
+
+/** The package checks the same, and throws errors without codes. */
+function checkArguments(methods: Record<string, AnyFunction>): void {
+  // Some are one function under two names, and stay that.
+  const made = new Map<AnyFunction, AnyFunction>();
+  for (const name of LISTENED) {
+    const original = methods[name] as AnyFunction;
+    const checked = function (this: unknown, type: unknown, listener: unknown) {
+      requireFunction('listener', listener);
+      return original.call(this, type, listener);
+    };
+    Object.defineProperty(checked, 'name', { value: original.name });
+    if (!made.has(original)) made.set(original, checked);
+    methods[name] = made.get(original) as AnyFunction;
+  }
+  const { setMaxListeners } = methods as { setMaxListeners: AnyFunction };
+  methods['setMaxListeners'] = function (this: unknown, count: unknown) {
+    checkCount(count);
+    return setMaxListeners.call(this, count);
+  };
+  giveNames('events', methods, ['setMaxListeners']);
+}
+
+const LISTENED = [
+  'on',
+  'addListener',
+  'once',
+  'prependListener',
+  'prependOnceListener',
+  'off',
+  'removeListener',
+] as const;
+
+function checkCount(count: unknown): void {
+  if (typeof count !== 'number') throw invalidArgument('setMaxListeners', 'of type number', count);
+  if (!(count >= 0)) throw outOfRange('setMaxListeners', '>= 0', count);
+}
+
+function requireEmitter(target: unknown, others: string): void {
+  if (!(target instanceof EventEmitter) && !(target instanceof EventTarget))
+    throw invalidArgument('emitter', `an instance of EventEmitter${others}`, target);
 }
 
 function abortError(signal: AbortSignal): Error {
@@ -64,6 +118,7 @@ function listen(target: Target, name: string, listener: Listener): () => void {
 
 function onceOf(target: Target, name: string, { signal }: SignalOptions = {}): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
+    requireEmitter(target, '');
     if (signal?.aborted === true) return reject(abortError(signal));
     const stops: (() => void)[] = [];
     const settle = (finish: () => void): void => {

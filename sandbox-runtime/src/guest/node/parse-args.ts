@@ -37,7 +37,11 @@ export function parseArgs(config: ParseArgsConfig = {}): { values: Record<string
     }
   }
   if (!allowPositionals && positionals.length > 0)
-    throw codedError('ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL', `Unexpected argument '${positionals[0]}'.`, TypeError);
+    throw codedError(
+      'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL',
+      `Unexpected argument '${positionals[0]}'. This command does not take positional arguments`,
+      TypeError,
+    );
   for (const [name, option] of Object.entries(options))
     if (option.default !== undefined) values[name] ??= option.default;
   return { values, positionals };

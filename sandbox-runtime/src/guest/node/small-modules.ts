@@ -1,7 +1,8 @@
 import { EventEmitter } from 'events/';
 import { NODE_FACTS } from './node-facts.ts';
-import { codedError, notAvailable } from './errors.ts';
-import { Duplex } from './stream.ts';
+import { systemError } from '../network-error.ts';
+import { codedError, notAvailable, requireFunction } from './errors.ts';
+import { RefusedSocket } from './refused-socket.ts';
 import { giveName, giveNames } from './give-names.ts';
 import { makeUnavailable } from './unavailable.ts';
 
@@ -40,6 +41,8 @@ export function makeOs(): Record<string, unknown> {
   };
 }
 
+const BY_HTTP_ONLY = 'components reach other hosts by HTTP only; use http, https or fetch';
+
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
 function isIPv6(text: string): boolean {
@@ -50,13 +53,16 @@ function isIPv6(text: string): boolean {
 /** `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md. */
 export function makeNet(): Record<string, unknown> {
   const isIP = (text: unknown): number => (IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0);
-  class Socket extends Duplex {
-    connect(): never {
-      throw notAvailable('net.Socket', 'components reach other hosts by HTTP only; use http, https or fetch');
+  const connect = (...args: unknown[]): RefusedSocket => new RefusedSocket(BY_HTTP_ONLY).connect(...args);
+  class Socket extends RefusedSocket {
+    constructor() {
+      super(BY_HTTP_ONLY);
     }
   }
   return {
     ...makeUnavailable('net'),
+    connect,
+    createConnection: connect,
     Socket,
     Stream: Socket,
     isIP,
@@ -67,13 +73,33 @@ export function makeNet(): Record<string, unknown> {
   };
 }
 
+/** As where there is no name server: packages are prepared for that. */
+function unresolved(name: string, host: unknown): Error {
+  const reason = 'names are resolved by the platform, when a request is made';
+  if (name.startsWith('lookup')) return systemError('ENOTFOUND', reason, { host: String(host), port: 0 });
+  const syscall = `query${name
+    .replace(/^resolve/, '')
+    .replace(/^$/, 'A')
+    .replace(/^[46]$/, (family) => (family === '4' ? 'A' : 'Aaaa'))}`;
+  const error = new Error(`${syscall} ECONNREFUSED ${String(host)}: ${reason}`);
+  return Object.assign(error, { errno: undefined, code: 'ECONNREFUSED', syscall, hostname: String(host) });
+}
+
 /** `dns`: names are resolved by the node when it makes a request, and not for components. */
 export function makeDns(): Record<string, unknown> {
   const module = makeUnavailable('dns');
-  const reject = (name: string) => async (): Promise<never> => {
-    throw notAvailable(`dns.promises.${name}`, 'names are resolved when a request is made');
-  };
-  const names = Object.keys(module).filter((name) => typeof module[name] === 'function');
+  const names = Object.keys(module).filter((name) => /^(?:lookup|resolve|reverse)/.test(name));
+  for (const name of names)
+    module[name] = (host: unknown, ...rest: unknown[]): void => {
+      const callback = rest.at(-1);
+      requireFunction('callback', typeof callback === 'function' ? callback : undefined);
+      setImmediate(callback as AnyFunction, unresolved(name, host));
+    };
+  const reject =
+    (name: string) =>
+    async (host: unknown): Promise<never> => {
+      throw unresolved(name, host);
+    };
   const promises = Object.fromEntries(names.map((name) => [name, reject(name)]));
   const order = { getDefaultResultOrder: () => 'verbatim', setDefaultResultOrder: () => undefined };
   giveNames('dns', promises);

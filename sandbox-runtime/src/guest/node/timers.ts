@@ -1,4 +1,4 @@
-import { codedError } from './errors.ts';
+import { codedError, invalidArgument } from './errors.ts';
 import { giveNames } from './give-names.ts';
 
 type Timers = Record<string, (...args: never[]) => unknown>;
@@ -27,6 +27,8 @@ function makeTimersPromises(): Record<string, unknown> {
     { signal }: WaitOptions = {},
   ): Promise<unknown> =>
     new Promise((resolve, reject) => {
+      if (signal !== undefined && !(signal instanceof AbortSignal))
+        throw invalidArgument('options.signal', 'an instance of AbortSignal', signal);
       if (signal?.aborted === true) return reject(abortError(signal));
       const stop = start(() => {
         signal?.removeEventListener('abort', abort);

@@ -1,7 +1,8 @@
 import { isDeepEqual } from './deep-equal.ts';
-import { codedError } from './errors.ts';
+import { codedError, invalidArgument, requireFunction, requireString } from './errors.ts';
 import { formatWith } from './format.ts';
 import { CUSTOM, inspect, type InspectOptions } from './inspect.ts';
+import { NODE_FACTS } from './node-facts.ts';
 import { parseArgs } from './parse-args.ts';
 import { types } from './util-types.ts';
 
@@ -27,10 +28,15 @@ export function makeUtil(textClasses: Record<string, unknown>): Record<string, u
     types,
     parseArgs,
     toUSVString: (text: unknown) => String(text).toWellFormed(),
-    stripVTControlCharacters: (text: string) =>
-      text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007]*\u0007/g, ''),
+    stripVTControlCharacters: (text: string) => {
+      requireString('str', text);
+      return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007]*\u0007/g, '');
+    },
     styleText: (_style: unknown, text: string) => text,
-    getSystemErrorName: (errno: number) => `Unknown system error ${errno}`,
+    getSystemErrorName: (errno: unknown) => {
+      if (typeof errno !== 'number') throw invalidArgument('err', 'of type number', errno);
+      return systemErrorName(errno);
+    },
     aborted: (signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
     _extend: (target: object, source: object | null) => Object.assign(target, source),
@@ -53,13 +59,13 @@ export function makeUtil(textClasses: Record<string, unknown>): Record<string, u
   };
 }
 
+function systemErrorName(errno: number): string {
+  const names = NODE_FACTS.osConstants['errno'] ?? {};
+  return Object.keys(names).find((name) => names[name] === -errno) ?? `Unknown system error ${errno}`;
+}
+
 function promisify(original: Method & { [PROMISIFY]?: unknown }): unknown {
-  if (typeof original !== 'function')
-    throw codedError(
-      'ERR_INVALID_ARG_TYPE',
-      `The "original" argument must be of type function. Received ${inspect(original)}`,
-      TypeError,
-    );
+  requireFunction('original', original);
   const custom = original[PROMISIFY];
   if (custom !== undefined) return custom;
   function promisified(this: unknown, ...args: unknown[]): Promise<unknown> {
@@ -74,6 +80,7 @@ function promisify(original: Method & { [PROMISIFY]?: unknown }): unknown {
 }
 
 function callbackify(original: (...args: unknown[]) => Promise<unknown>): Method {
+  requireFunction('original', original);
   return function callbackified(this: unknown, ...args: unknown[]): void {
     const done = args.pop() as Callback;
     original.apply(this, args).then(
@@ -89,6 +96,9 @@ function rejectedWithNothing(reason: unknown): Error {
 }
 
 function inherits(child: { prototype: object }, parent: { prototype: object }): void {
+  if (parent === undefined || parent === null) throw invalidArgument('superCtor', 'of type function', parent);
+  if (typeof parent.prototype !== 'object')
+    throw invalidArgument('superCtor.prototype', 'of type object', parent.prototype);
   Object.defineProperty(child, 'super_', { value: parent, writable: true, configurable: true });
   Object.setPrototypeOf(child.prototype, parent.prototype);
 }

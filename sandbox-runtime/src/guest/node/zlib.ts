@@ -2,7 +2,7 @@ import { NODE_FACTS } from './node-facts.ts';
 import { ASK } from '../../protocol/isolate-calls.ts';
 import type { Bridge } from '../bridge.ts';
 import { throwLimitOf } from '../throw-refused.ts';
-import { codedError } from './errors.ts';
+import { codedError, invalidArgument, outOfRange, requireFunction } from './errors.ts';
 import { readBytes } from './fs/arguments.ts';
 import { Transform } from './stream.ts';
 import { attachHandle } from './zlib-handle.ts';
@@ -46,7 +46,9 @@ export function makeZlib(bridge: Bridge): Record<string, unknown> {
 }
 
 function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions): Buffer {
-  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : readBytes(data);
+  const expected = 'of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer';
+  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : readBytes(data, undefined, 'buffer', expected);
+  checkLevel(options);
   const { dictionary, ...rest } = options;
   const given =
     dictionary === undefined ? rest : { ...rest, dictionary: Buffer.from(readBytes(dictionary)).toString('base64') };
@@ -54,11 +56,18 @@ function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
   throwLimitOf(answer, (text) => codedError('ERR_BUFFER_TOO_LARGE', text, RangeError));
   const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];
-  const error = codedError(code, message, code.startsWith('ERR_') ? RangeError : Error);
+  const error = codedError(code, message);
   throw Object.assign(error, { errno: ZLIB_CONSTANTS[code] ?? -3 });
 }
 
+function checkLevel({ level }: ZlibOptions): void {
+  if (level === undefined) return;
+  if (typeof level !== 'number') throw invalidArgument('options.level', 'of type number', level);
+  if (!(level >= -1 && level <= 9)) throw outOfRange('options.level', '>= -1 and <= 9', level);
+}
+
 function later(work: () => Buffer, callback: Callback): void {
+  requireFunction('callback', callback);
   let [error, result]: [Error | null, Buffer | undefined] = [null, undefined];
   try {
     result = work();
@@ -80,6 +89,7 @@ function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer,
 
     constructor(options: ZlibOptions = {}) {
       super({ highWaterMark: Number(options['highWaterMark'] ?? 64 * 1024) });
+      checkLevel(options);
       this.#options = options;
     }
 

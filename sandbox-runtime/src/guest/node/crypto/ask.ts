@@ -1,7 +1,7 @@
 import { ASK } from '../../../protocol/isolate-calls.ts';
 import type { Bridge } from '../../bridge.ts';
 import { throwLimitOf } from '../../throw-refused.ts';
-import { codedError } from '../errors.ts';
+import { codedError, invalidArgument } from '../errors.ts';
 
 const NOTHING = new Uint8Array(0);
 
@@ -28,16 +28,28 @@ export function toBuffer(answer: Uint8Array | string): Buffer {
 }
 
 /** A copy of the bytes, which owns its buffer: crossing the bridge takes the whole buffer behind a view along. */
-export function bytesOf(data: unknown, encoding?: unknown): Uint8Array<ArrayBuffer> {
+export function bytesOf(
+  data: unknown,
+  encoding?: unknown,
+  name = 'data',
+  expected = 'of type string or an instance of Buffer, TypedArray, or DataView',
+): Uint8Array<ArrayBuffer> {
   if (typeof data === 'string') return new Uint8Array(Buffer.from(data, encodingOf(encoding)));
   if (data instanceof ArrayBuffer) return new Uint8Array(data.slice(0));
   if (ArrayBuffer.isView(data))
     return new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength).slice();
-  throw codedError(
-    'ERR_INVALID_ARG_TYPE',
-    `The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received ${data === null ? 'null' : typeof data}`,
-    TypeError,
-  );
+  throw invalidArgument(name, expected, data);
+}
+
+/** The same, of a key or a password, which may be an ArrayBuffer. */
+export function secretBytesOf(
+  name: string,
+  secret: unknown,
+  encoding?: unknown,
+  others = 'or DataView',
+): Uint8Array<ArrayBuffer> {
+  const text = 'of type string or ';
+  return bytesOf(secret, encoding, name, `${text}an instance of ArrayBuffer, Buffer, TypedArray, ${others}`);
 }
 
 export function base64Of(data: unknown, encoding?: unknown): string {

@@ -1,8 +1,8 @@
 import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
-import { codedError } from '../errors.ts';
+import { codedError, requireString } from '../errors.ts';
 import { Transform } from '../stream.ts';
-import { askCrypto, askCryptoJson, base64Of, bytesOf, encode } from './ask.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, encode, secretBytesOf } from './ask.ts';
 import { KeyObject } from './key-object.ts';
 
 interface CipherInfo {
@@ -32,10 +32,14 @@ class LazyTransform extends Transform {
   constructor(bridge: Bridge, decrypts: boolean, name: string, key: unknown, iv: unknown, options: CipherOptions = {}) {
     super();
     this.#bridge = bridge;
+    requireString('cipher', name);
     const info = askCryptoJson(bridge, { operation: 'cipherInfo', name }) as CipherInfo | null;
     if (info === null) throw codedError('ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
-    this.#key = key instanceof KeyObject ? key.bytes() : bytesOf(key);
-    const ivBytes = iv === null || iv === undefined ? undefined : bytesOf(iv);
+    this.#key =
+      key instanceof KeyObject
+        ? key.bytes()
+        : secretBytesOf('key', key, undefined, 'DataView, KeyObject, or CryptoKey');
+    const ivBytes = iv === null ? undefined : secretBytesOf('iv', iv);
     if (this.#key.length !== info.keyLength)
       throw codedError('ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length', RangeError);
     if (
@@ -60,7 +64,7 @@ class LazyTransform extends Transform {
   }
 
   final(outputEncoding?: unknown): string | Buffer {
-    if (this.#done) throw codedError('ERR_CRYPTO_INVALID_STATE', 'Invalid state for operation final');
+    if (this.#done) throw codedError('ERR_CRYPTO_INVALID_STATE', 'Invalid state');
     const rest = this.#run(true);
     this.#done = true;
     return encode(rest, outputEncoding);

@@ -1,7 +1,7 @@
 import { NODE_FACTS } from '../node-facts.ts';
 import { ASK } from '../../../protocol/isolate-calls.ts';
 import type { Bridge } from '../../bridge.ts';
-import { codedError, notAvailable } from '../errors.ts';
+import { codedError, invalidArgument, notAvailable, outOfRange } from '../errors.ts';
 import { askCryptoJson, toBuffer } from './ask.ts';
 import { makeCiphers } from './ciphers.ts';
 import { makeDerivations } from './derivations.ts';
@@ -12,6 +12,8 @@ import { makeSignatures, withCallback } from './signatures.ts';
 const { cryptoConstants: CRYPTO_CONSTANTS } = NODE_FACTS;
 
 const MAX_RANDOM_BYTES = 65_536;
+/** Of Node. */
+const MOST_RANDOM_BYTES = 2 ** 31 - 1;
 const MAX_RANDOM_TOTAL_BYTES = 16 * 1024 * 1024;
 const NOT_THERE = [
   'X509Certificate',
@@ -68,7 +70,12 @@ export function makeCrypto(bridge: Bridge, webCrypto: WebCrypto): Record<string,
     createPrivateKey,
     createPublicKey,
     timingSafeEqual,
-    randomUUID: () => webCrypto.randomUUID(),
+    randomUUID: (options?: { disableEntropyCache?: unknown }) => {
+      const given = options?.disableEntropyCache;
+      if (given !== undefined && typeof given !== 'boolean')
+        throw invalidArgument('options.disableEntropyCache', 'of type boolean', given);
+      return webCrypto.randomUUID();
+    },
     getRandomValues: (target: unknown) => webCrypto.getRandomValues(target),
     getHashes: () => lists().hashes,
     getCiphers: () => lists().ciphers,
@@ -96,12 +103,8 @@ function makeRandom(bridge: Bridge): Record<string, unknown> {
       target.set(toBuffer(bridge.ask(ASK.random, Math.min(MAX_RANDOM_BYTES, target.length - at))), at);
   };
   const randomBytes = (size: number): Buffer => {
-    if (typeof size !== 'number')
-      throw codedError(
-        'ERR_INVALID_ARG_TYPE',
-        `The "size" argument must be of type number. Received ${typeof size}`,
-        TypeError,
-      );
+    if (typeof size !== 'number') throw invalidArgument('size', 'of type number', size);
+    if (!(size >= 0 && size <= MOST_RANDOM_BYTES)) throw outOfRange('size', `>= 0 && <= ${MOST_RANDOM_BYTES}`, size);
     if (!Number.isInteger(size) || size < 0 || size > MAX_RANDOM_TOTAL_BYTES)
       throw codedError(
         'ERR_OUT_OF_RANGE',
@@ -139,13 +142,14 @@ function makeRandom(bridge: Bridge): Record<string, unknown> {
 
 /** Uniform in [low, high): values of the last, incomplete range are thrown away. */
 function uniform(randomBytes: (size: number) => Buffer, low: number, high: number): number {
+  for (const [name, value] of [
+    ['min', low],
+    ['max', high],
+  ] as const)
+    if (!Number.isSafeInteger(value)) throw invalidArgument(name, 'a safe integer', value);
   const range = high - low;
-  if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || range <= 0 || range > 2 ** 48)
-    throw codedError(
-      'ERR_OUT_OF_RANGE',
-      'randomInt needs two integers, the second larger, at most 2^48 apart',
-      RangeError,
-    );
+  if (range <= 0) throw outOfRange('max', `greater than the value of "min" (${low})`, high);
+  if (range > 2 ** 48 - 1) throw outOfRange('max - min', '<= 281474976710655', range);
   const limit = 2 ** 48 - (2 ** 48 % range);
   for (;;) {
     const value = randomBytes(6).readUIntBE(0, 6);
@@ -155,13 +159,12 @@ function uniform(randomBytes: (size: number) => Buffer, low: number, high: numbe
 
 /** Looks at every byte whatever it finds: the time taken says nothing about the content. */
 function timingSafeEqual(first: ArrayBufferView | ArrayBuffer, second: ArrayBufferView | ArrayBuffer): boolean {
-  const [a, b] = [first, second].map((value) => {
+  const [a, b] = [first, second].map((value, index) => {
     if (value instanceof ArrayBuffer) return new Uint8Array(value);
     if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     throw codedError(
       'ERR_INVALID_ARG_TYPE',
-      'The arguments must be instances of ArrayBuffer, Buffer, TypedArray, or DataView.',
-      TypeError,
+      `The "buf${index + 1}" argument must be an instance of ArrayBuffer, Buffer, TypedArray, or DataView.`,
     );
   }) as [Uint8Array, Uint8Array];
   if (a.length !== b.length)

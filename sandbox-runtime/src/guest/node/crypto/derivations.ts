@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridge.ts';
-import { codedError } from '../errors.ts';
-import { askCrypto, askCryptoJson, base64Of, bytesOf } from './ask.ts';
+import { codedError, outOfRange, received, requireString } from '../errors.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, secretBytesOf } from './ask.ts';
 import { type KeyFacts, KeyObject, type KeyTools } from './key-object.ts';
 
 type Callback = (error: Error | null, ...values: unknown[]) => void;
@@ -49,15 +49,19 @@ function later(work: Work, spread = false): (...args: unknown[]) => void {
 /** Keys from passwords and from nothing: pbkdf2, scrypt, hkdf, key pairs, ECDH. */
 export function makeDerivations(bridge: Bridge, keys: KeyTools): Record<string, unknown> {
   const secretOf = (value: unknown): Uint8Array<ArrayBuffer> =>
-    value instanceof KeyObject ? value.bytes() : bytesOf(value);
+    value instanceof KeyObject ? value.bytes() : secretBytesOf('password', value);
   const pbkdf2Sync = (
     password: unknown,
     salt: unknown,
     iterations: number,
     keyBytes: number,
     digest: unknown,
-  ): Buffer =>
-    askCrypto(bridge, { operation: 'pbkdf2', iterations, keyBytes, digest }, secretOf(password), secretOf(salt));
+  ): Buffer => {
+    requireString('digest', digest);
+    if (iterations < 1) throw outOfRange('iterations', '>= 1 && <= 2147483647', iterations);
+    const head = { operation: 'pbkdf2', iterations, keyBytes, digest };
+    return askCrypto(bridge, head, secretOf(password), secretOf(salt));
+  };
   const scryptSync = (password: unknown, salt: unknown, keyBytes: number, options: ScryptOptions = {}): Buffer => {
     const {
       cost = options.N ?? 16_384,
@@ -95,12 +99,19 @@ export function makeDerivations(bridge: Bridge, keys: KeyTools): Record<string, 
   };
 }
 
+const KEY_TYPES = ['rsa', 'rsa-pss', 'dsa', 'ec', 'ed25519', 'ed448', 'x25519', 'x448', 'dh'];
+
 function makeKeyPairs(bridge: Bridge, keys: KeyTools): Record<string, unknown> {
   const generateKeyPairSync = (
     type: string,
     options: PairOptions = {},
   ): { publicKey: unknown; privateKey: unknown } => {
     const { modulusLength, publicExponent, namedCurve, publicKeyEncoding, privateKeyEncoding } = options;
+    if (!KEY_TYPES.includes(type))
+      throw codedError(
+        'ERR_INVALID_ARG_VALUE',
+        `The argument 'type' must be a supported key type. Received ${received(type).replace(/^type string \((.*)\)$/, '$1')}`,
+      );
     const head = { operation: 'generateKeyPair', type, modulusLength, publicExponent, namedCurve };
     const pair = askCryptoJson(bridge, head) as { publicKey: KeyFacts; privateKey: KeyFacts };
     const shape = (facts: KeyFacts, encoding: { format?: string } | undefined): unknown => {

@@ -1,9 +1,9 @@
 import { ASK } from '../../../protocol/isolate-calls.ts';
 import { joinBytes } from '../../blob.ts';
 import type { Bridge } from '../../bridge.ts';
-import { codedError } from '../errors.ts';
+import { codedError, invalidArgument } from '../errors.ts';
 import { Transform } from '../stream.ts';
-import { askCrypto, bytesOf, encode, toBuffer } from './ask.ts';
+import { askCrypto, bytesOf, encode, secretBytesOf, toBuffer } from './ask.ts';
 import { KeyObject } from './key-object.ts';
 
 type Finish = (data: Uint8Array) => Buffer;
@@ -82,19 +82,25 @@ export function makeDigests(bridge: Bridge): Record<string, unknown> {
       return new Hash(finish);
     },
     createHmac: (algorithm: unknown, key: unknown, options?: { encoding?: unknown }) => {
-      const secret = key instanceof KeyObject ? key.bytes() : bytesOf(key, options?.encoding);
-      const name = nameOf(algorithm);
-      checkHash(bridge, name);
+      const name = nameOf(algorithm, 'hmac');
+      const secret =
+        key instanceof KeyObject
+          ? key.bytes()
+          : secretBytesOf('key', key, options?.encoding, 'DataView, KeyObject, or CryptoKey');
+      checkHash(bridge, name, () => codedError('ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${String(algorithm)}`));
       return new Hmac((data) => toBuffer(bridge.ask(ASK.hmac, name, secret, data)));
     },
-    hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') =>
-      encode(hasher(algorithm)(bytesOf(data)), encoding),
+    hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') => {
+      const bytes = bytesOf(data, undefined, 'input');
+      const unknown = () => new Error(`Digest method ${String(algorithm)} is not supported`);
+      checkHash(bridge, nameOf(algorithm), unknown);
+      return encode(hasher(algorithm)(bytes), encoding);
+    },
   };
 }
 
-function nameOf(algorithm: unknown): string {
-  if (typeof algorithm !== 'string')
-    throw codedError('ERR_INVALID_ARG_TYPE', 'The "algorithm" argument must be of type string.', TypeError);
+function nameOf(algorithm: unknown, argument = 'algorithm'): string {
+  if (typeof algorithm !== 'string') throw invalidArgument(argument, 'of type string', algorithm);
   const name = algorithm.toLowerCase();
   return name.replace(/^sha-(1|224|256|384|512)$/, 'sha$1');
 }
@@ -102,8 +108,12 @@ function nameOf(algorithm: unknown): string {
 const COMMON = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
 
 /** An unknown algorithm is thrown where it is named, not where the digest is taken. */
-function checkHash(bridge: Bridge, name: string): void {
+function checkHash(
+  bridge: Bridge,
+  name: string,
+  unknown = (): Error => new Error('Digest method not supported'),
+): void {
   if (COMMON.has(name)) return;
   const answer = bridge.ask(ASK.hash, name, new Uint8Array(0));
-  if (typeof answer === 'string') throw new Error('Digest method not supported');
+  if (typeof answer === 'string') throw unknown();
 }

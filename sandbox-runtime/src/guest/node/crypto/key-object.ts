@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridge.ts';
 import { codedError } from '../errors.ts';
-import { askCrypto, askCryptoJson, base64Of, bytesOf } from './ask.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, secretBytesOf } from './ask.ts';
 
 type Half = 'private' | 'public';
 
@@ -111,13 +111,20 @@ export function makeKeyTools(bridge: Bridge): KeyTools {
       ...(given.type === undefined ? {} : { type: given.type }),
       ...passphrase,
     };
-    const material = isJwk ? bytesOf(JSON.stringify(given.key)) : bytesOf(given.key, given.encoding);
+    const material = isJwk
+      ? bytesOf(JSON.stringify(given.key))
+      : secretBytesOf('key', given.key, given.encoding, 'DataView, or URL');
     return fromFacts(askCryptoJson(bridge, head, material) as KeyFacts);
   };
   return {
     KeyObject,
     fromFacts,
-    createSecretKey: (key, encoding) => new SecretKeyObject(bridge, 'secret', bytesOf(key, encoding)),
+    createSecretKey: (key, encoding) =>
+      new SecretKeyObject(
+        bridge,
+        'secret',
+        bytesOf(key, encoding, 'key', 'an instance of ArrayBuffer, Buffer, TypedArray, or DataView'),
+      ),
     createPrivateKey: (key) => parse('private', key),
     createPublicKey: (key) => parse('public', key),
     derOf: (key, half) => parse(half, key).bytes(),

@@ -1,7 +1,8 @@
 import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
+import { codedError, requireString } from '../errors.ts';
 import { Writable } from '../stream.ts';
-import { askCrypto, base64Of, bytesOf, encode } from './ask.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, encode } from './ask.ts';
 import type { KeyTools } from './key-object.ts';
 
 interface Padding {
@@ -65,6 +66,15 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
     };
     return askCrypto(bridge, head, bytesOf(data), keys.derOf(key, 'public'))[0] === 1;
   };
+  let digests: ReadonlySet<string> | undefined;
+  const knownDigest = (name: unknown): string => {
+    requireString('algorithm', name);
+    digests ??= new Set(
+      (askCryptoJson(bridge, { operation: 'lists' }) as { hashes: string[] }).hashes.map((hash) => plain(hash)),
+    );
+    if (!digests.has(plain(name as string))) throw codedError('ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest');
+    return name as string;
+  };
   class Sign extends Signing {
     readonly #name: string;
     constructor(name: string) {
@@ -72,6 +82,8 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
       this.#name = name;
     }
     sign(key: unknown, encoding?: unknown): string | Buffer {
+      if (key === undefined || key === null || key === '')
+        throw codedError('ERR_CRYPTO_SIGN_KEY_REQUIRED', 'No key provided to sign');
       return encode(sign(this.#name, this.data(), key), encoding);
     }
   }
@@ -92,8 +104,8 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
   return {
     Sign,
     Verify,
-    createSign: (name: string) => new Sign(name),
-    createVerify: (name: string) => new Verify(name),
+    createSign: (name: string) => new Sign(knownDigest(name)),
+    createVerify: (name: string) => new Verify(knownDigest(name)),
     sign: withCallback(sign, 3),
     verify: withCallback(verify, 4),
     publicEncrypt: pairOperation('publicEncrypt', 'public'),
@@ -101,6 +113,14 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
     privateEncrypt: pairOperation('privateEncrypt', 'private'),
     publicDecrypt: pairOperation('publicDecrypt', 'public'),
   };
+}
+
+/** `RSA-SHA256`, `sha256` and `SHA-256` are one. */
+function plain(digest: string): string {
+  return digest
+    .toLowerCase()
+    .replace(/^rsa-/, '')
+    .replace(/^sha-(?=\d)/, 'sha');
 }
 
 /** The function itself, or with one argument more its result by callback. */

@@ -1,4 +1,4 @@
-import { codedError } from '../errors.ts';
+import { codedError, invalidArgument } from '../errors.ts';
 import { inspect } from '../inspect.ts';
 
 export type Options = Record<string, unknown>;
@@ -11,16 +11,11 @@ export function readPath(path: unknown): string {
     return decodeURIComponent(path.pathname);
   }
   const text = path instanceof Uint8Array ? Buffer.from(path).toString('utf8') : path;
-  if (typeof text !== 'string')
-    throw codedError(
-      'ERR_INVALID_ARG_TYPE',
-      `The "path" argument must be of type string or an instance of Buffer or URL. Received ${inspect(path)}`,
-      TypeError,
-    );
+  if (typeof text !== 'string') throw invalidArgument('path', 'of type string or an instance of Buffer or URL', path);
   if (text.includes('\0'))
     throw codedError(
       'ERR_INVALID_ARG_VALUE',
-      "The argument 'path' must be a string, Uint8Array, or URL without null bytes.",
+      `The argument 'path' must be a string, Uint8Array, or URL without null bytes. Received ${inspect(text)}`,
       TypeError,
     );
   return text;
@@ -28,18 +23,26 @@ export function readPath(path: unknown): string {
 
 /** Options, or the encoding alone. */
 export function readOptions(options: unknown): Options {
-  if (typeof options === 'string') return { encoding: options };
+  if (typeof options === 'string') {
+    if (options !== 'buffer' && !Buffer.isEncoding(options))
+      throw codedError(
+        'ERR_INVALID_ARG_VALUE',
+        `The argument 'encoding' is invalid encoding. Received ${inspect(options)}`,
+      );
+    return { encoding: options };
+  }
   return typeof options === 'object' && options !== null ? (options as Options) : {};
 }
 
-export function readBytes(data: unknown, encoding?: unknown): Uint8Array {
+export function readBytes(
+  data: unknown,
+  encoding?: unknown,
+  name = 'data',
+  expected = 'of type string or an instance of Buffer, TypedArray, or DataView',
+): Uint8Array {
   if (typeof data === 'string') return Buffer.from(data, (encoding as BufferEncoding | null | undefined) ?? 'utf8');
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  throw codedError(
-    'ERR_INVALID_ARG_TYPE',
-    `The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received ${inspect(data)}`,
-    TypeError,
-  );
+  throw invalidArgument(name, expected, data);
 }
 
 export interface OpenMode {

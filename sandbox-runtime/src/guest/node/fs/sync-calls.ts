@@ -81,7 +81,7 @@ function contentCalls(volume: () => Volume): SyncCalls {
     writeFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readOptions(options), 'w'),
     appendFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readOptions(options), 'a'),
     copyFile(from: unknown, to: unknown, mode = 0) {
-      const source = volume().file(readPath(from), 'copyfile');
+      const source = volume().file(readPath(from), 'copyfile', readPath(to));
       const bytes = source.data.slice(0, source.size);
       const flags = (mode & 1) === 1 ? 'wx' : 'w';
       writeAt(volume(), openPath(volume(), readPath(to), readFlags(flags)), bytes, undefined);

@@ -63,9 +63,9 @@ export class Volume {
   }
 
   /** The node at a path, or an error as for `syscall`. */
-  find(path: string, syscall: string): FsNode {
+  find(path: string, syscall: string, dest?: string): FsNode {
     const node = this.lookup(path, syscall);
-    if (node === undefined) throw fsError('ENOENT', syscall, path);
+    if (node === undefined) throw fsError('ENOENT', syscall, path, dest);
     return node;
   }
 
@@ -79,8 +79,8 @@ export class Volume {
     return node;
   }
 
-  file(path: string, syscall: string): FileNode {
-    const node = this.find(path, syscall);
+  file(path: string, syscall: string, dest?: string): FileNode {
+    const node = this.find(path, syscall, dest);
     if (node.kind === 'directory') throw fsError('EISDIR', syscall, path);
     return node;
   }
@@ -115,6 +115,7 @@ export class Volume {
   }
 
   createDirectory(path: string, syscall: string, mode = 0o777): void {
+    if (this.lookup(path, syscall) !== undefined) throw fsError('EEXIST', syscall, path);
     const { parent, name } = this.parentOf(path, syscall);
     if (parent.entries.has(name)) throw fsError('EEXIST', syscall, path);
     this.#link(parent, name, this.#directory(mode & ~0o022, false), syscall, path);
@@ -134,7 +135,7 @@ export class Volume {
   }
 
   move(from: string, to: string): void {
-    const node = this.find(from, 'rename');
+    const node = this.find(from, 'rename', to);
     const source = this.parentOf(from, 'rename');
     const target = this.parentOf(to, 'rename');
     if (`${posix.resolve(to)}/`.startsWith(`${posix.resolve(from)}/`) && node.kind === 'directory')

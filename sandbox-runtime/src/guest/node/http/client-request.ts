@@ -1,5 +1,5 @@
-import type { ExceededLimit } from '@headwater/shared';
 import { limitError } from '../../limit-error.ts';
+import { type NetworkFailure, requestFailure } from '../../network-error.ts';
 import type { RawRequests } from '../../raw-requests.ts';
 import { type CodedError, codedError } from '../errors.ts';
 import { Writable } from '../stream.ts';
@@ -169,9 +169,7 @@ export class ClientRequest extends OutgoingMessage {
     if (Array.isArray(headers)) {
       const list = (headers as unknown[]).flat() as string[];
       for (let i = 0; i + 1 < list.length; i += 2) this.appendHeader(list[i] as string, list[i + 1] as string);
-    } else
-      for (const [name, value] of Object.entries(headers))
-        if (value !== undefined) this.setHeader(name, value as HeaderValue);
+    } else for (const [name, value] of Object.entries(headers)) this.setHeader(name, value as HeaderValue);
     if (typeof auth === 'string' && !this.hasHeader('authorization'))
       this.setHeader('Authorization', `Basic ${Buffer.from(auth).toString('base64')}`);
     if (!this.hasHeader('host') && options.setHost !== false) {
@@ -218,7 +216,7 @@ export class ClientRequest extends OutgoingMessage {
         { url: urlOf(this.#target), method: this.method, headers, body },
         {
           answered: (head, content) => this.#answered(head, content),
-          failed: (message, limit) => this.#failed(message, limit),
+          failed: (failure) => this.#failed(failure),
         },
       );
     } catch (error) {
@@ -246,31 +244,12 @@ export class ClientRequest extends OutgoingMessage {
     this.destroy();
   }
 
-  #failed(message: string, limit?: ExceededLimit): void {
+  #failed(failure: NetworkFailure): void {
     this.#abort = undefined;
-    if (limit === undefined) return void this.destroy(networkError(message, this.#target));
-    // Packages try again on this code.
-    const isLate = limit.name === 'fetchTimeoutMs' || limit.name === 'connectTimeoutMs';
-    this.destroy(isLate ? limitError(limit, 'ETIMEDOUT') : limitError(limit));
+    this.destroy(requestFailure(failure, this.#target));
   }
 }
 
 function hangUp(): CodedError {
   return codedError('ECONNRESET', 'socket hang up');
-}
-
-/** The node says what went wrong in a sentence; packages look for the codes of the operating system. */
-function networkError(message: string, { host, port }: Target): CodedError {
-  const code = codeOf(message);
-  const error = codedError(code, message);
-  return Object.assign(error, { syscall: code === 'ENOTFOUND' ? 'getaddrinfo' : 'connect', hostname: host, port });
-}
-
-function codeOf(message: string): string {
-  const named = /\(([A-Z][A-Z0-9_]+)\)$/.exec(message)?.[1];
-  if (named !== undefined) return named;
-  if (message.includes('refused the connection')) return 'ECONNREFUSED';
-  if (/took longer|in time/.test(message)) return 'ETIMEDOUT';
-  if (/address|resolve/.test(message)) return 'ENOTFOUND';
-  return 'ECONNRESET';
 }

@@ -1,4 +1,4 @@
-import { codedError } from '../errors.ts';
+import { codedError, invalidArgument, requireString } from '../errors.ts';
 import { Agent } from './agent.ts';
 
 export interface RequestOptions {
@@ -70,9 +70,17 @@ export function readTarget(options: RequestOptions, defaultProtocol: 'http:' | '
   const path = options.path ?? '/';
   if (/[^\u0021-\u00ff]/.test(path))
     throw codedError('ERR_UNESCAPED_CHARACTERS', 'Request path contains unescaped characters', TypeError);
+  if (options.method !== undefined && options.method !== null) requireString('options.method', options.method);
+  for (const name of ['hostname', 'host'] as const)
+    if (options[name] !== undefined && options[name] !== null && typeof options[name] !== 'string')
+      throw invalidArgument(`options.${name}`, 'of type string or one of undefined or null', options[name]);
   const method = options.method === undefined || options.method === null ? 'GET' : options.method.toUpperCase();
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Z]+$/.test(method))
-    throw codedError('ERR_INVALID_HTTP_TOKEN', `Method must be a valid HTTP token ["${method}"]`, TypeError);
+    throw codedError(
+      'ERR_INVALID_HTTP_TOKEN',
+      `Method must be a valid HTTP token ["${options.method ?? ''}"]`,
+      TypeError,
+    );
   return {
     protocol: protocol as Target['protocol'],
     host: options.hostname ?? options.host ?? 'localhost',

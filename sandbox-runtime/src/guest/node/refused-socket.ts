@@ -1,0 +1,53 @@
+import { systemError } from '../network-error.ts';
+import { codedError } from './errors.ts';
+import { Duplex } from './stream.ts';
+
+/** A socket that no host answers: what it is not connected for is told as Node tells that, to whoever listens for errors. */
+export class RefusedSocket extends Duplex {
+  connecting = false;
+  readonly #reason: string;
+
+  constructor(reason: string) {
+    super();
+    this.#reason = reason;
+  }
+
+  connect(...args: unknown[]): this {
+    const { host, port } = readPeer(args);
+    this.connecting = true;
+    process.nextTick(() => this.destroy(systemError('ECONNREFUSED', this.#reason, { host, port })));
+    return this;
+  }
+
+  override _read(): void {}
+
+  override _write(_chunk: unknown, _encoding: string, callback: (error?: Error | null) => void): void {
+    // It waits for the connection, and ends with it.
+    this.once('close', () => callback());
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+  setNoDelay(): this {
+    return this;
+  }
+  setKeepAlive(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+}
+
+function readPeer([first, second]: unknown[]): { host: string; port: number } {
+  const options = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : { port: first };
+  const { port, path } = options;
+  if (port === undefined && path === undefined)
+    throw codedError('ERR_MISSING_ARGS', 'The "options" or "port" or "path" argument must be specified');
+  const host = options['host'] ?? (typeof second === 'string' ? second : 'localhost');
+  return { host: String(path ?? host), port: Number(port ?? 0) };
+}

@@ -1,0 +1,27 @@
+/**
+ * What snippets throw, reject with or hand to a callback, by their text: name, code and message. Each is the body of an async
+ * function that gets `load`, which answers a module of Node, and `called`, which turns a function with a callback into a promise.
+ * Sent as text, to a plain Node and to an isolate.
+ */
+export async function errorsOf(snippets: readonly string[]): Promise<Record<string, string>> {
+  const load = (name: string): unknown => process.getBuiltinModule(name);
+  const called = (work: (done: (error: unknown) => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => work((error) => (error ? reject(error as Error) : resolve())));
+  const AsyncFunction = (async () => undefined).constructor as new (
+    ...text: string[]
+  ) => (...args: unknown[]) => Promise<unknown>;
+  const told = (error: unknown): string => {
+    const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
+    return `${String(name)} ${String(code)} ${error instanceof Error} ${String(message)}`;
+  };
+  const found: Record<string, string> = {};
+  for (const snippet of snippets) {
+    try {
+      const value = await new AsyncFunction('load', 'called', snippet)(load, called);
+      found[snippet] = `no error, ${typeof value}`;
+    } catch (error) {
+      found[snippet] = told(error);
+    }
+  }
+  return found;
+}
