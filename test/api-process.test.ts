@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startProcess, type TestProcess } from './support/processes.ts';
@@ -35,9 +36,9 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-function startMain(env: Record<string, string>, args: string[] = []): TestProcess {
+function startMain(env: Record<string, string>, args: string[] = [], ownSession = false): TestProcess {
   const common = { DATABASE_URL: database.url, HEADWATER_DATA_DIR: dataDir, HEADWATER_ENCRYPTION_KEY: 'e'.repeat(64) };
-  const process = startProcess({ args: [MAIN, ...args], env: { ...common, ...env } });
+  const process = startProcess({ args: [MAIN, ...args], env: { ...common, ...env }, ownSession });
   processes.push(process);
   return process;
 }
@@ -112,16 +113,33 @@ test.each(['SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test('a second signal ends the process at once', async () => {
+test('a signal that comes twice is one; the next ends the process at once, some seconds after the first', async () => {
   const server = await startServer({ databaseUrl: database.url });
-  const { endpoint } = await deploy(server, SLOW);
+  const { endpoint } = await deploy(server, SLOW.replace('1000', '60_000'));
   const answer = fetch(endpoint).catch(() => undefined);
   await eventually(async () => (await metricsOf(server.url)).includes('headwater_runs_in_flight 1'));
   void server.process.end('SIGTERM');
   await server.process.untilOutput(/"msg":"stopping"/);
-  expect(await server.process.end('SIGINT')).toEqual({ code: 1, signal: null });
+  const again = setInterval(() => void server.process.end('SIGINT'), 50);
+  expect(await server.process.exited).toEqual({ code: 1, signal: null });
+  clearInterval(again);
   expect(await answer).toBeUndefined();
-  await server.stop();
+  const timeOf = (msg: string) =>
+    Number(new RegExp(`"time":(\\d+).*"msg":"${msg}"`).exec(server.process.output())?.[1]);
+  expect(timeOf('stopping at once') - timeOf('stopping')).toBeGreaterThanOrEqual(LIMITS.secondSignalMs);
+});
+
+test('a signal to the group of a node that is starting ends it with code 0, and what it has started', async () => {
+  for (const moment of [/embedded Postgres is up/, /0012_timers_and_changes/, /0048_encryption_keys/]) {
+    const node = startMain({ DATABASE_URL: '', PORT: String(await freePort()) }, [], true);
+    await node.untilOutput(moment);
+    process.kill(-node.pid, 'SIGTERM');
+    expect([await node.exited, node.output()]).toEqual([
+      { code: 0, signal: null },
+      expect.stringContaining('stopping'),
+    ]);
+    await rm(dataDir, { recursive: true });
+  }
 });
 
 test('an engine node serves health and figures, and nothing else, where a port is set', async () => {

@@ -14,6 +14,16 @@ beforeEach(async () => {
 });
 afterEach(() => server.server.stop());
 
+/** What is connected at the moment of a stop is still accepted. */
+async function untilRefused(url: string): Promise<void> {
+  await eventually(() =>
+    fetch(`${url}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
+}
+
 test('stop waits for requests in flight and closes connections that are silent, idle, or fall idle', async () => {
   let answerRun: (value: undefined) => void = () => undefined;
   const held = new Promise<undefined>((resolve) => (answerRun = resolve));
@@ -31,10 +41,40 @@ test('stop waits for requests in flight and closes connections that are silent, 
   await eventually(() => server.accepted.length === 1);
   // So long that only what is closed in time lets the test end in time.
   const stopped = server.server.stop(600_000);
-  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow('fetch failed');
+  await untilRefused(server.url);
   answerRun(undefined);
   expect((await inFlight).status).toBe(200);
   await Promise.all([stopped, idleClosed]);
+});
+
+/** The head of the first answer over a connection that stays open. */
+async function askOver(socket: Socket, path: string): Promise<string> {
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: h\r\n\r\n`);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  return data.toString().toLowerCase();
+}
+
+test('a stop answers what comes over connections that stand, and each client learns that the connection ends', async () => {
+  const [busy, late] = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
+  expect(await askOver(late, '/e/known1')).toMatch(/^http\/1.1 200(?!.*connection: close)/s);
+  let goOn: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const { accept } = server.engine.ingest;
+  server.engine.ingest.accept = async (route, event) => {
+    const accepted = await accept(route, event);
+    await held;
+    return accepted;
+  };
+  const inFlight = askOver(busy, '/e/known1');
+  await eventually(() => server.accepted.length === 2);
+  const stopped = server.server.stop(600_000);
+  await untilRefused(server.url);
+  // It has been idle for a moment alone: its client may have sent this before it could know.
+  const afterwards = askOver(late, '/e/known1');
+  await eventually(() => server.accepted.length === 3);
+  goOn();
+  for (const answer of [await inFlight, await afterwards]) expect(answer).toMatch(/^http\/1.1 200.*connection: close/s);
+  await stopped;
 });
 
 test('what is not HTTP gets a 400, and headers over the limit a 431', async () => {

@@ -3,6 +3,7 @@ import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { createDispatcher, type Dispatcher } from '../engine/src/run/dispatcher.ts';
 import type { HeldInvocation } from '../engine/src/run/invocation.ts';
 import { type AccountLimits, LIMITS } from '../shared/src/index.ts';
+import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
 
 interface Bench {
@@ -15,13 +16,14 @@ interface Bench {
 function startDispatcher(
   read: (accountId: string) => Promise<Partial<AccountLimits>>,
   isBehind: (accountId: string) => boolean = () => false,
+  onRelease: (ids: string[]) => void = () => undefined,
 ): Bench {
   const bench: Omit<Bench, 'dispatcher'> = { running: [], started: [] };
   const dispatcher = createDispatcher({
     limits: createLimitsCache({ read }),
     isBehind,
     log: testLog,
-    release: async () => undefined,
+    release: async (given) => onRelease(given.map(({ id }) => id)),
     run: (invocation) =>
       new Promise<void>((resolve) => {
         bench.started.push(invocation.id);
@@ -53,6 +55,40 @@ function invocations(accountId: string, count: number, sourceId = `dc_${accountI
     claim: 1,
   }));
 }
+
+test('before a stop only what a client waits for is started, and the rest is given back', async () => {
+  const released: string[] = [];
+  const bench = startDispatcher(
+    async () => ({ maxRunsPerComponent: 1 }),
+    undefined,
+    (ids) => released.push(...ids),
+  );
+  const { dispatcher, started, running } = bench;
+  const respond = () => undefined;
+  const [first, unasked, asked, later, wanted] = invocations('o_1', 5) as [
+    HeldInvocation,
+    HeldInvocation,
+    HeldInvocation,
+    HeldInvocation,
+    HeldInvocation,
+  ];
+  dispatcher.take([first, unasked, { ...asked, respond }]);
+  await eventually(() => started.length === 1);
+  await dispatcher.drain();
+  expect([released, dispatcher.capacity('o_1'), dispatcher.capacityToAnswer('o_1') > 0]).toEqual([
+    [unasked.id],
+    0,
+    true,
+  ]);
+  dispatcher.take([later, { ...wanted, respond }]);
+  expect(released).toEqual([unasked.id, later.id]);
+  for (const { id } of [first, asked, wanted]) {
+    await eventually(() => started.at(-1) === id);
+    running[0]?.end();
+  }
+  await dispatcher.stop();
+  expect([released, dispatcher.stats()]).toEqual([[unasked.id, later.id], { waiting: 0, running: 0, committing: 0 }]);
+});
 
 async function endAll({ running, dispatcher }: Bench): Promise<void> {
   const stopped = dispatcher.stop();

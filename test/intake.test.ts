@@ -19,10 +19,11 @@ test('this node goes on with what it has room for, and any node with the rest', 
   const { sql } = database.db;
   const taken: HeldInvocation[] = [];
   const queued: number[] = [];
+  const room = () => 2 - taken.length;
   const intake = createIntake({
     sql,
     nodeId: () => 'node_a',
-    dispatcher: { capacity: () => 2 - taken.length, take: (held) => void taken.push(...held) },
+    dispatcher: { capacity: room, capacityToAnswer: room, take: (held) => void taken.push(...held) },
     backlogs: {
       queue: (_, chars, work) => {
         queued.push(chars);

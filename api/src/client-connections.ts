@@ -4,8 +4,13 @@ import type { Socket } from 'node:net';
 export interface ClientConnections {
   /** A request has come over a connection; it is under way until its response is closed. */
   began(socket: Socket, response: ServerResponse): void;
-  /** Ends those on which nothing is under way: all answers were sent, and nothing has come of another request. */
-  endIdle(): void;
+  /** From now on each answer that is not on its way yet is the last of its connection. */
+  closeAfterAnswers(): void;
+  /**
+   * Ends those on which nothing has been under way for `idleMs`: all answers were sent, and nothing has come of another
+   * request.
+   */
+  endIdle(idleMs: number): void;
 }
 
 /** Bodies that never end would otherwise shut everybody out, and those of who sends at once should not give way to connections that rest. */
@@ -23,10 +28,12 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const open = new Set<Socket>();
   const endAtPace = createEndPace();
   const underWay = new WeakMap<Socket, number>();
-  /** Without a whole request so far, the oldest first. */
-  const fresh = new Set<Socket>();
+  const answers = new Set<ServerResponse>();
+  let isClosing = false;
+  /** Without a whole request so far, since when, the oldest first. */
+  const fresh = new Map<Socket, number>();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
-  const idle = new Map<Socket, number>();
+  const idle = new Map<Socket, { bytesRead: number; sinceMs: number }>();
   /** The request that began last on each, the oldest first; those that have arrived whole meanwhile are among them. */
   const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
   const forget = (socket: Socket) => {
@@ -46,7 +53,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
     const resting = firstOf(idle.keys());
     // Whoever has most of the connections is the likeliest to have too many.
     const first = idle.size > maxConnections / 2 ? resting : longestArriving(SLOW_MS);
-    const oldest = firstOf(fresh) ?? first ?? resting ?? longestArriving(0);
+    const oldest = firstOf(fresh.keys()) ?? first ?? resting ?? longestArriving(0);
     if (oldest === undefined) return false;
     forget(oldest);
     oldest.destroy();
@@ -58,7 +65,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
       return;
     }
     open.add(socket);
-    fresh.add(socket);
+    fresh.set(socket, performance.now());
     endAtPace(socket);
     socket.once('close', () => forget(socket));
   });
@@ -67,20 +74,30 @@ export function trackConnections(server: Server, maxConnections: number): Client
       fresh.delete(socket);
       idle.delete(socket);
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+      answers.add(response);
+      if (isClosing) response.shouldKeepAlive = false;
       const { req: request } = response;
       // At the end, also where one came over it before.
       arriving.delete(socket);
       arriving.set(socket, { request, sinceMs: performance.now() });
       response.once('close', () => {
+        answers.delete(response);
         if (arriving.get(socket)?.request === request) arriving.delete(socket);
         const left = (underWay.get(socket) ?? 1) - 1;
         underWay.set(socket, left);
-        if (left === 0 && open.has(socket)) idle.set(socket, socket.bytesRead);
+        if (left === 0 && open.has(socket))
+          idle.set(socket, { bytesRead: socket.bytesRead, sinceMs: performance.now() });
       });
     },
-    endIdle() {
-      for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
-      for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy();
+    closeAfterAnswers() {
+      isClosing = true;
+      for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
+    },
+    endIdle(idleMs) {
+      const beforeMs = performance.now() - idleMs;
+      for (const [socket, { bytesRead, sinceMs }] of idle)
+        if (sinceMs <= beforeMs && socket.bytesRead === bytesRead) socket.destroy();
+      for (const [socket, sinceMs] of fresh) if (sinceMs <= beforeMs && socket.bytesRead === 0) socket.destroy();
     },
   };
 }

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { type ExceededLimit, HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { App } from './app-options.ts';
-import { trackConnections } from './client-connections.ts';
+import { type ClientConnections, trackConnections } from './client-connections.ts';
 import { takeInGulps } from './gulps.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
@@ -47,8 +48,8 @@ interface ClientPatience {
 export interface HttpServer {
   port: number;
   /**
-   * Stops accepting, lets requests in flight finish for at most `graceMs` (default LIMITS.shutdownMs), then closes their
-   * connections. Idempotent.
+   * Stops accepting, lets requests finish that were sent over connections which are there, for at most `graceMs` (default
+   * LIMITS.shutdownMs), then closes these. Idempotent.
    */
   stop(graceMs?: number): Promise<void>;
 }
@@ -80,10 +81,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     // Said below, in words: node's own answer has none.
     requireHostHeader: false,
   });
-  const state = { stopping: false };
   const connections = trackConnections(server, patience.maxConnections);
   const gulps = takeInGulps(server);
-  const route = requestRouter(options, state, patience);
+  const route = requestRouter(options, patience);
   const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
     gulps.began(request, response);
@@ -98,8 +98,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs) {
-      state.stopping = true;
-      stopped ??= closeServer(server, connections.endIdle, graceMs);
+      stopped ??= closeServer(server, connections, graceMs);
       return stopped;
     },
   };
@@ -109,7 +108,7 @@ function domainName({ endpointDomain }: HttpServerOptions): string | undefined {
   return endpointDomain?.toLowerCase().replace(/:\d+$/, '');
 }
 
-function requestRouter(options: HttpServerOptions, state: { stopping: boolean }, { answerStallMs }: ClientPatience) {
+function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPatience) {
   const domain = domainName(options);
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
@@ -132,7 +131,6 @@ function requestRouter(options: HttpServerOptions, state: { stopping: boolean },
   };
   const queued = new WeakMap<Socket, number>();
   const serve = (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
-    if (state.stopping) response.shouldKeepAlive = false;
     if (expected === 'something')
       return writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
@@ -244,9 +242,29 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-async function closeServer(server: Server, endIdle: () => void, graceMs: number): Promise<void> {
+const MAX_BACKLOG_TURNS = 50;
+
+/** The system has made connections that were not accepted yet: it resets those that are left when the socket is closed. */
+async function acceptBacklog(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = () => accepted++;
+  server.on('connection', count);
+  for (let turn = 0, before = -1; turn < MAX_BACKLOG_TURNS && accepted !== before; turn++) {
+    before = accepted;
+    // The second one follows a whole look at what has come.
+    await nextTurn();
+    await nextTurn();
+  }
+  server.off('connection', count);
+}
+
+async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
+  await acceptBacklog(server);
   // Not its own close(), for which a connection is idle once an answer was written, though most of it may not have been sent yet.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  // Not before: its client would connect anew.
+  connections.closeAfterAnswers();
+  const endIdle = () => connections.endIdle(LIMITS.closingIdleMs);
   endIdle();
   const sweep = setInterval(endIdle, IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);

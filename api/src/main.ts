@@ -23,11 +23,12 @@ function run(config: Config, log: Logger): void {
   letHeapGrow();
   let madeKey: string | undefined;
   const starting = startNode(config, log, ({ apiKey }) => (madeKey = apiKey));
-  stopOnSignal(starting, log);
+  const signals = stopOnSignal(starting, log);
   starting.then(
     (node) => announce(config, node, log),
     (cause: unknown) => {
       if (madeKey !== undefined) printKey(madeKey, (text) => void process.stdout.write(text));
+      if (signals.came()) endInterruptedStart(cause, log);
       failToStart(cause, log);
     },
   );
@@ -44,15 +45,19 @@ function announce(config: Config, { firstAccount }: RunningNode, log: Logger): v
   printWelcome({ publicUrl, write, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
-/** The first signal ends the process in order, within LIMITS.shutdownMs; the second at once. */
-function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
-  let signalled = false;
+/**
+ * The first signal ends the process in order, within LIMITS.shutdownMs; one that comes LIMITS.secondSignalMs later at once.
+ * In between it is the same signal: a terminal or a supervisor sends it to the whole group, and npm passes it on once more.
+ */
+function stopOnSignal(starting: Promise<RunningNode>, log: Logger): { came(): boolean } {
+  let firstMs: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (signalled) {
+    if (firstMs !== undefined) {
+      if (performance.now() - firstMs < LIMITS.secondSignalMs) return;
       log.warn({ signal }, 'stopping at once');
       process.exit(1);
     }
-    signalled = true;
+    firstMs = performance.now();
     log.info({ signal }, 'stopping');
     setTimeout(() => fail(log, undefined, 'the stop took too long'), LIMITS.shutdownMs).unref();
     starting
@@ -66,6 +71,13 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): void {
   process.on('SIGINT', onSignal);
   // The terminal was closed; without this the process would be gone at once.
   process.on('SIGHUP', onSignal);
+  return { came: () => firstMs !== undefined };
+}
+
+/** What a start has begun, such as initdb, ends with the signal where that came to the whole group. */
+function endInterruptedStart(cause: unknown, log: Logger): never {
+  log.info({ err: cause }, 'the start was interrupted');
+  process.exit(0);
 }
 
 /** Of a node that cannot listen, what to look at. */

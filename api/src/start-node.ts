@@ -22,8 +22,10 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** What is left of the shutdown's time is the engine's, whose runs in flight may be what the requests wait for. */
-const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.6;
+/** Runs have the same time. What is left of the shutdown's is for their commits and deliveries, and for the database. */
+const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.9;
+/** Clients that still wait are told before their connections are cut. */
+const ANSWER_GRACE_MS = REQUEST_GRACE_MS - 200;
 
 /** Starts what the role says. Rejects with what is wrong; then nothing is left running. `onAccount`: as for startEngine. */
 export async function startNode(
@@ -53,7 +55,10 @@ async function stopAll(server: HttpServer | undefined, engine: Engine): Promise<
   // Nobody else ends them.
   engine.streams.end();
   engine.ingest.endWaits();
+  engine.drain();
+  const endAnswers = setTimeout(() => engine.ingest.endAnswers(), ANSWER_GRACE_MS);
   await server?.stop(REQUEST_GRACE_MS);
+  clearTimeout(endAnswers);
   await engine.stop();
 }
 

@@ -253,6 +253,8 @@ export interface Ingest {
    * be hours away.
    */
   endWaits(): void;
+  /** The stop has no more time: clients that wait for the answer of a run under way are told. The run is kept. */
+  endAnswers(): void;
 }
 
 export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
@@ -297,6 +299,8 @@ export interface Engine {
   ready(): Promise<boolean>;
   /** Prometheus text. */
   metrics(): Promise<string>;
+  /** Before requests in flight are waited for: only what a client waits for is started from now on, all else given back. */
+  drain(): void;
   /** Stops intake, drains what is in flight, releases leases. Idempotent. */
   stop(): Promise<void>;
 }

@@ -76,7 +76,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   const { db, sealer } = parts;
   const base = await startBase(options, parts);
   const code = assembleCode(options, parts, base);
-  const stopJobs = await startJobs(options, parts, base);
+  const stopJobs = once(await startJobs(options, parts, base));
   const { limits, room, connected, metrics, ingest } = base;
   let stopping: Promise<void> | undefined;
   return {
@@ -105,6 +105,10 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     ingest,
     ready: async () => stopping === undefined && (await isWritable(db.sql)),
     metrics: metrics.text,
+    drain() {
+      // The stop waits for both, and fails where they do.
+      for (const started of [base.runs.dispatcher.drain(), stopJobs()]) started.catch(() => undefined);
+    },
     stop() {
       // Intake first, then what is under way, then what it needs.
       stopping ??= stopInOrder([stopJobs, code.stop, ...base.stops]);
@@ -332,6 +336,11 @@ async function isWritable(sql: Sql): Promise<boolean> {
     ([row]) => row?.writable === true,
     () => false,
   );
+}
+
+function once(stop: () => Promise<void>): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  return () => (stopped ??= stop());
 }
 
 async function stopInOrder(stops: readonly (() => Promise<void>)[]): Promise<void> {

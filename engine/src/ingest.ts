@@ -5,6 +5,7 @@ import { createEndpointRoutes } from './endpoint-routes.ts';
 import { createRequestRate } from './request-rate.ts';
 import type { AccountBacklogs } from './run/account-backlogs.ts';
 import type { Intake } from './run/intake.ts';
+import { NODE_STOPS } from './workflows/controls/waiting-clients.ts';
 import { newInvocationId } from './run/invocation.ts';
 import { noRoomToAnswer } from './run/no-room-to-answer.ts';
 import type { Sql } from './store/database.ts';
@@ -29,6 +30,8 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
   const rate = createRequestRate(() => performance.now());
 
+  const answers = createAwaitedAnswers();
+
   /** Whether a request goes to the database for any node, not on at once on this one. */
   function waits({ accountId, inTurn }: EndpointRoute): boolean {
     return inTurn !== undefined || intake.isFull(accountId);
@@ -38,7 +41,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     const { accountId, sourceId, propName } = route;
     if (route.inTurn !== undefined)
       return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event));
-    if (route.customResponse && intake.isFull(accountId)) throw noRoomToAnswer();
+    if (route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     const id = newInvocationId(sourceId);
     const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
     if (!route.customResponse) {
@@ -63,10 +66,36 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       const waitSeconds = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
       if (waitSeconds > 0) throw tooManyRequests(perSecond, waitSeconds);
     },
-    accept,
+    async accept(route, event) {
+      const accepted = await accept(route, event);
+      return accepted.response === undefined
+        ? accepted
+        : { ...accepted, response: answers.untilEnded(accepted.response) };
+    },
     endWaits: options.inTurn.endWaits,
+    endAnswers: answers.end,
     forgetSource: routes.forgetSource,
     forgetAll: routes.forgetAll,
+  };
+}
+
+/** Answers that clients wait for while the run is under way. */
+function createAwaitedAnswers() {
+  const awaited = new Set<(response: RunResponse) => void>();
+  return {
+    untilEnded(response: Promise<RunResponse>): Promise<RunResponse> {
+      const { promise, resolve } = Promise.withResolvers<RunResponse>();
+      awaited.add(resolve);
+      void response.then((outcome) => {
+        awaited.delete(resolve);
+        resolve(outcome);
+      });
+      return promise;
+    },
+    end() {
+      for (const resolve of awaited) resolve({ ok: false, message: NODE_STOPS });
+      awaited.clear();
+    },
   };
 }
 

@@ -286,9 +286,11 @@ export function createRecordingEngine() {
         return { invocationId: 'inv_1', ...(response === undefined ? {} : { response: Promise.resolve(response) }) };
       },
       endWaits: () => undefined,
+      endAnswers: () => undefined,
     },
     ready: () => behaviour.ready(),
     metrics: async () => '# HELP headwater_test a\nheadwater_test 1\n',
+    drain: () => undefined,
     stop: async () => undefined,
   };
   return { engine, calls, accepted, behaviour };

@@ -55,6 +55,8 @@ function starts({ word, role, summary, does }: RoleCommand): CommandSpec {
       const main = findServerMain('main');
       // Without an argument HEADWATER_ROLE decides, whose default is all of it.
       const args = role === 'all' ? [] : [role];
+      // The process that this one becomes would not hear of a signal that has come already.
+      if (context.signal.aborted) throw new CliError('interrupted', 'Interrupted');
       endWith(await becomeMain(main, args, environmentOf(context, LISTEN)));
       return undefined;
     },

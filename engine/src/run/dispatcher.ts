@@ -43,11 +43,15 @@ export interface Dispatcher {
    * takes half of the room, and a full backlog of some never leaves another without.
    */
   capacity(accountId: string): number;
+  /** The same of those for which a client waits: these are run until the stop. */
+  capacityToAnswer(accountId: string): number;
   /** From `take` to the end of its run, its commit included. */
   holds(invocationId: string): boolean;
   /** Something outside that was in the way of a run is no longer. */
   startMore(): void;
   stats(): { waiting: number; running: number; committing: number };
+  /** Starts nothing new but those for which a client waits, and gives back the others that wait. Idempotent. */
+  drain(): Promise<void>;
   /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
   stop(): Promise<void>;
 }
@@ -71,6 +75,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   });
   const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
   const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
+  let draining: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const { mayStart, mayTenantStart } = withinLimits(options, running, limitsOf);
 
@@ -89,6 +94,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     slot.free();
   }
 
+  const isAsked = ({ respond }: HeldInvocation) => respond !== undefined && stopping === undefined;
+
+  function enqueue(invocations: readonly HeldInvocation[]): void {
+    for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
+  }
+
   function end(invocations: readonly HeldInvocation[]): void {
     held.remove(invocations);
     const next = invocations.flatMap((invocation) => claims.end(invocation) ?? []);
@@ -96,31 +107,49 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function take(invocations: readonly HeldInvocation[]): void {
-    if (stopping !== undefined) return void giveBack(options, invocations);
-    const admitted = claims.admit(invocations);
+    const mayRun = draining === undefined ? () => true : isAsked;
+    void giveBack(
+      options,
+      invocations.filter((invocation) => !mayRun(invocation)),
+    );
+    const admitted = claims.admit(invocations.filter(mayRun));
     held.add(admitted);
-    for (const invocation of admitted) queue.push(invocation.accountId, invocation.sourceId, invocation);
+    enqueue(admitted);
     startWhatMayRun();
   }
 
   async function drain(): Promise<void> {
+    const { kept = [], unasked = [] } = Object.groupBy(queue.clear(), (invocation) =>
+      isAsked(invocation) || slots.hasBegun(invocation) ? 'kept' : 'unasked',
+    );
+    enqueue(kept);
+    await giveBack(options, unasked);
+    end(unasked);
+  }
+
+  async function stop(): Promise<void> {
     const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
     slots.stop();
     pause.end();
     await giveBack(options, waiting);
     end(waiting);
-    await held.none();
+    await Promise.all([draining, held.none()]);
   }
 
   return {
     take,
     refuse: claims.refuse,
     loseNode: claims.loseNode,
-    capacity: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
+    capacity: (accountId) => (draining === undefined ? held.roomFor(accountId) : 0),
+    capacityToAnswer: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
     holds: claims.has,
     startMore: startWhatMayRun,
     stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
-    stop: () => (stopping ??= drain()),
+    drain: () => (draining ??= drain()),
+    stop() {
+      draining ??= Promise.resolve();
+      return (stopping ??= stop());
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import type { HeldInvocation } from './invocation.ts';
 export interface IntakeOptions {
   sql: Sql;
   nodeId: () => string;
-  dispatcher: Pick<Dispatcher, 'capacity' | 'take'>;
+  dispatcher: Pick<Dispatcher, 'capacity' | 'capacityToAnswer' | 'take'>;
   backlogs: Pick<AccountBacklogs, 'queue'>;
 }
 
@@ -17,8 +17,8 @@ type NewHeldInvocation = Pick<HeldInvocation, 'id' | 'accountId' | 'sourceId' | 
 
 /** Accepts what requests bring to be run. */
 export interface Intake {
-  /** Whether this node has enough to do, and what comes now waits in the database for any node. */
-  isFull(accountId: string): boolean;
+  /** Whether this node has enough to do, and what comes now waits in the database for any node. `asked`: a client waits for it. */
+  isFull(accountId: string, asked?: boolean): boolean;
   /** Resolves when it is durable; where the intake is not full, this node goes on with it at once. Throws as AccountBacklogs.queue. */
   add(invocation: NewHeldInvocation, respond?: (response: RunResponse) => void): Promise<void>;
 }
@@ -38,13 +38,14 @@ const REQUESTS_PER_MS = 8;
  */
 export function createIntake({ sql, nodeId, dispatcher, backlogs }: IntakeOptions): Intake {
   const batcher = createInsertBatcher(sql);
-  const isFull = (accountId: string) => dispatcher.capacity(accountId) <= batcher.size();
+  const isFull = (accountId: string, asked = false) =>
+    (asked ? dispatcher.capacityToAnswer(accountId) : dispatcher.capacity(accountId)) <= batcher.size();
   return {
     isFull,
     async add({ propName, ...invocation }, respond) {
       const { accountId, event } = invocation;
       const row = { ...invocation, ...(propName === undefined ? {} : { httpProp: propName }) };
-      if (isFull(accountId)) {
+      if (isFull(accountId, respond !== undefined)) {
         await backlogs.queue(accountId, event.length, () => batcher.add(row));
         return;
       }

@@ -22,4 +22,6 @@ export const CONNECTION_LIMITS = {
   requestTimeoutMs: 60_000,
   /** An idle connection is kept longer than usual load balancers keep theirs (60 s), so that they never write into a closing one. */
   keepAliveMs: 65_000,
+  /** A stopping node closes one that has been idle for so long: before that, the next request may be on its way. */
+  closingIdleMs: 250,
 } as const;

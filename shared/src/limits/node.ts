@@ -14,4 +14,6 @@ export const NODE_LIMITS = {
   databaseAwayWaitMs: 3_000,
   /** From the first SIGTERM to the forced end. */
   shutdownMs: 10_000,
+  /** A second signal ends the process at once, so long after the first: npm passes on one that came to the whole group. */
+  secondSignalMs: 3_000,
 } as const;

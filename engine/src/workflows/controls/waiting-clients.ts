@@ -25,7 +25,8 @@ interface Waiting {
   resolve: (response: RunResponse) => void;
 }
 
-const STOPPED = 'This node stops; the request is kept and runs later';
+/** What a client is told. */
+export const NODE_STOPS = 'This node stops; the request is kept and runs later';
 
 export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOptions): WaitingClients {
   const waiting = new Map<string, Waiting>();
@@ -49,7 +50,7 @@ export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOption
 
   return {
     expect(executionId, accountId) {
-      if (isStopped) return Promise.resolve({ ok: false, message: STOPPED });
+      if (isStopped) return Promise.resolve({ ok: false, message: NODE_STOPS });
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
           tell(
@@ -67,7 +68,7 @@ export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOption
     stop() {
       isStopped = true;
       // A map may be changed while it is gone through.
-      for (const executionId of waiting.keys()) tell(executionId, STOPPED);
+      for (const executionId of waiting.keys()) tell(executionId, NODE_STOPS);
     },
   };
 }
