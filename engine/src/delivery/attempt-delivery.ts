@@ -2,8 +2,9 @@ import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
-import { startExchange, type Exchange, type ExchangeOutcome } from '../egress/exchange.ts';
+import type { Exchange, ExchangeOutcome } from '../egress/exchange.ts';
 import { limitOf } from '../egress/refusal.ts';
+import { startRepeatable, type TakeConnection } from '../egress/repeat-unheard.ts';
 import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
 import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
@@ -53,8 +54,10 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
   const body = Buffer.from(deliveryBody(delivery));
   const headers = deliveryHeaders(delivery, key, body, nowMs);
   // Nothing may throw from here on: the exchange releases it.
-  const connection = context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId));
-  return startExchange(connection, {
+  const take: TakeConnection = (fresh) =>
+    context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId), fresh);
+  // Its `webhook-id` tells a receiver what it has seen before.
+  return startRepeatable(take, {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'POST',

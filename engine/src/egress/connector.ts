@@ -29,6 +29,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
     const callback = ((error: Error | null, socket: Socket | null) => {
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
       endParserAtOverflow(socket);
+      takeOddInterim(socket);
       readInGulps(socket);
       readBeforeReset(socket);
       answer(null, socket);
@@ -58,8 +59,38 @@ function endParserAtOverflow(socket: Socket): void {
   };
 }
 
+/** Any interim response that undici's parser passes on (RFC 2518). */
+const PROCESSING = 102;
+const CONTINUE = 100;
+const SWITCHING_PROTOCOLS = 101;
+
+/**
+ * undici's parser destroys a connection for a `100 Continue` that was not asked for, which RFC 9110 (15.2) lets any server
+ * send, and for a `101` with a header that names a protocol. Here both are interim responses like any other.
+ */
+function takeOddInterim(socket: Socket): void {
+  // The parser is made after the socket, and before it reads.
+  socket.prependOnceListener('readable', () => {
+    const parser = parserOf(socket);
+    if (parser === undefined) return;
+    const onHeadersComplete = parser.onHeadersComplete.bind(parser);
+    parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) =>
+      onHeadersComplete(
+        status === CONTINUE ? PROCESSING : status,
+        upgrade && status !== SWITCHING_PROTOCOLS,
+        shouldKeepAlive,
+      );
+  });
+}
+
+interface Parser {
+  paused: boolean;
+  resume(): void;
+  onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
+}
+
 /** undici's, of a socket that it has. */
-function parserOf(socket: Socket): { paused: boolean; resume(): void } | undefined {
+function parserOf(socket: Socket): Parser | undefined {
   const key = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');
   return key === undefined ? undefined : (socket as unknown as Record<symbol, ReturnType<typeof parserOf>>)[key];
 }

@@ -15,6 +15,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'cannot be reached from here',
   UND_ERR_HEADERS_OVERFLOW: `answered with headers that are too large (over ${LIMITS.maxFetchResponseHeaderBytes} bytes)`,
   EGRESS_FRAMING: `sent more than ${LIMITS.maxFetchFramingBytes} bytes that are not its answer's body`,
+  EGRESS_UPGRADE: 'answered 101 Switching Protocols to a request that did not ask for it',
   EGRESS_INTERIM_RESPONSES: 'sent one interim response after another',
   // undici's own word for a status below 100.
   ERR_ASSERTION: 'answered with something that is not HTTP',

@@ -36,8 +36,13 @@ export type ExchangeOutcome =
   /** `onBytes` said no. */
   | { kind: 'over-budget' }
   | { kind: 'aborted' }
-  /** TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes, OverRunLimit where `onBody` answered a limit. */
-  | { kind: 'error'; error: unknown };
+  /**
+   * `isUnheard`: its connection had served another request, and ended before a byte of an answer. The server has closed it
+   * while it was idle, most probably, and has not seen the request.
+   *
+   * TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes, OverRunLimit where `onBody` answered a limit.
+   */
+  | { kind: 'error'; error: unknown; isUnheard?: true };
 
 export interface Exchange {
   done: Promise<ExchangeOutcome>;
@@ -46,7 +51,13 @@ export interface Exchange {
 }
 
 const TOO_MANY_INTERIM = Object.assign(new Error('Too many interim responses'), { code: 'EGRESS_INTERIM_RESPONSES' });
+const SWITCHED = Object.assign(new Error('An upgrade that nothing asked for'), { code: 'EGRESS_UPGRADE' });
 const STOPPED = new Error('The exchange was ended from this side');
+
+const SWITCHING_PROTOCOLS = 101;
+
+/** What a connection ends with that its server had closed. */
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Responses before the response (103 and the like): a server may send a few, and one that goes on is ended. */
 const MAX_INTERIM_RESPONSES = 16;
@@ -60,7 +71,7 @@ const giveWay = createGiveWay(0);
  * connection before `done` resolves. Never throws.
  */
 export function startExchange(connection: Connection, request: ExchangeRequest): Exchange {
-  const handler = new ExchangeHandler(request);
+  const handler = new ExchangeHandler(request, connection.isUsed);
   connection.onRead = (bytes) => handler.onRead(bytes);
   const { origin, path, method, headers, body = null } = request;
   try {
@@ -81,6 +92,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** The response was read to its end, and nothing was broken off. */
   isComplete = false;
   readonly #request: ExchangeRequest;
+  readonly #isUsed: boolean;
   readonly #resolve: (outcome: ExchangeOutcome) => void;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
@@ -97,9 +109,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #pieces = 0;
   #interimResponses = 0;
 
-  constructor(request: ExchangeRequest) {
+  constructor(request: ExchangeRequest, isUsed: boolean) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.#request = request;
+    this.#isUsed = isUsed;
     this.done = promise;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => this.end({ kind: 'timeout' }), request.timeoutMs);
@@ -120,6 +133,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, _headers: unknown, statusText?: string): void {
     if (status < 200) {
       this.#interimResponses++;
+      if (status === SWITCHING_PROTOCOLS) this.end({ kind: 'error', error: SWITCHED });
       if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.end({ kind: 'error', error: TOO_MANY_INTERIM });
       return;
     }
@@ -157,7 +171,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    this.#settle({ kind: 'error', error });
+    const isUnheard = this.#isUsed && this.#status === 0 && this.#interimResponses === 0 && CLOSED.has(codeOf(error));
+    this.#settle({ kind: 'error', error, ...(isUnheard ? { isUnheard } : {}) });
   }
 
   #rest(controller: Dispatcher.DispatchController): void {
@@ -193,4 +208,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const isFinal = this.#request.overflow.kind === 'cut' && this.#status >= 200;
     this.#resolve(isFinal ? this.#response() : outcome);
   }
+}
+
+function codeOf(error: Error): string {
+  return String((error as NodeJS.ErrnoException).code);
 }

@@ -10,7 +10,7 @@ import type { FetchMeter, FetchOutcome, FetchRequest } from '@headwater/sandbox-
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { type DecodedBody, decodeBody } from './decode-body.ts';
 import type { Egress } from './egress.ts';
-import { startExchange, type ExchangeOutcome } from './exchange.ts';
+import { startExchange, type ExchangeOutcome, type ExchangeRequest } from './exchange.ts';
 import {
   fail,
   failAborted,
@@ -29,6 +29,7 @@ import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
 import { isEgressRefused } from './refusal.ts';
+import { startRepeatable, type TakeConnection } from './repeat-unheard.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 import { createTurnSteps } from './turn-steps.ts';
 
@@ -40,6 +41,12 @@ export interface FetchTenant {
 
 export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailure;
 
+/**
+ * Which requests are sent again at once where the connection had been closed while it was idle (startRepeatable). Default:
+ * `idempotent` methods. `all`: what is attempted again in any case.
+ */
+export type Repeats = 'idempotent' | 'all';
+
 /** The `fetch` of components, made by the host. */
 export interface GuestFetch {
   /**
@@ -48,7 +55,7 @@ export interface GuestFetch {
    * Everything together takes at most fetchTimeoutMs; the signal ends it sooner. Each request, redirected ones too, waits
    * for its turn among at most maxConnections and maxFetchesPerSecond of the tenant. Connections are the tenant's alone.
    */
-  fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal): Promise<GuestFetchOutcome>;
+  fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal, repeats?: Repeats): Promise<GuestFetchOutcome>;
   /** Ends every request in flight. Idempotent. */
   stop(): Promise<void>;
 }
@@ -70,13 +77,13 @@ export function createGuestFetch({ egress, presence = createPresence() }: GuestF
   const [turns, inTurn, steps] = [createFetchTurns(), createInTurn(), createTurnSteps(presence)];
   const shared = { egress, connections, budget, pace, turns, inTurn, steps };
   return {
-    async fetch(tenant, request, signal) {
+    async fetch(tenant, request, signal, repeats = 'idempotent') {
       const prepared = prepareRequest(request, tenant.limits);
       if (!prepared.ok) return prepared;
       const held = holdBytes(budget, tenant.id);
       try {
         const startedAtMs = performance.now();
-        const context: FetchContext = { ...shared, tenant, held, meter: request.meter, signal, startedAtMs };
+        const context: FetchContext = { ...shared, tenant, held, meter: request.meter, signal, startedAtMs, repeats };
         const bodyBytes = prepared.request.body?.byteLength ?? 0;
         if (!held.take(bodyBytes)) return failBudget(prepared.request.url.host, held.ofTenant() + bodyBytes);
         return await runHops(context, prepared.request, request.redirect);
@@ -108,6 +115,7 @@ interface FetchContext {
   meter: FetchMeter | undefined;
   signal: AbortSignal;
   startedAtMs: number;
+  repeats: Repeats;
 }
 
 type Response = Extract<ExchangeOutcome, { kind: 'response' }>;
@@ -160,12 +168,15 @@ async function sendHop(context: FetchContext, hop: HopRequest): Promise<Response
   }
 }
 
+/** RFC 9110, 9.2.2: the same request twice does what one does. */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+
 async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<ExchangeOutcome> {
   const { id, limits } = context.tenant;
   // It may have been aborted at the moment it got its turn.
   if (context.signal.aborted) return { kind: 'aborted' };
-  const connection = context.connections.take(id, hop.url.origin, limits.maxConnections);
-  const exchange = startExchange(connection, {
+  const take: TakeConnection = (fresh) => context.connections.take(id, hop.url.origin, limits.maxConnections, fresh);
+  const request: ExchangeRequest = {
     origin: hop.url.origin,
     path: hop.url.pathname + hop.url.search,
     method: hop.method,
@@ -179,7 +190,9 @@ async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<Exch
       onBytes: context.held.take,
       waitMs: (count) => context.pace.waitMs(id, count),
     },
-  });
+  };
+  const mayRepeat = context.repeats === 'all' || IDEMPOTENT.has(hop.method);
+  const exchange = mayRepeat ? startRepeatable(take, request) : startExchange(take(), request);
   context.signal.addEventListener('abort', exchange.abort);
   try {
     return await exchange.done;

@@ -7,6 +7,8 @@ import type { Egress } from './egress.ts';
 /** One connection to one origin, made when the first request is dispatched; for one exchange at a time. */
 export interface Connection {
   client: Dispatcher;
+  /** It has served a request before: its server may have closed it meanwhile. */
+  isUsed: boolean;
   /** Told how many bytes more were read from the server, before they are parsed. Set by whoever has the connection. */
   onRead: ((bytes: number) => void) | undefined;
   /** `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not. Once. */
@@ -19,10 +21,11 @@ export interface Connection {
  */
 export interface TenantConnections {
   /**
-   * A connection that waits idle, or a new one. A tenant has at most `maxOpen`, as long as the caller has at most so many
+   * A connection that waits idle, or a new one; with `fresh` only a new one, and those that wait for the same origin are
+   * closed. A tenant has at most `maxOpen`, as long as the caller has at most so many
    * in use: before there would be more, idle ones are closed.
    */
-  take(tenantId: string, origin: string, maxOpen: number): Connection;
+  take(tenantId: string, origin: string, maxOpen: number, fresh?: 'fresh'): Connection;
   /** Closes every connection, with the requests on them. Idempotent. */
   stop(): Promise<void>;
 }
@@ -82,9 +85,13 @@ export function createTenantConnections(options: { egress: Egress; maxIdle?: num
   }
 
   return {
-    take(tenantId, origin, maxOpen) {
+    take(tenantId, origin, maxOpen, fresh) {
       const tenant = tenantOf(tenantId);
-      for (const connection of tenant.idle) if (connection.origin === origin) return wake(tenant, connection);
+      for (const connection of tenant.idle) {
+        if (connection.origin !== origin) continue;
+        if (fresh === undefined) return wake(tenant, connection);
+        connection.close();
+      }
       for (const connection of tenant.idle) {
         if (tenant.open.size < maxOpen) break;
         connection.close();
@@ -112,6 +119,7 @@ class TenantConnection implements Connection {
   readonly origin: string;
   readonly client: Client;
   onRead: ((bytes: number) => void) | undefined;
+  isUsed = false;
   readonly #place: Place;
   #stopConnecting: () => void = () => undefined;
 
@@ -152,6 +160,7 @@ class TenantConnection implements Connection {
   }
 
   release(isReusable: boolean): void {
+    this.isUsed = true;
     this.#place.rest(isReusable && this.client.stats.connected);
   }
 

@@ -29,7 +29,7 @@ export async function sendRequest(
     const { message, plain, limit } = prepared;
     return final(message, { plain, ...limitOf(account.limits, limit) });
   }
-  const outcome = await fetch(tenant, read.value, signal);
+  const outcome = await fetch(tenant, read.value, signal, 'all');
   if (signal.aborted) return { kind: 'cut-off' };
   return outcome.ok ? answered(outcome) : unanswered(outcome, account.limits);
 }
