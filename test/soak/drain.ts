@@ -12,7 +12,10 @@ export interface Drained {
 }
 
 const POLL_MS = 1_000;
-/** Nothing has ended for this long: longer than a lease of a dead node, a retry and a wait for a lock. */
+/**
+ * Nothing has ended for this long: longer than a lease of a dead node, a retry and a wait for a
+ * lock.
+ */
 const NO_PROGRESS_MS = 90_000;
 /** On the slowest machine. What moves at all may take this long. */
 const MAX_DRAIN_MS = 10 * 60_000;

@@ -15,8 +15,8 @@ export interface FaultTargets {
 export type FaultCounts = Record<string, number>;
 
 /**
- * Carries out the faults at their times. Resolves after `durationMs`, and when the last is over: what was
- * frozen goes on, and Postgres is back.
+ * Carries out the faults at their times. Resolves after `durationMs`, and when the last is over:
+ * what was frozen goes on, and Postgres is back.
  */
 export async function injectFaults(
   faults: readonly PlannedFault[],
@@ -111,7 +111,10 @@ interface Backend {
   state: string;
 }
 
-/** Terminated alone it ends alone. Killed, it takes all others along: Postgres recovers as after a crash. */
+/**
+ * Terminated alone it ends alone. Killed, it takes all others along: Postgres recovers as after a
+ * crash.
+ */
 async function hitBackend(fault: PlannedFault, postgres: PostgresServer): Promise<Begun | undefined> {
   if (!postgres.isUp()) return undefined;
   try {

@@ -114,7 +114,10 @@ function repeatedSteps(calls: readonly StepCall[], steps: readonly string[]): St
   );
 }
 
-/** Calls that came after a later step's, but of runs that had begun before: a frozen node sent them when it went on. */
+/**
+ * Calls that came after a later step's, but of runs that had begun before: a frozen node sent them
+ * when it went on.
+ */
 export function lateCalls(calls: readonly StepCall[], steps: readonly string[]): StepCall[] {
   const positionOf = ({ step }: StepCall) => steps.indexOf(step);
   return callsByExecution(calls).flatMap((ofOne) =>

@@ -6,7 +6,10 @@ import type { Tenant } from './tenants.ts';
 
 export interface Load {
   requests: readonly SentRequest[];
-  /** Nothing new is sent from now on. Resolves when every request has its answer, 30 s later at most. */
+  /**
+   * Nothing new is sent from now on. Resolves when every request has its answer, 30 s later at
+   * most.
+   */
   stop(): Promise<void>;
 }
 
@@ -23,14 +26,20 @@ const TICK_MS = 20;
 const MAX_BURST_S = 0.5;
 const ANSWER_TIMEOUT_MS = 30_000;
 const REPEATED_IDS = 0.05;
-/** A repeated id was first sent among this many before: far less than what `dedupe: unique` remembers. */
+/**
+ * A repeated id was first sent among this many before: far less than what `dedupe: unique`
+ * remembers.
+ */
 const REPEATS_WITHIN = 30;
 const LONG_RUNS = 0.1;
 const LONG_RUN_MS = 400;
 
 type Sent = Pick<SentRequest, 'request' | 'to' | 'tenant' | 'id'>;
 
-/** An open loop: requests go out at their rate, whatever becomes of those before, to the nodes in turn. */
+/**
+ * An open loop: requests go out at their rate, whatever becomes of those before, to the nodes in
+ * turn.
+ */
 export function startLoad(options: LoadOptions): Load {
   const { nodes, tenants, random } = options;
   const requests: SentRequest[] = [];

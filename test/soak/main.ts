@@ -33,7 +33,8 @@ async function main(): Promise<number> {
     writeFileSync(path.join(folder, 'report.txt'), `${formatReport(report)}\n`);
     tell(`\n${formatReport(report)}`);
   } catch (error) {
-    process.stderr.write(`The soak could not be carried out: ${(error as Error).stack}\n`);
+    if (stopping.signal.aborted) tell('The soak was interrupted');
+    else process.stderr.write(`The soak could not be carried out: ${(error as Error).stack}\n`);
   } finally {
     await undo.run();
   }

@@ -187,7 +187,10 @@ function inheritedEnv(): Record<string, string> {
   );
 }
 
-/** Any answer will do: a node that waits for its database is up too. False: it is another process's turn. */
+/**
+ * Any answer will do: a node that waits for its database is up too. False: it is another process's
+ * turn.
+ */
 async function untilListens(url: string, isCurrent: () => boolean): Promise<boolean> {
   while (isCurrent()) {
     try {

@@ -13,14 +13,20 @@ import { findServerIdentity } from '../../engine/src/database/server-identity.ts
 import { createServerLog } from '../../engine/src/database/server-log.ts';
 import { SERVER_SETTINGS } from '../../engine/src/database/server-settings.ts';
 
-/** A Postgres that no node owns: for the nodes it is a server elsewhere, and this process can kill it. */
+/**
+ * A Postgres that no node owns: for the nodes it is a server elsewhere, and this process can kill
+ * it.
+ */
 export interface PostgresServer {
   /** Stays the same over restarts. */
   url: string;
   isUp(): boolean;
   /** It did not serve at some time between. */
   wasDown(fromMs: number, toMs: number): boolean;
-  /** Kills all of its processes at once, starts it again after `downMs`, and resolves when it serves. */
+  /**
+   * Kills all of its processes at once, starts it again after `downMs`, and resolves when it
+   * serves.
+   */
   killAll(downMs: number): Promise<void>;
   /** Opens a connection, runs `work` and closes it. Fails soon where the server is away. */
   withConnection<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T>;

@@ -1,4 +1,7 @@
-/** What clients and receivers saw, and what the database holds in the end: all that the judgement knows. */
+/**
+ * What clients and receivers saw, and what the database holds in the end: all that the judgement
+ * knows.
+ */
 
 /**
  * accepted: 200. refused: 503 or 429. unreachable: nobody listens. reset: the connection broke before
@@ -17,7 +20,9 @@ export interface SentRequest {
   sentAtMs: number;
   tookMs: number;
   answer: Answer;
-  /** A fault had hit the node, or its start was not over, at some time between request and answer. */
+  /**
+   * A fault had hit the node, or its start was not over, at some time between request and answer.
+   */
   wasDisturbed: boolean;
   /** Of a refusal. */
   hasRetryAfter: boolean;

@@ -43,7 +43,9 @@ const RETRY_SECONDS = '1,2,4,8,8,8,8';
 const MIN_RESTART_PAUSE_MS = 1_000;
 const MAX_RESTART_PAUSE_MS = 2_000;
 
-/** Four nodes at once on an empty database, then the accounts. `undo` stops whatever was started. */
+/**
+ * Four nodes at once on an empty database, then the accounts. `undo` stops whatever was started.
+ */
 export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
   const { folder, seed, undo, signal } = options;
   const timeline = createTimeline(path.join(folder, 'timeline.jsonl'), options.tell);

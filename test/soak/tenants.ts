@@ -49,7 +49,9 @@ export interface ReceiverUrls {
   step: string;
 }
 
-/** The first account comes with the API key of the nodes, the others are made with the operator's. */
+/**
+ * The first account comes with the API key of the nodes, the others are made with the operator's.
+ */
 export async function createTenants(
   nodeUrl: string,
   keys: { apiKey: string; adminKey: string },
@@ -94,7 +96,10 @@ async function createTenant(nodeUrl: string, apiKey: string, receiver: ReceiverU
 const STOP_TRIES = 60;
 const STOP_RETRY_MS = 1_000;
 
-/** Stops the timers, so that everything can come to an end. Any node will do. Rejects when none does it. */
+/**
+ * Stops the timers, so that everything can come to an end. Any node will do. Rejects when none
+ * does it.
+ */
 export async function stopTimers(nodeUrls: readonly string[], tenants: readonly Tenant[]): Promise<void> {
   for (const tenant of tenants) {
     for (let tries = 1; ; tries++) {

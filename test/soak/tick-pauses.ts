@@ -4,8 +4,9 @@ import type { EventRow } from './records.ts';
 const LOOK_EVERY_MS = 500;
 
 /**
- * How many ticks a timer of one second had, and how long it paused. `canTick`: an engine node and Postgres
- * were there all the time between. The second pause counts such time alone: it is what finding a new owner took.
+ * How many ticks a timer of one second had, and how long it paused. `canTick`: an engine node and
+ * Postgres were there all the time between. The second pause counts such time alone: it is what
+ * finding a new owner took.
  */
 export function figuresOfTicks(
   ticks: readonly (readonly EventRow[])[],
