@@ -7,6 +7,7 @@ import { figuresOfAnswers, figuresOfNodes, figuresOfWork, promisesOfNodes, watch
 import { type FaultCounts, injectFaults } from './inject-faults.ts';
 import { judge } from './judge.ts';
 import { startLoad } from './load.ts';
+import { readHeldWork, readMetrics } from './node-metrics.ts';
 import { planFaults } from './plan-faults.ts';
 import { createRandom } from './random.ts';
 import { readEvents, readExecutions, readFailedRuns, readHolders, readStuck } from './read-outcome.ts';
@@ -35,6 +36,7 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
   await stopTimers(urls, system.tenants);
   const drained = await drain(system.postgres, timeline, signal);
   timeline.add(drained.ended ? 'drained' : 'not drained', { ...drained });
+  const held = await readHeldWork(nodes, signal);
   const outcome = await readOutcome(system, requests, drained);
   await writeEvidence(folder, system, requests);
   const memoryBytes = memory.stop();
@@ -49,7 +51,7 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
       ['drained', `${drained.ended ? 'in' : 'NOT in'} ${Math.round(drained.tookMs / 1_000)} s`],
       ...figuresOfNodes(nodes, seconds, memoryBytes),
     ],
-    promises: [...judge(outcome), ...promisesOfNodes(nodes, ill)],
+    promises: [...judge(outcome), ...promisesOfNodes(nodes, ill), { name: 'work that nodes never end', broken: held }],
   };
 }
 
@@ -101,13 +103,7 @@ async function writeEvidence(folder: string, system: SoakSystem, requests: reado
   write('logged-errors.jsonl', summarizeLogs(system.nodes));
   const holders = await system.postgres.withConnection(readHolders);
   const metrics = await Promise.all(
-    system.nodes.map(async ({ name, url }) => {
-      const text = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(10_000) })
-        .then((answer) => answer.text())
-        // A node that does not answer is part of the evidence.
-        .catch(String);
-      return [name, text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))];
-    }),
+    system.nodes.map(async (node): Promise<[string, string[]]> => [node.name, await readMetrics(node)]),
   );
   const text = JSON.stringify({ ...holders, metrics: Object.fromEntries(metrics) }, undefined, 1);
   writeFileSync(path.join(folder, 'holders.json'), `${text}\n`);
