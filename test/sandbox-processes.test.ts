@@ -4,6 +4,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findNetworkPrefix } from '../sandbox-runtime/src/host/network-namespace.ts';
+import { createStarter, type ProcessStarter } from '../sandbox-runtime/src/host/starter/starter.ts';
 import { childProcesses } from './support/child-processes.ts';
 import { recordingHost } from './support/run-host.ts';
 import { bundle, freshKey, runIn, sandboxesOfTests, soon, withRun } from './support/sandbox-kit.ts';
@@ -24,6 +25,36 @@ test('stop ends every process, and runs in flight end as innocent', async () => 
   expect(childProcesses()).toEqual([]);
   await sandbox.stop();
   expect((await runIn(sandbox, say)).outcome).toMatchObject({ ok: false, innocent: true });
+});
+
+/** Kills the first sandbox processes before they are ready. */
+function killingStarter(real: ProcessStarter, count: number): { starter: ProcessStarter; killed(): number } {
+  let killed = 0;
+  const start: ProcessStarter['start'] = (order, events) =>
+    real.start(order, {
+      ...events,
+      started(pid, channel) {
+        if (order.args.some((word) => word.includes('hw-sandbox')) && killed < count) {
+          killed += 1;
+          process.kill(pid, 'SIGKILL');
+        }
+        events.started(pid, channel);
+      },
+    });
+  return { starter: { ...real, start }, killed: () => killed };
+}
+
+test('a start survives that its first sandbox process is killed, and gives up where none boots', async () => {
+  const real = await createStarter();
+  try {
+    const twice = killingStarter(real, 2);
+    const sandbox = await start({ starter: twice.starter });
+    expect(twice.killed()).toBe(2);
+    expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
+    await expect(start({ starter: killingStarter(real, Infinity).starter })).rejects.toThrow('before it was ready');
+  } finally {
+    await real.stop();
+  }
 });
 
 test('sandbox processes end when the process that started them is killed, even in the middle of a loop', async () => {

@@ -68,11 +68,10 @@ export class ProcessPool {
     this.#queue = new PlacementQueue(options);
   }
 
-  /** Boots the first process; rejects when that fails. */
+  /** Boots the first process. Rejects when several in a row fail: one may have been killed from outside. */
   async start(): Promise<void> {
-    const first = this.#spawn();
     try {
-      await first.ready;
+      await this.#bootFirst();
     } catch (error) {
       await this.stop();
       throw error;
@@ -81,6 +80,17 @@ export class ProcessPool {
     this.#timer.unref();
     this.#glanceTimer = setInterval(() => this.#glance(), GLANCE_MS);
     this.#glanceTimer.unref();
+  }
+
+  async #bootFirst(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#spawn().ready;
+        return;
+      } catch (error) {
+        if (this.#stopped || this.#failedBoots >= MAX_FAILED_BOOTS) throw error;
+      }
+    }
   }
 
   place(placement: Placement): void {
