@@ -8,9 +8,9 @@ import { testLog } from './support/logs.ts';
 import { startReceiver } from './support/receiver.ts';
 
 /** Claims that end when they are told to. */
-function held(tenants: readonly string[]) {
+function held(tenants: readonly string[], options: { claimMs?: number } = {}) {
   const presence = createPresence();
-  const turns = createLaneTurns({ presence, log: testLog });
+  const turns = createLaneTurns({ presence, log: testLog, ...options });
   const begun = new Map<string, PromiseWithResolvers<number>>();
   const see = () => {
     for (const tenant of tenants) presence.saw(tenant, performance.now());
@@ -87,7 +87,7 @@ test('who is alone claims for all lanes at once', async () => {
   await Promise.all(all);
 });
 
-test('a claim that fails is its job’s, or else found as stalled, and those behind it go on', async () => {
+test('a claim that fails is its job’s, or else has another turn, and those behind it go on', async () => {
   const { begun, run, isBegun } = held(['o_a', 'o_b']);
   const first = run('o_a', 'a1');
   await run('o_a', 'a2');
@@ -95,9 +95,28 @@ test('a claim that fails is its job’s, or else found as stalled, and those beh
   begun.get('a1')?.reject(new Error('no database'));
   await expect(first).rejects.toThrow('no database');
   await isBegun('a2');
-  begun.get('a2')?.reject(new Error('no database'));
+  const failing = begun.get('a2');
+  begun.delete('a2');
+  failing?.reject(new Error('no database'));
   await isBegun('a3');
   begun.get('a3')?.resolve(0);
+  // It has no job, and nobody has found it to be stalled.
+  await isBegun('a2');
+  expect([...begun.keys()]).toEqual(['a1', 'a3', 'a2']);
+  begun.get('a2')?.resolve(0);
+});
+
+test('a claim that hangs is its job’s to try again, and keeps no other lane of its tenant waiting', async () => {
+  const { turns, begun, run, isBegun } = held(['o_a', 'o_b'], { claimMs: 50 });
+  const hanging = run('o_a', 'a1');
+  await run('o_a', 'a2');
+  await expect(hanging).rejects.toThrow('not claimed within 50 ms');
+  await isBegun('a2');
+  begun.delete('a2');
+  // It hangs as well, and has no job: it has another turn.
+  await isBegun('a2');
+  begun.get('a2')?.resolve(0);
+  await turns.stop();
 });
 
 test('stop waits for the claim that is under way, and says which lanes are left', async () => {
