@@ -1,11 +1,12 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addJobs } from '../engine/src/store/add-jobs.ts';
-import type { Sql } from '../engine/src/store/database.ts';
+import { openDatabase, type Sql } from '../engine/src/store/database.ts';
 import { heartbeatNode } from '../engine/src/store/heartbeat-node.ts';
 import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
-import { releaseAllNodes, releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
+import { hasDeadNodes, releaseAllNodes, releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
 import { startNodeLease } from '../engine/src/nodes/node-lease.ts';
+import { createSteadiness } from '../engine/src/nodes/steadiness.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
@@ -118,6 +119,46 @@ test('leases of ids that no node has are released, however many ids there are, b
     ...Array<string>(5).fill('node_live'),
     ...Array<string>(5).fill('node_me'),
   ]);
+});
+
+test('a node whose connection has ended is dead sooner than one that may only be slow', async () => {
+  const ended = openDatabase({ url: database.url, maxConnections: 1 });
+  for (const id of ['node_killed', 'node_slow', 'node_late', 'node_me']) await addNode(id);
+  await heartbeatNode(ended.sql, 'node_killed');
+  await heartbeatNode(ended.sql, 'node_late');
+  await ended.close();
+  const living = openDatabase({ url: database.url, maxConnections: 1 });
+  await heartbeatNode(living.sql, 'node_slow', 'pool-slow');
+  const see = (id: string, agoMs: number) =>
+    sql`update nodes set seen_at = now() - make_interval(secs => ${agoMs / 1000}::float8) where id = ${id}`;
+  await see('node_killed', 7_000);
+  await see('node_slow', 7_000);
+  await see('node_late', 5_000);
+  const options = { deadAfterMs: 10_000, goneAfterMs: 6_000, exceptId: 'node_me' };
+  await eventually(() => hasDeadNodes(sql, options));
+  expect((await releaseDeadNodes(sql, options)).nodes).toEqual(['node_killed']);
+  expect(await hasDeadNodes(sql, options)).toBe(false);
+  await see('node_slow', 10_500);
+  expect((await releaseDeadNodes(sql, options)).nodes).toEqual(['node_slow']);
+  await living.close();
+});
+
+test('a node takes nobody for dead while its own heartbeats do not come in time, nor soon after', () => {
+  let nowMs = 0;
+  const steadiness = createSteadiness({ gapMs: 4_000, steadyMs: 6_000 }, () => nowMs);
+  const after = (ms: number) => {
+    nowMs += ms;
+    return steadiness.isSteady();
+  };
+  const beatAfter = (ms: number) => {
+    nowMs += ms;
+    steadiness.beat();
+    return steadiness.isSteady();
+  };
+  expect([beatAfter(2_000), beatAfter(2_000), beatAfter(2_000)]).toEqual([false, false, true]);
+  // The database is away.
+  expect([after(3_000), after(2_000)]).toEqual([true, false]);
+  expect([beatAfter(5_000), beatAfter(3_000), beatAfter(2_900), beatAfter(100)]).toEqual([false, false, false, true]);
 });
 
 test('several nodes that find the same dead one release it once', async () => {

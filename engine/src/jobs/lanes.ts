@@ -50,6 +50,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
     databaseUrl: options.databaseUrl,
     log,
     onPool: (poolId, ended) => {
+      node.locksJobsAs(poolId);
       recordJobPool(sql, node.id(), poolId, ended).catch((err: unknown) =>
         log.error({ err }, 'the job pool was not recorded'),
       );

@@ -5,9 +5,10 @@ import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
-import { releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
+import { hasDeadNodes, releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
 import { ownAddresses } from './node-ports.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
+import { createSteadiness, type Steadiness } from './steadiness.ts';
 
 /** This process's registration as a holder of leases. */
 export interface NodeLease {
@@ -21,6 +22,8 @@ export interface NodeLease {
   confirm(leasedBy: string): Promise<boolean>;
   /** Called with the id that is over. */
   onLost(listener: (nodeId: string) => void): void;
+  /** The name under which this process locks jobs from now on. It is unlocked when the node is found dead. */
+  locksJobsAs(jobPool: string): void;
   /** Gives everything back and ends the registration. Idempotent. */
   stop(): Promise<void>;
 }
@@ -44,8 +47,15 @@ export interface NodeLeaseOptions {
 const HEARTBEAT_MS = 2_000;
 /** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
 const DEAD_AFTER_MS = 10_000;
+/**
+ * A node whose connection has ended, as it does at once with its process: it would have another by then, also where a
+ * heartbeat was not answered for a while first.
+ */
+const GONE_AFTER_MS = 7_000;
+/** How often dead nodes are looked for. */
+const LOOK_MS = 1_000;
 /** Less than after which it is dead: what was begun just before that goes out in the rest of the time. */
-const CERTAIN_MS = 8_000;
+const CERTAIN_MS = 5_000;
 /** Between questions to a database that is away. */
 const CONFIRM_AGAIN_MS = 500;
 const MAINTENANCE_MS = 5_000;
@@ -58,7 +68,9 @@ const MAINTENANCE_MS = 5_000;
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
   const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
   const { nowMs = () => performance.now() } = options;
-  const registration = await createRegistration({ beatSql, nowMs, log, register });
+  // When the database was away nobody's heartbeat has reached it: then others have time to be seen again.
+  const steadiness = createSteadiness({ gapMs: 2 * HEARTBEAT_MS, steadyMs: GONE_AFTER_MS });
+  const registration = await createRegistration({ beatSql, nowMs, log, register, steadiness });
 
   /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
   async function register(): Promise<string> {
@@ -70,28 +82,44 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
     return registered;
   }
 
+  const deadNodes = () => ({
+    deadAfterMs: DEAD_AFTER_MS,
+    goneAfterMs: GONE_AFTER_MS,
+    exceptId: registration.id(),
+  });
+
+  async function takeOver(): Promise<void> {
+    if (!steadiness.isSteady()) return;
+    const released = await releaseDeadNodes(sql, deadNodes());
+    if (released.nodes.length === 0) return;
+    log.warn(released, 'took over from dead nodes');
+    await requeueWaiting(sql, 0);
+  }
+
+  async function look(): Promise<void> {
+    if (steadiness.isSteady() && (await hasDeadNodes(sql, deadNodes()))) await takeOver();
+  }
+
   async function maintain(): Promise<void> {
-    const released = await releaseDeadNodes(sql, { deadAfterMs: DEAD_AFTER_MS, exceptId: registration.id() });
-    if (released.nodes.length > 0) {
-      log.warn(released, 'took over from dead nodes');
-      await requeueWaiting(sql, 0);
-    }
+    await takeOver();
     await options.maintain();
   }
 
+  const stopLook = every(LOOK_MS, look, (err) => log.warn({ err }, 'dead nodes could not be looked for'));
   const stopBeat = every(HEARTBEAT_MS, registration.beat, (err) => log.error({ err }, 'the heartbeat failed'));
   const stopMaintenance = every(MAINTENANCE_MS, maintain, (err) => log.error({ err }, 'maintenance failed'));
   let stopping: Promise<void> | undefined;
-  const { id, isCertain, confirm, onLost } = registration;
+  const { id, isCertain, confirm, onLost, locksJobsAs } = registration;
   return {
     id,
     isCertain,
     confirm,
     onLost,
+    locksJobsAs,
     stop() {
       stopping ??= (async () => {
         registration.end();
-        await Promise.all([stopBeat(), stopMaintenance()]);
+        await Promise.all([stopLook(), stopBeat(), stopMaintenance()]);
         await releaseNode(sql, id());
       })();
       return stopping;
@@ -101,6 +129,7 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
 
 interface RegistrationOptions extends Required<Pick<NodeLeaseOptions, 'beatSql' | 'nowMs' | 'log'>> {
   register: () => Promise<string>;
+  steadiness: Steadiness;
 }
 
 /** The node's id, and how sure it can be of it. */
@@ -111,16 +140,22 @@ interface Registration extends Omit<NodeLease, 'stop'> {
   end(): void;
 }
 
-async function createRegistration({ beatSql, nowMs, log, register }: RegistrationOptions): Promise<Registration> {
+async function createRegistration(options: RegistrationOptions): Promise<Registration> {
+  const { beatSql, nowMs, log, register, steadiness } = options;
   let aliveAtMs = nowMs();
   let id = await register();
   const listeners = new Set<(nodeId: string) => void>();
   let beating: Promise<void> | undefined;
   let isEnding = false;
+  let jobPool: string | undefined;
+  const say = () => heartbeatNode(beatSql, id, jobPool);
 
   async function beatOnce(): Promise<void> {
     const askedAtMs = nowMs();
-    if (await heartbeatNode(beatSql, id)) {
+    // Again at once where its connection was lost: the next one is there, and nobody takes this node for dead.
+    const isAlive = await say().catch(say);
+    steadiness.beat();
+    if (isAlive) {
       aliveAtMs = askedAtMs;
       return;
     }
@@ -150,6 +185,7 @@ async function createRegistration({ beatSql, nowMs, log, register }: Registratio
       return leasedBy === id;
     },
     onLost: (listener) => void listeners.add(listener),
+    locksJobsAs: (pool) => (jobPool = pool),
     beat,
     end() {
       isEnding = true;

@@ -21,7 +21,7 @@ interface Holder {
   holds(id: string): boolean;
 }
 
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 5_000;
 
 /** Every LOOK_EVERY_MS. Answers a stop that waits for the look under way; before what holds anything stops. */
 export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<void> {

@@ -17,29 +17,54 @@ export interface ReleasedNodes {
 /** One node at a time releases: two would wait for each other's rows. */
 const RELEASE_LOCK = 4_815_162_347;
 
+/** How long a node was not seen, by the database's clock, that is taken for dead. */
+export interface DeadNodesOptions {
+  /** One whose connection is still there: it may be slow, or its machine has vanished. */
+  deadAfterMs: number;
+  /** One whose connection has ended, as it does at once with its process. Default: `deadAfterMs`. */
+  goneAfterMs?: number;
+  /** The caller's own. */
+  exceptId: string;
+}
+
 /**
  * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued and their locked jobs
- * unlocked, all in one transaction. Dead is a node that has not been seen for `deadAfterMs` (by the database's clock), and
- * any lease whose node has no row. `exceptId` is the caller's own. Answers nothing released while another node is at it.
+ * unlocked, all in one transaction. Dead is also any lease whose node has no row. Answers nothing released while another
+ * node is at it.
  */
-export async function releaseDeadNodes(
-  sql: Sql,
-  options: { deadAfterMs: number; exceptId: string },
-): Promise<ReleasedNodes> {
-  const { deadAfterMs, exceptId } = options;
+export async function releaseDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
     const [lock] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${RELEASE_LOCK}::bigint) as got`;
     if (!lock?.got) return { nodes: [], invocations: 0, deliveries: 0, sends: 0 };
     // A row that is locked is being renewed at this moment.
     const dead = await tx<{ id: string }[]>`
-      select id from nodes
-      where id <> ${exceptId} and seen_at < now() - make_interval(secs => ${deadAfterMs / 1000}::float8)
-      for update skip locked`;
-    const strayed = await findStrayedLeases(tx, exceptId);
+      select id from nodes where ${isDead(tx, options)} for update skip locked`;
+    const strayed = await findStrayedLeases(tx, options.exceptId);
     const { jobPools, ...released } = await release(tx, merge(dead, strayed));
     await unlockJobs(tx, jobPools);
     return released;
   });
+}
+
+/** Whether there are nodes that releaseDeadNodes takes for dead. Costs next to nothing. */
+export async function hasDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<boolean> {
+  const rows = await sql`select from nodes where ${isDead(sql, options)} limit 1`;
+  return rows.length > 0;
+}
+
+/** Of other users' connections Postgres does not say when they began. */
+function isDead(sql: Sql | Transaction, { deadAfterMs, goneAfterMs = deadAfterMs, exceptId }: DeadNodesOptions) {
+  return sql`
+    id <> ${exceptId} and (
+      seen_at < now() - make_interval(secs => ${deadAfterMs / 1000}::float8)
+      or (
+        seen_at < now() - make_interval(secs => ${goneAfterMs / 1000}::float8) and backend_pid is not null
+        and not exists (
+          select from pg_stat_activity as activity
+          where activity.pid = nodes.backend_pid and coalesce(activity.backend_start = nodes.backend_start, true)
+        )
+      )
+    )`;
 }
 
 /**
