@@ -3,6 +3,7 @@ import type { Sql } from '../store/database.ts';
 import { deleteOldEmailCounts } from '../store/count-email.ts';
 import { deleteExpiredRecords } from '../store/delete-expired-records.ts';
 import { deleteExpiredDynamicProps } from '../store/dynamic-props.ts';
+import { requeueOverdueTimers } from '../store/requeue-timers.ts';
 import { freeLostJobs } from '../store/unlock-jobs.ts';
 import { requeueOverdueWaits } from '../store/wake-executions.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
@@ -18,7 +19,10 @@ const LOST_JOBS = { strayAfterMs: 10_000, lostAfterMs: 30_000 };
 
 /** `maintain`, with what reads all jobs in a small share of the time. */
 export function createMaintenance(sql: Sql): () => Promise<void> {
-  const freeJobs = seldom(() => freeLostJobs(sql, LOST_JOBS));
+  const freeJobs = seldom(async () => {
+    await freeLostJobs(sql, LOST_JOBS);
+    await requeueOverdueTimers(sql, STALLED_AFTER_MS);
+  });
   return async () => {
     await freeJobs();
     await maintain(sql);

@@ -36,13 +36,15 @@ interface TimerRow {
   timezone: string | null;
   in_turn: boolean;
   anchor_ms: number;
+  due_ms: number;
   now_ms: number;
 }
 
 /**
  * Ticks that came due together, in one transaction: their invocations, the next ticks and the jobs for those land together,
  * so a timer neither stops nor doubles when a node dies. A timer knows when its next tick is due, and no other tick of it
- * counts: a job that is run a second time does nothing. Runs of one timer of a source never overlap; a workflow gets every
+ * counts: a job that is run a second time does nothing, also where the answer of the first commit was lost. Each tick is due
+ * later than the one before, and its event carries that time. Runs of one timer of a source never overlap; a workflow gets every
  * tick, because an execution may wait for days, and its settings say how many run at the same time. The clock is the database's, which
  * starts the jobs as well. Answers one outcome a tick, in their order.
  */
@@ -72,7 +74,7 @@ export async function fireTimers(
 async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): Promise<TimerRow[]> {
   return tx<TimerRow[]>`
     select t.source_id, t.prop_name, t.account_id, t.interval_seconds, t.cron, t.timezone, s.in_turn,
-      extract(epoch from t.anchor_at)::float8 * 1000 as anchor_ms,
+      extract(epoch from t.anchor_at)::float8 * 1000 as anchor_ms, tick.due_ms,
       greatest(extract(epoch from clock_timestamp())::float8 * 1000, tick.due_ms) as now_ms
     from unnest(
       ${ticks.map((tick) => tick.sourceId)}::text[], ${ticks.map((tick) => tick.propName)}::text[],
@@ -82,6 +84,17 @@ async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): 
       and t.generation = tick.generation and coalesce(t.due_ms, tick.due_ms) = tick.due_ms
     join emitters s on s.id = t.source_id and s.active and s.deleted_at is null
     order by t.source_id, t.prop_name for update of t`;
+}
+
+/** A tick that is this late, or less, does not cost the ones after it: a busy node is no downtime. */
+const LATE_MS = 2_000;
+/** Between a late tick and the next one, when that was due as well: the run of the first may end, and is no overlap. */
+const LATE_GAP_MS = 200;
+
+/** After a downtime the tick that waited is the only one of those that were missed. */
+function nextAfterMs(row: TimerRow, nowMs: number): number {
+  // Due times are rounded to milliseconds: the same one must not be found again.
+  return nowMs - row.due_ms <= LATE_MS ? row.due_ms + 1 : Math.max(nowMs, row.due_ms + 1);
 }
 
 interface DueTimer {
@@ -94,7 +107,7 @@ interface DueTimer {
 function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const nowMs = Math.floor(row.now_ms);
   const event = JSON.stringify({
-    timestamp: Math.floor(nowMs / 1000),
+    timestamp: Math.floor(row.due_ms / 1000),
     interval_seconds: row.interval_seconds,
     cron: row.cron ?? undefined,
     timezone: row.timezone ?? undefined,
@@ -104,7 +117,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const started = { id, accountId, sourceId, kind: 'timer' as const, propName, event };
   const invocation = { ...started, crashes: 0, attempts: 1, leasedBy: nodeId, claim: 1 };
   try {
-    return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nowMs) };
+    return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nextAfterMs(row, nowMs)) };
   } catch (error) {
     // A time zone that this machine does not know: its neighbours must not wait for it, and the job comes back.
     return { row, invocation, nextMs: undefined, error };
@@ -136,10 +149,13 @@ async function putNextTicks(
     ) as next(source_id, prop_name, due_ms)
     where t.source_id = next.source_id and t.prop_name = next.prop_name
     returning t.account_id, t.source_id, t.prop_name, t.generation, t.due_ms`;
-  return rows.flatMap(
-    ({ account_id: accountId, source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs }) =>
-      dueAtMs === null ? [] : [timerJob({ sourceId, propName, generation, dueAtMs }, priorityAt(accountId, dueAtMs))],
-  );
+  const notBeforeMs = (timers[0]?.row.now_ms ?? 0) + LATE_GAP_MS;
+  return rows.flatMap((row) => {
+    const { account_id: accountId, source_id: sourceId, prop_name: propName, generation, due_ms: dueAtMs } = row;
+    if (dueAtMs === null) return [];
+    const job = timerJob({ sourceId, propName, generation, dueAtMs }, priorityAt(accountId, dueAtMs));
+    return [{ ...job, runAtMs: Math.max(dueAtMs, notBeforeMs) }];
+  });
 }
 
 /** The job of a timer's next tick; it replaces the one that waits. */
