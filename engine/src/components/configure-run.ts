@@ -32,7 +32,7 @@ export interface ConfigureRunParts {
   callDataStore: CallDataStore;
   resolveAuth: AuthCache['resolve'];
   /** A value of a source's `$.service.db` as JSON text. */
-  readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  readDbValue: (sourceId: string, key: string, onAway: () => void) => Promise<string | undefined>;
   readDbInTurn: ReadDbInTurn;
 }
 
@@ -138,7 +138,9 @@ function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant
       if (logs.length > MAX_SHOWN_LOGS) logs.shift();
     },
     dbGet: async (key) =>
-      sourceId === undefined ? undefined : parts.readDbInTurn(tenant.id, () => parts.readDbValue(sourceId, key)),
+      sourceId === undefined
+        ? undefined
+        : parts.readDbInTurn(tenant.id, () => parts.readDbValue(sourceId, key, () => undefined)),
     fetch: (request, signal) => parts.fetch(tenant, request, signal),
     dataStore: (call, signal) => parts.callDataStore(tenant, call, signal),
   };

@@ -19,7 +19,13 @@ interface StoreTenant {
   limits: AccountLimits;
 }
 
-export type CallDataStore = (tenant: StoreTenant, call: DataStoreCall, signal: AbortSignal) => Promise<DataStoreAnswer>;
+/** `onAway`: called when the database does not answer, before it is asked again. */
+export type CallDataStore = (
+  tenant: StoreTenant,
+  call: DataStoreCall,
+  signal: AbortSignal,
+  onAway?: () => void,
+) => Promise<DataStoreAnswer>;
 
 /**
  * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves connections of the database
@@ -31,21 +37,21 @@ export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) =>
   const turns = createTenantTurns(LIMITS.maxDataStoreCallsPerTenant);
   const waitingBytes = new Map<string, number>();
 
-  async function inTurn(tenant: StoreTenant, call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer> {
+  const inTurn: CallDataStore = async (tenant, call, signal, onAway) => {
     const end = await turns.take(tenant.id, signal);
     if (end === undefined) return refuse('The run is over');
     let chars = call.valueJson?.length ?? 0;
     try {
       // A call that was done and not answered leaves the same when it is done again.
-      const answered = await askUntilBack(() => perform(sql, tenant, call));
+      const answered = await askUntilBack(() => perform(sql, tenant, call), onAway);
       if (answered.ok && hasOthers(tenant.id)) chars = Math.max(chars, answered.json?.length ?? 0);
       return answered;
     } finally {
       endAtPace(end, chars, PACE);
     }
-  }
+  };
 
-  return async (tenant, call, signal) => {
+  return async (tenant, call, signal, onAway) => {
     const problem = findProblem(tenant, call);
     if (problem !== undefined) return refuse(`${problem.field} ${problem.message}`, problem.limit);
     const bytes = call.valueJson?.length ?? 0;
@@ -57,7 +63,7 @@ export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) =>
     }
     waitingBytes.set(tenant.id, waiting);
     try {
-      return await inTurn(tenant, call, signal);
+      return await inTurn(tenant, call, signal, onAway);
     } finally {
       const left = (waitingBytes.get(tenant.id) ?? 0) - bytes;
       if (left > 0) waitingBytes.set(tenant.id, left);

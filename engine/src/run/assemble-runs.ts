@@ -160,7 +160,7 @@ function assembleStores({
   const hasOthers = (accountId: string, now = performance.now()) =>
     presence.hasSeveral(now) || presence.hasLightOther(accountId, now);
   return {
-    readDbValue: (sourceId, key) => askUntilBack(() => readDbValue(sql, sourceId, key)),
+    readDbValue: (sourceId, key, onAway) => askUntilBack(() => readDbValue(sql, sourceId, key), onAway),
     readDbInTurn: createDbTurns(hasOthers),
     callDataStore: createDataStoreCalls(sql, hasOthers),
   };

@@ -35,7 +35,8 @@ export interface RunContext {
   sandbox: Sandbox;
   overlay: DbOverlay;
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
-  readDbValue: (sourceId: string, key: string) => Promise<string | undefined>;
+  /** `onAway`: as in CallDataStore. */
+  readDbValue: (sourceId: string, key: string, onAway: () => void) => Promise<string | undefined>;
   /** What is in memory as well: it is brought to the run all the same. */
   readDbInTurn: ReadDbInTurn;
   callDataStore: CallDataStore;
@@ -82,7 +83,7 @@ export async function runTask(context: RunContext, task: RunTask): Promise<RunRe
 async function runOnce(context: RunContext, task: RunTask, tries: number): Promise<RunResult | 'repeat'> {
   const runId = task.invocation?.id ?? newId('invocation');
   const startedAtMs = context.nowMs();
-  const progress: RunProgress = { startedAtMs, parts: 0, exceeded: undefined };
+  const progress: RunProgress = { startedAtMs, exceeded: undefined, wasDatabaseAway: false };
   const { sourceId } = task.runtime;
   context.overlay.begin(sourceId);
   try {
@@ -101,6 +102,9 @@ async function runOnce(context: RunContext, task: RunTask, tries: number): Promi
     const { invocation } = task;
     const next = await afterLoss({ outcome, invocation, tries }, context.countCrash);
     if (next !== 'end') await outputs.settled();
+    // It was thrown an error, or ran out of time, for what is not its fault.
+    if (!outcome.ok && progress.wasDatabaseAway && invocation !== undefined)
+      throw new Error(`The database was away while ${runId} asked it`);
     if (next === 'repeat') return 'repeat';
     task.ran?.();
     if (next === 'abandon' && invocation !== undefined) {
@@ -134,20 +138,24 @@ function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
 
 interface RunProgress {
   startedAtMs: number;
-  /** Commits that were begun before the run's end. */
-  parts: number;
-  /** What one of them found to be too much. */
+  /** What the commit of a part found to be too much. */
   exceeded: ExceededLimit | undefined;
+  /** It asked for a value while the database was away. */
+  wasDatabaseAway: boolean;
 }
 
 function outputsOf(context: RunContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
   const { sourceId, accountId } = task.runtime;
   const tenant = { id: accountId, limits: task.limits.account };
+  const onAway = () => {
+    progress.wasDatabaseAway = true;
+  };
   const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
   const outputs = createRunOutputs({
-    readDbValue: async (key) => context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key)),
+    readDbValue: async (key) =>
+      context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key, onAway)),
     fetch: (request, signal) => context.fetch(tenant, request, signal),
-    dataStore: (call, signal) => context.callDataStore(tenant, call, signal),
+    dataStore: (call, signal) => context.callDataStore(tenant, call, signal, onAway),
     respond: (response) => task.respond?.(response),
     // The order of events decides which of them are greater than all before.
     holdsParts: task.runtime.dedupe === 'greatest',
@@ -156,7 +164,6 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
       task.runtime.dedupe === 'last' || task.invocation === undefined
         ? undefined
         : async (part) => {
-            progress.parts++;
             const { committed, exceeded } = await context.commit(
               commitOf(task, current(part), {
                 final: false,

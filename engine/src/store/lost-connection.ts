@@ -40,14 +40,15 @@ const PAUSE_MS = 250;
 
 /**
  * Asks again while the database is away: for runs, which would fail for what is no fault of their component. Only what may be done
- * twice: a connection can be lost after its query was done.
+ * twice: a connection can be lost after its query was done. `onAway` is called each time that it is found away.
  */
-export async function askUntilBack<T>(ask: () => Promise<T>): Promise<T> {
+export async function askUntilBack<T>(ask: () => Promise<T>, onAway: () => void = () => undefined): Promise<T> {
   const endsAtMs = performance.now() + MAX_AWAY_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
+      if (isDatabaseAway(error)) onAway();
       if (!isDatabaseAway(error) || performance.now() > endsAtMs) throw error;
       await sleep(PAUSE_MS);
     }
