@@ -37,6 +37,12 @@ const signIn = createRoute({
   }),
 });
 
+const oauthReturn = createRoute({
+  getParentRoute: () => root,
+  path: '/connected',
+  component: lazyRouteComponent(() => import('../features/connections/oauth-return.tsx'), 'OAuthReturn'),
+});
+
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
@@ -98,6 +104,7 @@ const trace = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    oauthReturn,
     shell.addChildren([overview, sources, source, webhooks, webhook, traces, trace]),
   ]),
   basepath: BASE_PATH,

@@ -9,7 +9,7 @@ import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
 
-interface CodeProblem {
+export interface CodeProblem {
   /** From 1. */
   line: number;
   /** From 0. */

@@ -15,7 +15,7 @@ interface FieldProps {
 }
 
 /** A label, an input, what helps to fill it in, and what is wrong with it. */
-function Field({ label, description, errors = [], optional = false, children }: FieldProps) {
+export function Field({ label, description, errors = [], optional = false, children }: FieldProps) {
   const id = useId();
   const isInvalid = errors.length > 0;
   const describedBy = [description === undefined ? '' : `${id}-help`, isInvalid ? `${id}-error` : ''].filter(Boolean);

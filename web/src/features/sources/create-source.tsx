@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
 import { ApiError } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -9,110 +9,164 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { isShown, type PropDefinition } from '../props/prop-definition.ts';
+import { PropForm, useProps } from '../props/prop-form.tsx';
+import { codeProblems } from './code-problems.ts';
+import { RegistrySearch } from './registry-search.tsx';
 import { TEMPLATES } from './templates.ts';
 
 type Origin = 'code' | 'url' | 'key';
+type Component = Schemas['Component'];
 
-/** Deploys a source of code that is typed in, of code at a URL, or of a component of the registry. */
+/** The name is asked for in both steps, and kept between them. */
+interface Naming {
+  name: string;
+  nameField: ReactNode;
+}
+
+/** First the code, from wherever it is, then what it is configured with. */
 export function CreateSource({ onClose }: { onClose: () => void }) {
+  const [component, setComponent] = useState<Component>();
+  const [name, setName] = useState('');
+  const nameField = (
+    <TextField
+      label="Name"
+      optional
+      value={name}
+      onChange={({ target }) => setName(target.value)}
+      placeholder={component?.name ?? 'the name of the component'}
+    />
+  );
+  const title = component === undefined ? 'New source' : `Configure ${component.name}`;
+  const description =
+    component === undefined
+      ? 'Its code: written here, at a URL, or from the registry.'
+      : (component.description ?? undefined);
+  return (
+    <Dialog open onClose={onClose} title={title} wide {...(description === undefined ? {} : { description })}>
+      {component === undefined ? (
+        <ChooseCode onClose={onClose} onForm={setComponent} name={name} nameField={nameField} />
+      ) : (
+        <Configure component={component} onBack={() => setComponent(undefined)} name={name} nameField={nameField} />
+      )}
+    </Dialog>
+  );
+}
+
+/** Creates the source at once where there is nothing to configure. */
+function ChooseCode({
+  onClose,
+  onForm,
+  name,
+  nameField,
+}: Naming & { onClose: () => void; onForm: (component: Component) => void }) {
   const { key = '', url = '' } = useSearch({ from: '/shell/sources' });
-  const [origin, setOrigin] = useState<Origin>(url !== '' ? 'url' : key !== '' ? 'key' : 'code');
+  const [origin, setOrigin] = useState<Origin>(url === '' ? (key === '' ? 'code' : 'key') : 'url');
   const [code, setCode] = useState(TEMPLATES[0]?.code ?? '');
   const [address, setAddress] = useState(url);
   const [registryKey, setRegistryKey] = useState(key);
-  const [name, setName] = useState('');
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const creating = useMutation({
+  const create = useCreateSource();
+  const choosing = useMutation({
     mutationFn: async () => {
-      const component = {
-        code: { component_code: code },
-        url: { component_url: address },
-        key: { component_key: registryKey },
-      };
-      const body = { ...component[origin], ...(name === '' ? {} : { name }) };
-      return (await ask(api.POST('/v1/sources', { body }))).data;
-    },
-    onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ['sources'] });
-      await navigate({ to: '/sources/$id', params: { id } });
+      const component = await readComponent({ origin, code, address, registryKey });
+      const definitions = component.configurable_props as unknown as PropDefinition[];
+      if (definitions.some(isShown)) onForm(component);
+      else await create({ component_id: component.id, ...(name === '' ? {} : { name }) });
     },
   });
+  const { mutate } = choosing;
+  const isGiven = key !== '' || url !== '';
+  // A link that names the code leads straight to its form.
+  useEffect(() => {
+    if (isGiven) mutate();
+  }, [isGiven, mutate]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    creating.mutate();
+    mutate();
   };
-  const problems = creating.error instanceof ApiError ? (creating.error.problem.errors ?? []) : [];
-  const located = problems.flatMap(({ line, column, message }) =>
-    line === undefined ? [] : [{ line, message, ...(column === undefined ? {} : { column }) }],
-  );
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title="New source"
-      wide
-      description="It is deployed at once, with an id and, where it listens, a URL of its own."
-    >
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <Tabs
-          label="Where its code is"
-          value={origin}
-          onChange={(value) => setOrigin(value as Origin)}
-          tabs={[
-            { value: 'code', label: 'Code', panel: <CodePart code={code} onChange={setCode} problems={located} /> },
-            {
-              value: 'url',
-              label: 'URL',
-              panel: (
-                <TextField
-                  label="URL of the code"
-                  type="url"
-                  value={address}
-                  onChange={(event) => setAddress(event.target.value)}
-                  placeholder="https://…/source.mjs"
-                  description="Fetched once, now. It must be a public address."
-                />
-              ),
-            },
-            {
-              value: 'key',
-              label: 'Registry',
-              panel: (
-                <TextField
-                  label="Registry key"
-                  value={registryKey}
-                  onChange={(event) => setRegistryKey(event.target.value)}
-                  placeholder="schedule-timer"
-                  className="font-mono"
-                />
-              ),
-            },
-          ]}
-        />
-        <TextField
-          label="Name"
-          optional
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          description="Default: the name of the component."
-        />
-        <ProblemNote error={creating.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={creating.isPending}>
-            Create source
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <Tabs
+        label="Where its code is"
+        value={origin}
+        onChange={(value) => setOrigin(value as Origin)}
+        tabs={[
+          {
+            value: 'code',
+            label: 'Code',
+            panel: <CodePart code={code} onChange={setCode} problems={codeProblems(choosing.error)} />,
+          },
+          {
+            value: 'url',
+            label: 'URL',
+            panel: (
+              <TextField
+                label="URL of the code"
+                type="url"
+                value={address}
+                onChange={({ target }) => setAddress(target.value)}
+                placeholder="https://…/source.mjs"
+                description="Fetched once, now."
+              />
+            ),
+          },
+          { value: 'key', label: 'Registry', panel: <RegistrySearch value={registryKey} onChange={setRegistryKey} /> },
+        ]}
+      />
+      {nameField}
+      <ProblemNote error={choosing.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={choosing.isPending}>
+          Create source
+        </Button>
+      </div>
+    </form>
   );
+}
+
+interface ChosenCode {
+  origin: Origin;
+  code: string;
+  address: string;
+  registryKey: string;
+}
+
+/** The account's own component of a key comes before that of the registry, as when it is deployed by its key. */
+async function readComponent({ origin, code, address, registryKey: id }: ChosenCode): Promise<Component> {
+  if (origin !== 'key') {
+    const body = origin === 'code' ? { component_code: code } : { component_url: address };
+    return (await ask(api.POST('/v1/components', { body }))).data;
+  }
+  const own = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } })).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+  return (own ?? (await ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } } })))).data as Component;
+}
+
+type NewSource = {
+  component_id: string;
+  configured_props?: Record<string, unknown>;
+  dynamic_props_id?: string;
+  name?: string;
+};
+
+/** Deploys it and goes to its page. */
+function useCreateSource(): (body: NewSource) => Promise<void> {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return async (body) => {
+    const { data } = await ask(api.POST('/v1/sources', { body }));
+    await queries.invalidateQueries({ queryKey: ['sources'] });
+    await navigate({ to: '/sources/$id', params: { id: data.id } });
+  };
 }
 
 function CodePart(props: {
   code: string;
   onChange: (code: string) => void;
-  problems: { line: number; column?: number; message: string }[];
+  problems: ReturnType<typeof codeProblems>;
 }) {
   const { code, onChange, problems } = props;
   return (
@@ -126,5 +180,41 @@ function CodePart(props: {
       </div>
       <CodeView value={code} label="Code" language="typescript" onChange={onChange} problems={problems} />
     </div>
+  );
+}
+
+function Configure({ component, onBack, name, nameField }: Naming & { component: Component; onBack: () => void }) {
+  const definitions = component.configurable_props as unknown as PropDefinition[];
+  const [state, setState] = useProps(definitions, {});
+  const create = useCreateSource();
+  const creating = useMutation({
+    mutationFn: () => {
+      const { values, dynamicPropsId } = state;
+      return create({
+        component_id: component.id,
+        configured_props: { ...values },
+        ...(dynamicPropsId === undefined ? {} : { dynamic_props_id: dynamicPropsId }),
+        ...(name === '' ? {} : { name }),
+      });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    creating.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {nameField}
+      {state.definitions.some(isShown) && (
+        <PropForm componentId={component.id} state={state} onChange={setState} error={creating.error} />
+      )}
+      <ProblemNote error={creating.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onBack}>Back</Button>
+        <Button type="submit" kind="primary" busy={creating.isPending}>
+          Create source
+        </Button>
+      </div>
+    </form>
   );
 }
