@@ -30,7 +30,7 @@ export function TimerField({ definition, value, onChange, errors }: PropFieldPro
       {(ids) => (
         <div className="flex flex-wrap gap-2">
           <select
-            aria-label="Kind of timer"
+            aria-label="Timer type"
             className={`${INPUT_CLASS} max-w-36`}
             value={isCron ? 'cron' : 'interval'}
             onChange={({ target }) =>

@@ -85,7 +85,7 @@ function ChooseCode({
     mutate();
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       <Tabs
         label="Where its code is"
         value={origin}
@@ -203,7 +203,7 @@ function Configure({ component, onBack, name, nameField }: Naming & { component:
     creating.mutate();
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       {nameField}
       {state.definitions.some(isShown) && (
         <PropForm componentId={component.id} state={state} onChange={setState} error={creating.error} />

@@ -56,7 +56,7 @@ function Props({ source }: { source: Source }) {
         />
       }
     >
-      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4 p-4">
+      <form onSubmit={submit} noValidate className="flex max-w-2xl flex-col gap-4 p-4">
         <TextField
           label="Name"
           value={name}

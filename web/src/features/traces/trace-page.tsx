@@ -1,13 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { type KeyboardEvent, type SubmitEvent, useMemo, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
+import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Icon, type IconName } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { type Span, timeRange, type TraceRow, traceRows } from './trace-rows.ts';
 
 /** Asks for an id, and goes to its trace. */
 export function TraceSearch() {
@@ -23,10 +29,10 @@ export function TraceSearch() {
         <TextField
           label="Id"
           value={id}
-          onChange={(event) => setId(event.target.value)}
+          onChange={({ target }) => setId(target.value)}
           required
           className="font-mono"
-          description="Of a run (inv_…), an execution (exec_…), or an event (its emit id)."
+          description="Of a run (inv_…), an execution (exec_…), or an event. Each event and each answer of an endpoint has it."
         />
         <Button type="submit" kind="primary" className="self-start">
           Show trace
@@ -36,21 +42,200 @@ export function TraceSearch() {
   );
 }
 
-/** Everything that followed from one request. */
+/** Everything that followed from one request, on one time axis; each part opens beside it. */
 export function TracePage() {
   const { id } = useParams({ from: '/shell/traces/$id' });
+  const { node } = useSearch({ from: '/shell/traces/$id' });
+  const navigate = useNavigate({ from: '/traces/$id' });
   const trace = useQuery({
     queryKey: ['trace', id],
     queryFn: ({ signal }) =>
       ask(api.GET('/v1/traces/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
   });
+  const rows = useMemo(() => traceRows(trace.data?.runs ?? []), [trace.data]);
+  const chosen = rows.find(({ key }) => key === node);
+  const select = (key: string | undefined) => void navigate({ search: { node: key }, replace: node !== undefined });
   return (
-    <Page title="Trace">
+    <Page
+      title="Trace"
+      aside={<span className="font-mono text-xs text-ink-faint">{id}</span>}
+      actions={<TraceActions id={id} onRefresh={() => void trace.refetch()} />}
+    >
       <ProblemNote error={trace.error} />
-      <Panel>
-        {trace.isPending && <SkeletonRows />}
-        {trace.data !== undefined && <JsonTree value={trace.data} label="Trace" />}
-      </Panel>
+      {trace.isPending && <SkeletonRows />}
+      {trace.data?.truncated === true && (
+        <p className="text-sm text-warn">There is more than is shown: see the limits in docs/traces.md.</p>
+      )}
+      {rows.length > 0 && (
+        <div
+          className={classNames(
+            'grid items-start gap-4',
+            chosen !== undefined && 'xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]',
+          )}
+        >
+          <TracePicture rows={rows} selected={node} onSelect={select} />
+          {chosen !== undefined && <RowDetail row={chosen} onClose={() => select(undefined)} />}
+        </div>
+      )}
     </Page>
+  );
+}
+
+function TraceActions({ id, onRefresh }: { id: string; onRefresh: () => void }) {
+  return (
+    <>
+      <Button onClick={onRefresh}>
+        <Icon name="retry" />
+        Refresh
+      </Button>
+      <CopyMenu command={{ path: `/v1/traces/${id}`, hw: `hw trace ${id}` }} />
+    </>
+  );
+}
+
+const ICONS: Record<TraceRow['kind'], IconName> = {
+  run: 'source',
+  step: 'workflow',
+  event: 'event',
+  delivery: 'webhook',
+  missed: 'dash',
+  deduped: 'dash',
+  send: 'link',
+};
+
+interface TracePictureProps {
+  rows: readonly TraceRow[];
+  selected: string | undefined;
+  onSelect: (key: string) => void;
+}
+
+function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
+  const range = timeRange(rows);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>, row: TraceRow) => {
+    const step = {
+      j: 'nextElementSibling',
+      ArrowDown: 'nextElementSibling',
+      k: 'previousElementSibling',
+      ArrowUp: 'previousElementSibling',
+    }[event.key] as 'nextElementSibling' | 'previousElementSibling' | undefined;
+    if (event.key === 'Enter') onSelect(row.key);
+    if (step === undefined) return;
+    event.preventDefault();
+    (event.currentTarget[step] as HTMLElement | null)?.focus();
+  };
+  return (
+    <Panel title={`Took ${formatDuration(range.toMs - range.fromMs)}`}>
+      <div role="table" aria-label="Trace" className="overflow-x-auto text-sm">
+        <div role="rowgroup" className="min-w-150">
+          {rows.map((row) => (
+            <div
+              key={row.key}
+              role="row"
+              tabIndex={0}
+              aria-selected={row.key === selected}
+              onClick={() => onSelect(row.key)}
+              onKeyDown={(event) => onKeyDown(event, row)}
+              className={classNames(
+                'grid h-9 cursor-pointer grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem] items-center gap-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken',
+                row.key === selected && 'bg-accent-soft',
+              )}
+            >
+              <span role="cell" className="flex min-w-0 items-center gap-2" style={{ paddingLeft: row.depth * 18 }}>
+                <Icon name={ICONS[row.kind]} className="size-3.5 text-ink-faint" />
+                <span className="truncate">{row.label}</span>
+              </span>
+              <span role="cell">{row.status !== undefined && <Status of={row.status} />}</span>
+              <span role="cell" className="relative h-full">
+                <Bars row={row} range={range} />
+              </span>
+              <span role="cell" className="text-right text-xs text-ink-faint tabular-nums">
+                {row.spans.length > 0 && formatDuration(workedMs(row))}
+              </span>
+            </div>
+          ))}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+/** Without the wait before it began. */
+function workedMs({ spans }: TraceRow): number {
+  return spans.filter(({ tone }) => tone !== 'wait').reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
+}
+
+const TONES: Record<Span['tone'], string> = {
+  run: 'bg-accent',
+  good: 'bg-good',
+  bad: 'bg-bad',
+  wait: 'border border-dashed border-line-strong bg-transparent',
+};
+
+/** In percent of the whole; what is too short to see has a width all the same. */
+function Bars({ row, range }: { row: TraceRow; range: { fromMs: number; toMs: number } }) {
+  const share = (ms: number) => ((ms - range.fromMs) / (range.toMs - range.fromMs)) * 99;
+  return (
+    <>
+      {row.spans.map((span, index) => (
+        <span
+          key={`${span.fromMs} ${index}`}
+          title={formatDuration(span.toMs - span.fromMs)}
+          className={classNames('absolute top-1/2 h-2.5 min-w-1 -translate-y-1/2 rounded-xs', TONES[span.tone])}
+          style={{ left: `${share(span.fromMs)}%`, width: `${Math.max(share(span.toMs) - share(span.fromMs), 0.6)}%` }}
+        />
+      ))}
+      {row.spans.length === 0 && row.atMs !== undefined && (
+        <span
+          className="absolute top-1/2 size-2 -translate-y-1/2 rotate-45 bg-ink-faint"
+          style={{ left: `${share(row.atMs)}%` }}
+        />
+      )}
+    </>
+  );
+}
+
+function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
+  const { error, logs = [], link } = row;
+  return (
+    <Panel
+      title={row.label}
+      actions={
+        <Button kind="quiet" size="small" onClick={onClose}>
+          Close
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-3 p-4 text-sm">
+        <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">
+          <span className="truncate">{row.key}</span>
+          <CopyButton text={row.key} what="id" />
+        </p>
+        {link !== undefined && link.to !== '/workflows/$id' && (
+          <Link to={link.to} params={{ id: link.id }} className="text-accent underline">
+            Open {link.id}
+          </Link>
+        )}
+        {error !== null && error !== undefined && (
+          <div className="rounded-md bg-bad-soft p-3">
+            <p className="font-medium text-bad">{error.code}</p>
+            <p className="break-words whitespace-pre-wrap">{error.message}</p>
+            {error.stack !== null && <pre className="mt-2 overflow-x-auto font-mono text-xs">{error.stack}</pre>}
+          </div>
+        )}
+        {logs.length > 0 && (
+          <ol aria-label="Log lines" className="rounded-md bg-sunken p-2 font-mono text-xs">
+            {logs.map(({ at, message }, index) => (
+              <li key={`${at} ${index}`} className="flex gap-2">
+                <span className="text-ink-faint">
+                  <Time atMs={at} form="clock" />
+                </span>
+                <span className="break-words whitespace-pre-wrap">{message}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+        <JsonTree key={row.key} value={row.detail} label="All of it" maxHeight={360} />
+      </div>
+    </Panel>
   );
 }
