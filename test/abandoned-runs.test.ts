@@ -216,6 +216,20 @@ test('a retry takes no more than the queue of the account has room for', async (
   await hw.api('DELETE', `/sources/${source.id}`);
 });
 
+test('a retry makes the same invocation again: with its cause, its trace, and the interface that it came by', async () => {
+  const source = await hw.deploy(WELL, { asked: '' });
+  await hw.api('PUT', `/sources/${source.id}`, { active: false });
+  const [id] = await abandonSome(source.id, 1);
+  const cause = { caused_by: 'dc_other-1-0', trace_id: 'inv_first', hops: 3, http_prop: 'http', timer_prop: null };
+  await hw.sql`update abandoned_runs set ${hw.sql(cause)} where id = ${id!}`;
+  const { data } = await hw.api('GET', '/runs', { source_id: source.id });
+  expect(data).toMatchObject([{ id, caused_by: cause.caused_by, trace_id: cause.trace_id }]);
+  expect((await hw.api('POST', `/runs/${id}/retry`)).data).toEqual({ count: 1 });
+  const [row] = await hw.sql`select * from invocations where id = ${id!}`;
+  expect(row).toMatchObject({ ...cause, kind: 'http', event: JSON.stringify({ body: { id } }), crashes: 0 });
+  await hw.api('DELETE', `/sources/${source.id}`);
+});
+
 test('abandoned runs leave with their source, and when they are too old or too many', async () => {
   const source = await hw.deploy(WELL, { asked: '' });
   const [old, ...kept] = await abandonSome(source.id, 3);
