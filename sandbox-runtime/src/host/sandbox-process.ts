@@ -200,6 +200,10 @@ export class SandboxProcess {
   kill(fault: RunFault, blame: Blame): void {
     if (!this.exited) this.#handle.kill();
     this.draining = true;
+    if (this.#inFlight > 1) {
+      const { code, message: reason } = fault;
+      this.#options.log('warn', 'A sandbox process was killed', { pid: this.pid, code, reason, lost: this.#inFlight });
+    }
     this.#loseAll(fault, blame);
   }
 
