@@ -184,7 +184,7 @@ test('the same seed plans the same faults, another one others; two minutes see e
   expect(plan(7)).toEqual(plan(7));
   expect(plan(7)).not.toEqual(plan(8));
   for (const seed of [1, 2, 3]) {
-    expect(new Set(plan(seed).map(({ kind }) => kind)).size).toBe(10);
+    expect(new Set(plan(seed).map(({ kind }) => kind)).size).toBe(11);
     expect(plan(seed).every(({ atMs }) => atMs < 120_000)).toBe(true);
   }
 });

@@ -59,6 +59,8 @@ async function begin(fault: PlannedFault, targets: FaultTargets, signal: AbortSi
     case 'freeze-api':
     case 'freeze-engine':
       return hitNode(fault, targets, signal);
+    case 'kill-nodes':
+      return killNodes(targets.nodes);
     case 'kill-sandbox':
       return killSandbox(fault, targets.nodes);
     case 'terminate-backend':
@@ -91,6 +93,13 @@ function hitNode(fault: PlannedFault, { nodes, timeline }: FaultTargets, signal:
     return { hit, over };
   }
   return { hit };
+}
+
+/** All that run, at once: nobody is left who could take over. */
+function killNodes(nodes: readonly NodeProcess[]): Begun | undefined {
+  const hit = nodes.filter((node) => node.canBeHit());
+  for (const node of hit) node.kill();
+  return hit.length === 0 ? undefined : { hit: { nodes: hit.map(({ name }) => name) } };
 }
 
 /** A sandbox process of any node. */

@@ -31,8 +31,11 @@ const REPEATED_IDS = 0.05;
  * remembers.
  */
 const REPEATS_WITHIN = 30;
-const LONG_RUNS = 0.1;
-const LONG_RUN_MS = 400;
+/** Shares of the runs that take longer, up to so long: kills find them under way, some more than once. */
+const LONGER_RUNS = [
+  { share: 0.003, maxMs: 8_000 },
+  { share: 0.1, maxMs: 400 },
+] as const;
 
 type Sent = Pick<SentRequest, 'request' | 'to' | 'tenant' | 'id'>;
 
@@ -63,7 +66,8 @@ export function startLoad(options: LoadOptions): Load {
     const { [to]: target } = tenants[tenant] as Tenant;
     const id = to === 'source' ? chooseId(tenant) : `id-${request}`;
     const node = random.pick(nodes) as NodeProcess;
-    const takesMs = random.next() < LONG_RUNS ? Math.round(random.between(0, LONG_RUN_MS)) : 0;
+    const longer = LONGER_RUNS.find(({ share }) => random.next() < share);
+    const takesMs = Math.round(random.between(0, longer?.maxMs ?? 0));
     const body = JSON.stringify({ id, request, takesMs });
     const sent = exchange(node, agents.get(node) as Agent, target.path, body, { request, to, tenant, id });
     const noted = sent.then((result) => void requests.push(result)).finally(() => pending.delete(noted));

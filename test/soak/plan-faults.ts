@@ -3,6 +3,7 @@ import type { Random } from './random.ts';
 type FaultKind =
   | 'kill-api'
   | 'kill-engine'
+  | 'kill-nodes'
   | 'kill-sandbox'
   | 'freeze-api'
   | 'freeze-engine'
@@ -28,7 +29,7 @@ export interface PlannedFault {
  */
 const ROUNDS: readonly (readonly FaultKind[])[] = [
   ['kill-api', 'kill-engine', 'kill-sandbox', 'freeze-api', 'stop-engine', 'terminate-backend', 'kill-postgres'],
-  ['kill-api', 'kill-engine', 'kill-sandbox', 'freeze-engine', 'stop-api', 'terminate-backend', 'kill-backend'],
+  ['kill-nodes', 'kill-engine', 'kill-sandbox', 'freeze-engine', 'stop-api', 'terminate-backend', 'kill-backend'],
 ];
 
 const FIRST_AFTER_MS = 3_000;
