@@ -64,6 +64,7 @@ const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
+const TELL_EVERY_MS = 5_000;
 /** Tries that a commit has once the node stops: about 25 s of a database that does not answer. */
 const MAX_LAST_TRIES = 9;
 
@@ -102,7 +103,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   });
 
   let isStopping = false;
-  const retrying = { ...options, isStopping: () => isStopping };
+  const retrying = { ...options, isStopping: () => isStopping, tellRetry: createRetryLog(options.log) };
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
     const readAt = options.deliverer.heard();
@@ -130,6 +131,20 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
 
 interface Retrying extends RunCommitterOptions {
   isStopping: () => boolean;
+  tellRetry: (about: { source: string; tries: number; err: unknown }) => void;
+}
+
+/** One line for all that fail within a time: while the database is away thousands of commits are tried again. */
+function createRetryLog(log: Log): Retrying['tellRetry'] {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let failures = 0;
+  return (about) => {
+    failures++;
+    if (performance.now() - toldAtMs < TELL_EVERY_MS) return;
+    log.warn({ ...about, failures }, 'a commit failed and is tried again');
+    toldAtMs = performance.now();
+    failures = 0;
+  };
 }
 
 /**
@@ -155,7 +170,7 @@ async function commitWithRetries(
       // run has no such mark, nor has a hook: they are tried again only where nothing went through.
       const mayBeThere = (!run.final || run.invocation === undefined) && !wasRolledBack(error);
       if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
-      options.log.warn({ source: run.sourceId, tries, err: error }, 'a commit failed and is tried again');
+      options.tellRetry({ source: run.sourceId, tries, err: error });
       await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
     }
   }
