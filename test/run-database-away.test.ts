@@ -36,9 +36,11 @@ afterAll(async () => {
 
 test('a run that needed the database while it was away does not fail for that: it is run again, and emits once', async () => {
   const [account] = await database.db.sql<{ id: string }[]>`select id from accounts`;
-  const limits = { httpRunWallMs: WALL_MS };
-  const limited = await callApi(`${server.url}/v1/accounts/${account!.id}/limits`, 'PUT', limits, ADMIN_KEY);
-  expect(limited.status).toBe(200);
+  const limitTo = async (httpRunWallMs: number | null) => {
+    const path = `${server.url}/v1/accounts/${account!.id}/limits`;
+    return (await callApi(path, 'PUT', { httpRunWallMs }, ADMIN_KEY)).status;
+  };
+  expect(await limitTo(WALL_MS)).toBe(200);
   const source = await deploy(server, COUNTING, { props: { gate: gate.url } });
   let refused: Promise<void> | undefined;
   gate.answer = () => {
@@ -51,6 +53,8 @@ test('a run that needed the database while it was away does not fail for that: i
   // Its time runs out while it waits for a value.
   await sleep(WALL_MS + 1_500);
   await proxy.accept();
+  // On a full machine the next try may take longer than the first one had to.
+  await eventually(async () => (await limitTo(null)) === 200);
   const { sql } = database.db;
   await eventually(async () => (await sql`select from invocations where source_id = ${source.id}`).length === 0, {
     timeoutMs: 60_000,
