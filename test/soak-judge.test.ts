@@ -20,6 +20,7 @@ function sent(request: number, fields: Partial<SentRequest> = {}): SentRequest {
     tookMs: 5,
     answer: 'accepted',
     wasDisturbed: false,
+    wasStopping: false,
     hasRetryAfter: true,
     detail: '200',
     ...fields,
@@ -121,6 +122,10 @@ test.each<[string, Partial<Outcome>]>([
   [
     'refusals without Retry-After',
     { requests: [...outcome().requests, sent(4, { answer: 'refused', hasRetryAfter: false })] },
+  ],
+  [
+    'resets by a graceful stop',
+    { requests: [...outcome().requests, sent(4, { answer: 'reset', wasDisturbed: true, wasStopping: true })] },
   ],
   ['no answer in 30 s of a node that lives', { requests: [...outcome().requests, sent(4, { answer: 'silent' })] }],
 ])('%s: is found, and nothing else', (name, changes) => {

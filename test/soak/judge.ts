@@ -20,6 +20,7 @@ function judgeAnswers({ requests }: Outcome): Promised[] {
     { name: 'answers 500, 502 or 504', broken: answered('error') },
     { name: 'other answers than 200, 429, 503', broken: answered('odd') },
     { name: 'refusals without Retry-After', broken: answered('refused').filter((sent) => !sent.hasRetryAfter) },
+    { name: 'resets by a graceful stop', broken: answered('reset').filter((sent) => sent.wasStopping) },
     { name: 'no answer in 30 s of a node that lives', broken: answered('silent').filter((sent) => !sent.wasDisturbed) },
   ];
 }

@@ -106,9 +106,17 @@ function exchange(node: NodeProcess, agent: Agent, path: string, body: string, s
     const end = (answer: Answer, detail: string, hasRetryAfter = false) => {
       clearTimeout(timeout);
       const nowMs = Date.now();
-      const wasDisturbed = node.wasDisturbed(sentAtMs, nowMs);
-      const tookMs = nowMs - sentAtMs;
-      resolve({ ...sent, node: node.name, sentAtMs, tookMs, answer, wasDisturbed, hasRetryAfter, detail });
+      resolve({
+        ...sent,
+        node: node.name,
+        sentAtMs,
+        tookMs: nowMs - sentAtMs,
+        answer,
+        wasDisturbed: node.wasDisturbed(sentAtMs, nowMs),
+        wasStopping: node.isStopping(),
+        hasRetryAfter,
+        detail,
+      });
     };
     const request = sendRequest(node.url + path, {
       agent,

@@ -30,6 +30,8 @@ export interface NodeProcess {
   freeze(): void;
   thaw(): void;
   wasDisturbed(fromMs: number, toMs: number): boolean;
+  /** It has been asked to stop and has not ended yet. */
+  isStopping(): boolean;
   /** Processes that it had when it was killed, and that still run. Linux only. */
   leftOver(): ProcessInfo[];
   figures(): NodeFigures;
@@ -150,6 +152,7 @@ export function startNode(options: NodeOptions): NodeProcess {
       if (listens) endDisturbance();
     },
     wasDisturbed: (fromMs, toMs) => overlaps(periods, fromMs, toMs),
+    isStopping: () => state === 'stopping',
     leftOver: () => killed.filter(isRunning),
     figures: () => ({ ...figures, logBytes: sizeOf(logFile) }),
     async stop() {

@@ -24,6 +24,8 @@ export interface SentRequest {
    * A fault had hit the node, or its start was not over, at some time between request and answer.
    */
   wasDisturbed: boolean;
+  /** When it ended, the node was in its graceful stop. */
+  wasStopping: boolean;
   /** Of a refusal. */
   hasRetryAfter: boolean;
   detail: string;

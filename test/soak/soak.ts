@@ -47,7 +47,7 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
     figures: [
       ...figuresOfAnswers(outcome),
       ...figuresOfWork(outcome),
-      ...figuresOfTicks(outcome.ticks, (fromMs, toMs) => canTick(system, fromMs, toMs)),
+      ...figuresOfTicks(outcome.ticks, (fromMs, toMs) => canTick(system, fromMs, toMs), timeline.seconds),
       ['drained', `${drained.ended ? 'in' : 'NOT in'} ${Math.round(drained.tookMs / 1_000)} s`],
       ...figuresOfNodes(nodes, seconds, memoryBytes),
     ],
