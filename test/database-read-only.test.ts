@@ -34,7 +34,7 @@ test('while the database is read-only nothing is accepted, and what was accepted
   expect(await post(4)).toBe(503);
   expect(await hw.api('POST', `/sources/${id}/run`, {})).toMatchObject({
     status: 503,
-    text: expect.stringContaining('urn:headwater:error:unavailable'),
+    text: expect.stringContaining('urn:headwater:error:database-away'),
   });
   expect((await hw.api('GET', `/sources/${id}`)).status).toBe(200);
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { parseDnsServer, SANDBOX_LAYERS, type SandboxLayer } from '@headwater/engine';
+import { hostUrlsOf, parseDnsServer, SANDBOX_LAYERS, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, findLimitProblems, keepKnownLimits } from '@headwater/shared';
 
 /* What the values of environment variables may be. */
@@ -63,7 +63,7 @@ export function isHost(text: string): boolean {
 }
 
 export function isDatabaseUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  return /^postgres(ql)?:\/\//.test(text) && hostUrlsOf(text).every((url) => URL.canParse(url));
 }
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;

@@ -1,4 +1,4 @@
-import type { SecretValue } from '@headwater/engine';
+import { hostUrlsOf, type SecretValue } from '@headwater/engine';
 import type { Config } from './config.ts';
 
 /** The secrets that this process was started with: none of its output may hold one. */
@@ -10,7 +10,7 @@ export function knownSecrets(config: Config): SecretValue[] {
     { name: 'HEADWATER_ADMIN_KEY', value: adminKey },
     { name: 'HEADWATER_ENCRYPTION_KEY', value: encryptionKey },
     { name: 'HEADWATER_ENCRYPTION_KEYS_OLD', value: oldEncryptionKeys },
-    { name: 'DATABASE_URL', value: passwordsOf(databaseUrl) },
+    { name: 'DATABASE_URL', value: databaseUrl === undefined ? [] : hostUrlsOf(databaseUrl).flatMap(passwordsOf) },
     { name: 'HEADWATER_EGRESS_PROXY', value: passwordsOf(egressProxy) },
     { name: 'HEADWATER_SMTP_URL', value: passwordsOf(mail?.smtpUrl) },
     { name: 'proxy', value: Object.values(networkEnvironment ?? {}).flatMap(passwordsOf) },

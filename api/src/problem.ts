@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '@headwater/engine';
+import { describeDatabaseError, isDatabaseUnavailable } from '@headwater/engine';
 import { ERRORS, type ErrorCode, type ExceededLimit, type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Log } from './log.ts';
 
@@ -34,9 +34,9 @@ export function problemOf(thrown: unknown, requestId: string, log: Log): Problem
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {
     return problemOfError(thrown, requestId);
   }
-  if (isDatabaseAway(thrown)) {
+  if (isDatabaseUnavailable(thrown)) {
     log.warn({ err: thrown, request_id: requestId }, 'the database could not serve a request');
-    return problem('UNAVAILABLE', 'The database is away, or takes nothing now; try again', requestId, AWAY);
+    return problem('DATABASE_AWAY', `${describeDatabaseError(thrown)}; try again`, requestId, AWAY);
   }
   log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
   return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);

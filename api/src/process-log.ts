@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
 import { createRedactor } from '@headwater/engine';
 import type { Config } from './config.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { type LoggedError, loggedError } from './logged-error.ts';
+import { createRepeatedLines, type RepeatedLines, WINDOW_MS } from './repeated-lines.ts';
 
 type LogOutput = Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & { fd: number };
 
@@ -32,7 +33,11 @@ const FIELD_DEPTH = 3;
  * secrets that the process was started with, wherever in a line they are.
  */
 export function createProcessLog(config: Config, output: LogOutput): Logger {
+  const repeated = createRepeatedLines((kind, left) => {
+    log.warn({ left_out: left, seconds: WINDOW_MS / 1_000 }, `${kind} (again and again)`);
+  });
   const options = {
+    hooks: { logMethod: withoutRepeats(repeated) },
     level: config.logLevel,
     base: null,
     // pino's own redaction by such patterns takes longer than all else about a line.
@@ -41,10 +46,29 @@ export function createProcessLog(config: Config, output: LogOutput): Logger {
   };
   const redactor = createRedactor(knownSecrets(config));
   const clean = (line: string) => redactor?.json(line) ?? line;
-  if (output.isTTY) return pino(options, { write: (line: string) => void output.write(readableLine(clean(line))) });
-  const file = pino.destination({ fd: output.fd, sync: true });
-  return pino(options, { write: (line: string) => void file.write(harmless(clean(line))) });
+  const log = pino(options, { write: writerTo(output, clean) });
+  return log;
 }
+
+function writerTo(output: LogOutput, clean: (line: string) => string): (line: string) => void {
+  if (output.isTTY) return (line) => void output.write(readableLine(clean(line)));
+  const file = pino.destination({ fd: output.fd, sync: true });
+  return (line) => void file.write(harmless(clean(line)));
+}
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
+/** Of warnings and errors. */
+function withoutRepeats(repeated: RepeatedLines): LogMethod {
+  return function write(parameters, method, level) {
+    const [fields, message = fields] = parameters as [unknown, unknown];
+    const isBounded = level === WARN || level === ERROR;
+    if (isBounded && !repeated.mayWrite(fields, String(message))) return;
+    method.apply(this, parameters);
+  };
+}
+
+const [WARN, ERROR] = [40, 50];
 
 const withoutSecrets = (fields: object, depth = 1): Record<string, unknown> =>
   Object.fromEntries(

@@ -17,7 +17,7 @@ export function createRequestTurns({ isKnownKey, hasOthers = () => true, pace = 
   const [strangers, known] = [createDoor(pace), createDoors(pace)];
   return ({ url = '', headers }: IncomingMessage): ReturnType<Door> => {
     // A crowd must not have the node taken for dead.
-    if (/^\/healthz(?:\?|$)/.test(url)) return undefined;
+    if (/^\/(?:healthz|readyz|livez)(?:\?|$)/.test(url)) return undefined;
     const key = bearerKey(headers.authorization);
     if (key === undefined || key.length > LIMITS.maxIdChars || isKnownKey?.(key) !== true) return strangers();
     return hasOthers() ? known(key) : undefined;

@@ -295,8 +295,8 @@ export interface Engine {
   /** What executions send with `$.send`. */
   sends: Sends;
   ingest: Ingest;
-  /** True while the database answers and this node holds its registration. */
-  ready(): Promise<boolean>;
+  /** What keeps this node from its work, in words for its operator; empty: it is ready. */
+  problems(): Promise<readonly string[]>;
   /** Prometheus text. */
   metrics(): Promise<string>;
   /** Before requests in flight are waited for: only what a client waits for is started from now on, all else given back. */

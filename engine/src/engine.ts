@@ -38,6 +38,7 @@ import {
   retryOptionsOf,
   sandboxOptionsOf,
 } from './parts-of-options.ts';
+import { readinessProblems } from './readiness.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
 import { createAbandonedRuns } from './run/abandoned-runs.ts';
 import { createIntake } from './run/intake.ts';
@@ -50,6 +51,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { createChangeTurns } from './sources/lifecycle.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
 import { createSources } from './sources/sources.ts';
+import { stopInOrder } from './stop-in-order.ts';
 import type { Database, Sql } from './store/database.ts';
 import { readComponentBundle } from './store/read-component-bundle.ts';
 import { countWaitingExecutions } from './store/read-executions.ts';
@@ -65,7 +67,7 @@ export interface EngineParts {
   db: Database;
   /** As in NodeLeaseOptions. */
   beatSql: Sql;
-  databaseUrl: string;
+  databaseUrl: () => string;
   sealer: Sealer;
   /** As in NodeLeaseOptions. */
   encryptionKeyId?: string;
@@ -103,7 +105,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
-    ready: async () => stopping === undefined && (await isWritable(db.sql)),
+    problems: () => readinessProblems(db, () => []),
     metrics: metrics.text,
     drain() {
       // The stop waits for both, and fails where they do.
@@ -330,19 +332,7 @@ function assembleStreams(sql: Sql, limits: LimitsCache, log: EngineOptions['log'
   return { watches, streams, stopStreams };
 }
 
-/** Not where nothing can be stored, as after a failover from this server to another. */
-async function isWritable(sql: Sql): Promise<boolean> {
-  return sql<{ writable: boolean }[]>`select not current_setting('transaction_read_only')::bool as writable`.then(
-    ([row]) => row?.writable === true,
-    () => false,
-  );
-}
-
 function once(stop: () => Promise<void>): () => Promise<void> {
   let stopped: Promise<void> | undefined;
   return () => (stopped ??= stop());
-}
-
-async function stopInOrder(stops: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const stop of stops) await stop();
 }

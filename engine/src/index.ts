@@ -83,6 +83,7 @@ export { pauseAtPaceMs } from './run/end-at-pace.ts';
 export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
-export { isDatabaseAway } from './store/lost-connection.ts';
+export { hostUrlsOf } from './store/database-hosts.ts';
+export { describeDatabaseError, isDatabaseUnavailable } from './store/lost-connection.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';
 export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';

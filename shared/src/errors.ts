@@ -21,6 +21,7 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
   INTERNAL: { status: 500, title: 'Something went wrong on our side' },
   UNAVAILABLE: { status: 503, title: 'The service is not ready' },
+  DATABASE_AWAY: { status: 503, title: 'The database is away, or takes nothing now' },
   /** Ends a run as well, where it is no form that is filled in. */
   CONFIGURATION_ERROR: { status: 400, title: 'The component does not accept how it is configured' },
   // What ends a run. They are recorded with the run and never become an API status of their own.

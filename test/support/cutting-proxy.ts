@@ -9,7 +9,9 @@ export interface CuttingProxy {
   cutAt(words: string, passesOn?: boolean): void;
   /** From now on who is connected hears nothing more, and is not heard; who connects then is. */
   silence(): void;
-  /** As before `cut` and `cutAt`. */
+  /** The same of who connects from now on. */
+  mute(): void;
+  /** As before `cut`, `cutAt` and `mute`. */
   pass(): void;
   /** Who is connected is cut off, and nobody can connect, as while a database restarts. */
   refuse(): Promise<void>;
@@ -23,9 +25,10 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   const sockets = new Set<net.Socket>();
   const silencers: (() => void)[] = [];
   let isCutting = false;
+  let isMute = false;
   let cutAt: { words: string; passesOn: boolean } | undefined;
   const server = net.createServer((client) => {
-    let isSilent = false;
+    let isSilent = isMute;
     silencers.push(() => (isSilent = true));
     const upstream = net.connect(Number(target.port), target.hostname);
     const end = () => {
@@ -51,10 +54,15 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   return {
     url: url.href,
     cut: () => void (isCutting = true),
+    mute() {
+      isMute = true;
+      silencers.forEach((silence) => silence());
+    },
     silence: () => silencers.forEach((silence) => silence()),
     cutAt: (words, passesOn = true) => void (cutAt = { words, passesOn }),
     pass() {
       isCutting = false;
+      isMute = false;
       cutAt = undefined;
     },
     async refuse() {
@@ -62,7 +70,10 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-    accept: () => new Promise((resolve) => server.listen(Number(url.port), '127.0.0.1', resolve)),
+    async accept() {
+      if (server.listening) return;
+      await new Promise<void>((resolve) => server.listen(Number(url.port), '127.0.0.1', resolve));
+    },
     async stop() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

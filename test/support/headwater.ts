@@ -66,8 +66,11 @@ export async function startHeadwater(
     /** Serves the built web UI. Default false. */
     web?: boolean;
   } = {},
+  /** Where the node reaches its database; the test reaches it directly. */
+  reach: (databaseUrl: string) => Promise<string> = async (url) => url,
 ): Promise<Headwater> {
   const database = await createTestDatabase();
+  const databaseUrl = await reach(database.url);
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await freePort();
@@ -78,7 +81,7 @@ export async function startHeadwater(
   const { engine, firstAccount } = await startEngine({
     ...options,
     role: 'all',
-    databaseUrl: database.url,
+    databaseUrl,
     dataDir,
     encryptionKey: '5'.repeat(64),
     apiKey,

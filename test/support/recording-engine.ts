@@ -288,7 +288,7 @@ export function createRecordingEngine() {
       endWaits: () => undefined,
       endAnswers: () => undefined,
     },
-    ready: () => behaviour.ready(),
+    problems: async () => ((await behaviour.ready()) ? [] : ['The database is read-only']),
     metrics: async () => '# HELP headwater_test a\nheadwater_test 1\n',
     drain: () => undefined,
     stop: async () => undefined,

@@ -43,7 +43,11 @@ export function registerEndpointsOfSources(registry: Registry): void {
 }
 
 const serverSchema = z.object({ name: z.string(), api: z.string(), openapi: z.string() });
-const healthSchema = z.object({ status: z.enum(['ok', 'unavailable', 'stopping']) });
+const healthSchema = z.object({
+  status: z.enum(['ok', 'unavailable', 'stopping']),
+  problems: z.array(z.string()).optional().openapi({ description: 'What keeps it from its work, in words.' }),
+});
+const aliveSchema = z.object({ status: z.literal('ok') });
 
 export function registerProbes(registry: Registry): void {
   const health = { 'application/json': { schema: healthSchema } };
@@ -68,17 +72,31 @@ export function registerProbes(registry: Registry): void {
       429: describeProblem(ERRORS.RATE_LIMITED.title),
     },
   });
+  for (const [path, operationId] of [
+    ['/readyz', 'getReadiness'],
+    ['/healthz', 'getHealth'],
+  ] as const) {
+    registry.registerPath({
+      method: 'get',
+      path,
+      operationId,
+      tags: ['Server'],
+      summary: path === '/readyz' ? 'Whether this node can do its work now, and why not' : 'The same as `/readyz`',
+      security: [],
+      responses: {
+        200: { description: 'It can.', content: health },
+        503: { description: 'It cannot. It goes on by itself once `problems` are solved.', content: health },
+      },
+    });
+  }
   registry.registerPath({
     method: 'get',
-    path: '/healthz',
-    operationId: 'getHealth',
+    path: '/livez',
+    operationId: 'getLiveness',
     tags: ['Server'],
-    summary: 'Whether this node works',
+    summary: 'Whether this process runs, whatever becomes of its database',
     security: [],
-    responses: {
-      200: { description: 'It does.', content: health },
-      503: { description: 'It does not.', content: health },
-    },
+    responses: { 200: { description: 'It does.', content: { 'application/json': { schema: aliveSchema } } } },
   });
   registry.registerPath({
     method: 'get',

@@ -20,7 +20,7 @@ const METRICS_EVERY_MS = 500;
 /** Asking the database for each who asks for /healthz would be a query for anybody. */
 const READY_EVERY_MS = 50;
 
-const PATHS = ['/', '/openapi.json', '/healthz', '/metrics'] as const;
+const PATHS = ['/', '/openapi.json', '/healthz', '/readyz', '/livez', '/metrics'] as const;
 
 /** Patterns of the paths below, all of them for reading only. */
 export function probeMethods(): [pattern: string, methods: string[]][] {
@@ -58,13 +58,18 @@ export function mountProbes(
     hold(c, documentJson.byteLength);
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
   });
-  const readiness = createShared(READY_EVERY_MS, () => isReady(engine));
-  at('/healthz', async (c) => {
-    if (options.isStopping?.() === true) return c.json({ status: 'stopping' }, 503);
-    const ready = await readiness();
+  const problems = createShared(READY_EVERY_MS, () => problemsOf(engine));
+  const answerReadiness = async (c: ApiContext) => {
+    if (options.isStopping?.() === true)
+      return c.json({ status: 'stopping', problems: ['This node is stopping'] }, 503);
+    const found = await problems();
     await inLine();
-    return c.json({ status: ready ? 'ok' : 'unavailable' }, ready ? 200 : 503);
-  });
+    return found.length === 0 ? c.json({ status: 'ok' }) : c.json({ status: 'unavailable', problems: found }, 503);
+  };
+  at('/readyz', answerReadiness);
+  at('/healthz', answerReadiness);
+  // Whatever becomes of the database: a node that is started anew has no other one.
+  at('/livez', (c) => c.json({ status: 'ok' }));
   const figures = createShared(METRICS_EVERY_MS, async () => {
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
     return new Figures(new TextEncoder().encode(`${ofEngine.trimEnd()}\n${ofHttp}`));
@@ -142,13 +147,13 @@ function createShared<T>(everyMs: number, make: () => Promise<T>): () => Promise
 }
 
 /** A database that hangs is as bad as one that is gone. */
-async function isReady(engine: AppOptions['engine']): Promise<boolean> {
+async function problemsOf(engine: AppOptions['engine']): Promise<readonly string[]> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, LIMITS.readyCheckMs, false);
+  const late = new Promise<readonly string[]>((resolve) => {
+    timer = setTimeout(resolve, LIMITS.readyCheckMs, [`The database has not answered for ${LIMITS.readyCheckMs} ms`]);
   });
   // A check that throws is a "no"; the engine has logged why.
-  const word = engine.ready().catch(() => false);
+  const word = engine.problems().catch(() => ['The database cannot be reached']);
   try {
     return await Promise.race([word, late]);
   } finally {

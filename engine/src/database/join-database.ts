@@ -31,5 +31,5 @@ export async function joinDatabase(options: PrepareDatabaseOptions): Promise<Pre
   }
   const password = (await readFile(path.join(dataDir, 'postgres-password'), 'utf8')).trim();
   const url = `postgres://${CLUSTER_USER}:${password}@127.0.0.1:${running.port}/${DATABASE_NAME}`;
-  return { url, embedded: true, stop: () => Promise.resolve() };
+  return { url, currentUrl: url, embedded: true, stop: () => Promise.resolve() };
 }

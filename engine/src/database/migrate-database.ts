@@ -14,7 +14,7 @@ export interface MigratedDatabase {
 export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<MigratedDatabase> {
   const prepared = await joinOrMake(options);
   try {
-    const applied = await migrate({ url: prepared.url, log: options.log });
+    const applied = await migrate({ url: prepared.currentUrl, log: options.log });
     const all = await listMigrations();
     const before = all.filter((name) => !applied.includes(name));
     return { from: numberOf(before.at(-1)), to: numberOf(all.at(-1)), applied };

@@ -6,6 +6,7 @@ import { inspectServer, type ServerState } from '../database/inspect-server.ts';
 import { joinDatabase } from '../database/join-database.ts';
 import { listMigrations } from '../database/migrate.ts';
 import { describeUrl, MIN_SERVER_VERSION, prepareDatabase } from '../database/prepare-database.ts';
+import { hostUrlsOf } from '../store/database-hosts.ts';
 import { checkStoredKeys } from './check-key.ts';
 import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
 
@@ -52,10 +53,18 @@ async function tryEmbedded({ log }: DoctorOptions): Promise<DoctorCheck[]> {
   }
 }
 
+/** Of several hosts the first that lets us in. */
+async function inspectAny([url = '', ...others]: readonly string[]): Promise<ServerState> {
+  return inspectServer(url).catch((error: unknown) => {
+    if (others.length === 0) throw error;
+    return inspectAny(others);
+  });
+}
+
 async function checkAt(options: DoctorOptions, url: string, what: string): Promise<DoctorCheck[]> {
   let state: ServerState;
   try {
-    state = await inspectServer(url);
+    state = await inspectAny(hostUrlsOf(url));
   } catch (error) {
     return [fail('database', `${what} cannot be used: ${messageOf(error)}`, 'Without a database nothing starts.')];
   }

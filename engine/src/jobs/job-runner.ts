@@ -48,7 +48,12 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
   const { log } = options;
   const stopped = new AbortController();
   const start = createStart(options, stopped.signal);
-  let runner: Runner | undefined = await start();
+  const startOrTell = () =>
+    start().catch((err: unknown) => {
+      log.error({ err }, 'the job runner could not be started');
+      return undefined;
+    });
+  let runner: Runner | undefined = await startOrTell();
   let stopping: Promise<void> | undefined;
 
   async function keepRunning(): Promise<void> {
@@ -60,10 +65,7 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
       log.warn('the job runner has ended; it is started again');
       await sleep(RESTART_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
       if (stopped.signal.aborted) return;
-      runner = await start().catch((err: unknown) => {
-        log.error({ err }, 'the job runner could not be started');
-        return undefined;
-      });
+      runner = await startOrTell();
       if (stopped.signal.aborted) await stopRunner();
     }
   }

@@ -24,7 +24,8 @@ import {
 } from './tasks.ts';
 
 export interface LanesOptions {
-  databaseUrl: string;
+  /** Of the host that is used now. */
+  databaseUrl: () => string;
   sql: Sql;
   node: NodeLease;
   dispatcher: Dispatcher;
@@ -47,7 +48,9 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs });
   const wake = createWaker(sql);
   const runner = await startJobRunner({
-    databaseUrl: options.databaseUrl,
+    get databaseUrl() {
+      return options.databaseUrl();
+    },
     log,
     onPool: (poolId, ended) => {
       node.locksJobsAs(poolId);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIMITS } from '@headwater/shared';
 import { Connection, connectionError, isServersWord, type MakeClient } from './connection.ts';
 import { isConnectionLost } from './lost-connection.ts';
+import { POOL_LIMITS, type PoolLimits } from './pool-limits.ts';
 
 export interface PoolOptions {
   /** How to connect, one after the other: to each host of the database. */
@@ -14,16 +14,11 @@ export interface PoolOptions {
   limits?: Partial<PoolLimits>;
 }
 
-export interface PoolLimits {
-  /** Without an answer for so long, another connection finds out whether the database still answers. */
-  probeAfterMs: number;
-  connectMs: number;
-  /** Work waits so long for a database that is away, and from then on not at all. */
-  maxAwayWaitMs: number;
-  /** From the statement to its answer. The server ends one before; this is for a connection that is dead. */
-  maxStatementMs: number;
-  /** Work waits so long while others have all connections. */
-  maxWaitMs: number;
+/** The server had no room for something. */
+export interface Fault {
+  error: unknown;
+  /** performance.now() */
+  atMs: number;
 }
 
 export interface Away {
@@ -38,13 +33,6 @@ interface Waiter {
   sinceMs: number;
 }
 
-const DEFAULTS: PoolLimits = {
-  probeAfterMs: LIMITS.databaseProbeMs,
-  connectMs: LIMITS.databaseConnectMs,
-  maxAwayWaitMs: LIMITS.databaseAwayWaitMs,
-  maxStatementMs: LIMITS.maxStatementMs + LIMITS.databaseConnectMs,
-  maxWaitMs: LIMITS.databaseSilenceMs,
-};
 const WATCH_MS = 250;
 const RECONNECT_MS = 500;
 /** So old, a connection is replaced when nobody uses it: names of hosts may lead elsewhere by now. */
@@ -73,6 +61,8 @@ export class ConnectionPool {
   #failure: Error | undefined;
   #lostAtMs = 0;
   #away: Away | undefined;
+  #fault: Fault | undefined;
+  #isPatient = false;
   #isProbing = false;
   #nextProbeMs = 0;
   #isClosing = false;
@@ -80,13 +70,28 @@ export class ConnectionPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#limits = { ...DEFAULTS, ...options.limits };
+    this.#limits = { ...POOL_LIMITS, ...options.limits };
     this.#watching = setInterval(() => this.#watch(performance.now()), WATCH_MS).unref();
   }
 
   /** Undefined while it can be reached. */
   get away(): Away | undefined {
     return this.#away;
+  }
+
+  /** The last one; undefined where there was none. */
+  get fault(): Fault | undefined {
+    return this.#fault;
+  }
+
+  /** The place of the target that is used, or tried next. */
+  get target(): number {
+    return this.#target % this.#options.targets.length;
+  }
+
+  /** Work waits for a database that is away, however long. For the start of a node, which nobody else waits for. */
+  waitForEver(isPatient: boolean): void {
+    this.#isPatient = isPatient;
   }
 
   /** One that nobody uses now; `release` it. */
@@ -100,7 +105,7 @@ export class ConnectionPool {
     if (idle !== undefined) return Promise.resolve(idle);
     const nowMs = performance.now();
     if (this.#isClosing) return Promise.reject(connectionError('CONNECTION_ENDED', 'The node is stopping'));
-    if (this.#away !== undefined && nowMs - this.#away.sinceMs > this.#limits.maxAwayWaitMs)
+    if (!this.#isPatient && this.#away !== undefined && nowMs - this.#away.sinceMs > this.#limits.maxAwayWaitMs)
       return Promise.reject(awayError(this.#away));
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject, sinceMs: nowMs });
@@ -179,10 +184,10 @@ export class ConnectionPool {
     const { targets } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
-        const target = targets[this.#target % targets.length] as MakeClient;
+        const target = targets[this.target] as MakeClient;
         // Of several servers, all but one only follow.
         const how = { timeoutMs: this.#limits.connectMs, mustWrite: targets.length > 1 };
-        return await Connection.open(target, { ...how, onLost });
+        return await Connection.open(target, { ...how, onLost, onFault: (error) => this.#noteFault(error) });
       } catch (error) {
         this.#target++;
         if (tries === targets.length) throw error;
@@ -219,6 +224,10 @@ export class ConnectionPool {
     else this.#grow();
   }
 
+  #noteFault(error: unknown): void {
+    this.#fault = { error, atMs: performance.now() };
+  }
+
   #watch(nowMs: number): void {
     this.#refuseLate(nowMs);
     const { probeAfterMs, maxStatementMs } = this.#limits;
@@ -233,6 +242,7 @@ export class ConnectionPool {
 
   /** In the order in which they came. */
   #refuseLate(nowMs: number): void {
+    if (this.#isPatient) return;
     const { maxAwayWaitMs, maxWaitMs } = this.#limits;
     const away = this.#away;
     const waitMs = away === undefined ? maxWaitMs : maxAwayWaitMs;
@@ -254,7 +264,10 @@ export class ConnectionPool {
     } catch (error) {
       const hasHeard = [...this.#open].some(({ heardAtMs }) => heardAtMs >= sinceMs);
       // What the server itself says, such as that it has no more connections, is an answer.
-      if (!hasHeard && !isServersWord(error)) this.#giveUpSilent(sinceMs, () => false);
+      if (hasHeard || isServersWord(error)) return;
+      this.#giveUpSilent(sinceMs, () => false);
+      this.#lostAtMs = sinceMs - this.#limits.probeAfterMs;
+      this.#onFailed(error as Error);
     } finally {
       this.#isProbing = false;
       this.#nextProbeMs = performance.now() + this.#limits.probeAfterMs;

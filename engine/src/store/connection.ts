@@ -11,6 +11,8 @@ export interface OpenOptions {
   mustWrite: boolean;
   /** Once: it was lost, or retired. */
   onLost: (connection: Connection) => void;
+  /** The server answers that it has no room for something: on its disk, in its memory. */
+  onFault: (error: unknown) => void;
 }
 
 /** Makes a client of postgres.js that has one connection. `socket`: connects, once. */
@@ -45,20 +47,20 @@ export class Connection {
   readonly #run: (query: PostgresQuery) => void;
   readonly #underWay = new Set<PostgresQuery>();
   readonly #socket: { current?: net.Socket };
-  readonly #onLost: OpenOptions['onLost'];
+  readonly #options: Pick<OpenOptions, 'onLost' | 'onFault'>;
   #lost: Error | undefined;
   /** A server that stores nothing has answered: the next connection may lead to another one. */
   isReadOnly = false;
 
-  private constructor(client: Client, socket: { current?: net.Socket }, onLost: OpenOptions['onLost']) {
+  private constructor(client: Client, socket: { current?: net.Socket }, options: OpenOptions) {
     this.#client = client;
     this.#socket = socket;
-    this.#onLost = onLost;
+    this.#options = options;
     this.#run = handlerOf(client);
   }
 
   /** Rejects within `timeoutMs` with what is wrong. */
-  static async open(make: MakeClient, { timeoutMs, mustWrite, onLost }: OpenOptions): Promise<Connection> {
+  static async open(make: MakeClient, options: OpenOptions): Promise<Connection> {
     const socket: { current?: net.Socket } = {};
     let opened: Connection | undefined;
     const client = make({
@@ -70,9 +72,9 @@ export class Connection {
       onClosed: () => opened?.retire(connectionError('CONNECTION_CLOSED', 'The connection to the database was closed')),
       onNotify: (channel, payload) => opened?.onNotify?.(channel, payload),
     });
-    const connection = new Connection(client, socket, onLost);
+    const connection = new Connection(client, socket, options);
     try {
-      await connection.#greet(timeoutMs, mustWrite);
+      await connection.#greet(options);
       opened = connection;
       return connection;
     } catch (error) {
@@ -116,10 +118,15 @@ export class Connection {
     query.reject = (error) => {
       end();
       if (isServersWord(error)) this.heardAtMs = performance.now();
-      if (codeOf(error) === '25006') this.isReadOnly = true;
+      this.#note(codeOf(error), error);
       if (onEnd?.(error) !== true) reject(error);
     };
     this.#run(query);
+  }
+
+  #note(code: string, error: unknown): void {
+    if (code === '25006') this.isReadOnly = true;
+    else if (/^(53|58)/.test(code)) this.#options.onFault(error);
   }
 
   /** For the pool itself: an answer in `timeoutMs`, or the connection is given up. */
@@ -141,7 +148,7 @@ export class Connection {
     if (this.#lost !== undefined) return;
     this.#end(error);
     this.onLost?.(error);
-    this.#onLost(this);
+    this.#options.onLost(this);
   }
 
   /** Ends it in order, within `seconds`. */
@@ -153,7 +160,7 @@ export class Connection {
     this.#socket.current?.destroy();
   }
 
-  async #greet(timeoutMs: number, mustWrite: boolean): Promise<void> {
+  async #greet({ timeoutMs, mustWrite }: OpenOptions): Promise<void> {
     const [row] = await this.ask<{ pid: number; read_only: boolean }>(
       "select pg_backend_pid() as pid, current_setting('transaction_read_only')::bool as read_only",
       timeoutMs,

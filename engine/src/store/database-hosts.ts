@@ -3,7 +3,8 @@ const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s;
 
 /** A URL for each host of a database's, which libpq divides by commas. */
 export function hostUrlsOf(databaseUrl: string): string[] {
-  const [, before = '', hosts = '', after = ''] = PARTS.exec(databaseUrl) ?? [];
+  const [, before, hosts = '', after = ''] = PARTS.exec(databaseUrl) ?? [];
+  if (before === undefined) return [databaseUrl];
   return hosts.split(',').map((host) => withoutTarget(`${before}${host}${after}`));
 }
 

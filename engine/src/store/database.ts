@@ -3,10 +3,11 @@ import { LIMITS } from '@headwater/shared';
 import postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import type { ClientEvents, MakeClient } from './connection.ts';
-import { type Away, ConnectionPool, type PoolLimits } from './connection-pool.ts';
+import { type Away, ConnectionPool, type Fault } from './connection-pool.ts';
 import { hostUrlsOf } from './database-hosts.ts';
 import { drizzle } from './drizzle.ts';
 import { createListener } from './listener.ts';
+import type { PoolLimits } from './pool-limits.ts';
 import { createSqlTag } from './postgres-query.ts';
 import { begin, reserve, runAlone, type Work } from './transactions.ts';
 
@@ -26,6 +27,12 @@ export interface Database {
   orm: PostgresJsDatabase;
   /** Since when and why the database cannot be reached; undefined while it can. */
   away(): Away | undefined;
+  /** The last time that it had no room for something. */
+  fault(): Fault | undefined;
+  /** While a node starts: work waits for a database that is away, however long. */
+  waitForEver(isPatient: boolean): void;
+  /** Of the host that is used, where the URL names several. */
+  currentUrl(): string;
   /** Closes the pool; waits up to five seconds for queries in flight. */
   close(): Promise<void>;
 }
@@ -79,6 +86,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     sql,
     orm: drizzle(sql),
     away: () => pool.away,
+    fault: () => pool.fault,
+    waitForEver: (isPatient) => pool.waitForEver(isPatient),
+    currentUrl: () => urls[pool.target] as string,
     async close() {
       await Promise.all([listener.stop(), pool.close(CLOSE_SECONDS)]);
     },

@@ -19,6 +19,37 @@ export function isDatabaseAway(error: unknown): boolean {
   return isConnectionLost(error) || /^(53|25006$|58030$)/.test(codeOf(error));
 }
 
+/**
+ * The same, or it answers and had no time for this: a deadlock that came again and again (class 40), a lock that was not to be had in time
+ * (55P03), a statement that took too long (57014). None of it is a fault of the request, which may be made once more.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return isDatabaseAway(error) || wasRolledBack(error) || /^(55P03|57014)$/.test(codeOf(error));
+}
+
+const WORDS: readonly (readonly [codes: RegExp, words: string])[] = [
+  [/^53100$/, 'The disk of the database is full'],
+  [/^53300$/, 'The database has no connection left'],
+  [/^(53|58)/, 'The database has used up what its machine has'],
+  [/^(25006|CONNECTION_READ_ONLY)$/, 'The database is read-only'],
+  [/^57P03$/, 'The database is starting up, recovering or stopping'],
+  [/^57P0/, 'The database was stopped'],
+  [/^28/, 'The database does not take the user or the password of this node'],
+  [/^3D000$/, 'The server has no database of the name in DATABASE_URL'],
+  [/^(40|55P03|57014|CONNECTION_BUSY)/, 'The database is too busy'],
+  [/^(CONNECTION_SILENT|CONNECT_TIMEOUT|ETIMEDOUT)$/, 'The database does not answer'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'The host of the database is not known by its name'],
+  [/^ECONNREFUSED$/, 'Nothing listens where the database should be'],
+];
+
+/** What is the matter with the database, for whoever asks: without its address, and what else an error says. */
+export function describeDatabaseError(error: unknown): string {
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  const code = codeOf(error);
+  if (code === 'CONNECTION_AWAY') return describeDatabaseError(cause);
+  return WORDS.find(([codes]) => codes.test(code))?.[1] ?? 'The database cannot be reached';
+}
+
 /** Whether it certainly left nothing behind: the database rolled the transaction back, to let another one go on. */
 export function wasRolledBack(error: unknown): boolean {
   return ROLLED_BACK.has(codeOf(error));
