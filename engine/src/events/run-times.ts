@@ -14,5 +14,12 @@ export function timesOf(run: {
   const { ran, invocation } = run;
   if (ran === undefined || invocation === undefined) return undefined;
   const madeAtMs = idTimeMs(invocation.id) ?? ran.fromMs;
-  return { queuedMs: Math.max(0, ran.fromMs - madeAtMs), ranMs: Math.max(0, ran.toMs - ran.fromMs) };
+  return { queuedMs: stored(ran.fromMs - madeAtMs), ranMs: stored(ran.toMs - ran.fromMs) };
+}
+
+/** The largest of the database's type, 24 days: what has waited longer, for a source that was stopped, is still committed. */
+const MAX_STORED_MS = 2 ** 31 - 1;
+
+function stored(ms: number): number {
+  return Math.min(MAX_STORED_MS, Math.max(0, ms));
 }
