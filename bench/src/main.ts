@@ -4,6 +4,7 @@ import { benchHostile } from './hostile.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
+import { benchRecovery } from './recovery/recovery.ts';
 import { benchTimers } from './timers.ts';
 import { benchWaiting } from './waiting/waiting.ts';
 import { benchWorkflow } from './workflow.ts';
@@ -18,6 +19,7 @@ const COMMANDS: Record<string, Command> = {
   run: benchRun,
   isolate: benchIsolate,
   hostile: benchHostile,
+  recovery: benchRecovery,
   timers: benchTimers,
   waiting: benchWaiting,
   workflow: benchWorkflow,

@@ -25,6 +25,8 @@ export interface BootOptions {
   inspect?: boolean;
   /** Where the server keeps its data; stays. Default: a folder that goes away with the system. */
   dataDir?: string;
+  /** A server that runs already. Default: the embedded one. */
+  databaseUrl?: string;
 }
 
 export const PROJECT_DIR = path.resolve(import.meta.dirname, '../../..');
@@ -49,6 +51,7 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
     HEADWATER_ADMIN_KEY: adminKey,
     HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
     HEADWATER_PUBLIC_URL: url,
+    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
   });
   let stopped: Promise<void> | undefined;
   // Listed once all of it runs: the embedded Postgres has a session of its own, and if its parent is killed nothing leads to it.
