@@ -18,11 +18,11 @@ const asked = () => server.calls.at(-1)?.args.slice(1);
 test('triggers are told by their type, or by what they name', async () => {
   const triggers = [
     { type: 'http' },
-    { type: 'http', custom_response: true, id: 'hi_1', endpoint_url: 'ignored' },
+    { type: 'http', custom_response: true, id: 'hi_1' },
     { interval_seconds: 60 },
     { type: 'timer', cron: '* * * * *', timezone: 'UTC', id: 'ti_1' },
     { source_id: 'dc_1' },
-    { type: 'source', source_id: 'p_1', event_name: 'done', deployed: true, id: 'p_1' },
+    { type: 'source', source_id: 'p_1', event_name: 'done', id: 'p_1' },
     { component_key: 'rss', component_version: '1', props: { url: 'x' }, event_name: 'new', name: 'Feed' },
     { type: 'source', component_code: 'code', configured_props: { a: 1 } },
   ];
@@ -137,10 +137,28 @@ test('a workflow is shown so that it can be given back', async () => {
     { id: 'ti_1', type: 'timer', cron: '0 9 * * *', timezone: 'Europe/Paris' },
     { id: 'dc_1', type: 'source', source_id: 'dc_1', event_name: '', deployed: true },
   ]);
-  expect((await send('PUT', '/v1/workflows/p_1', data)).status).toBe(200);
+  const steps = [{ id: 'c_1', namespace: 'greet', component_id: 'sc_1', configurable_props: [] }];
+  expect((await send('PUT', '/v1/workflows/p_1', { ...data, steps })).status).toBe(200);
   expect(asked()?.[1]).toMatchObject({
     triggers: [{ id: 'hi_1' }, { id: 'ti_1' }, { type: 'source', sourceId: 'dc_1' }],
   });
+});
+
+test('what is shown and given back with another value is refused, as it would change nothing', async () => {
+  const { data } = (await (await server.call('/v1/workflows/p_1')).json()) as { data: Record<string, unknown> };
+  const [http, ...triggers] = data['triggers'] as object[];
+  const changed = { version: 2, triggers: [{ ...http, endpoint_url: 'https://own.example/' }, ...triggers] };
+  const { errors } = (await (await send('PUT', '/v1/workflows/p_1', { ...data, ...changed })).json()) as {
+    errors: object[];
+  };
+  expect(errors).toEqual([
+    { path: 'version', message: 'is shown, and cannot be set' },
+    { path: 'triggers.0.endpoint_url', message: 'is shown, and cannot be set' },
+  ]);
+  const made = await send('POST', '/v1/workflows', {
+    triggers: [{ type: 'http', endpoint_url: 'https://a.example/' }],
+  });
+  expect(made.status).toBe(400);
 });
 
 test('a version is named where it is asked for or deployed, and lists are read page by page', async () => {

@@ -1,3 +1,4 @@
+import { nearest } from '../shared/src/index.ts';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +11,6 @@ import { exitsOf } from '../cli/src/help.ts';
 import { createStyle } from '../cli/src/terminal/style.ts';
 import { renderTable } from '../cli/src/terminal/table.ts';
 import { shorten, textWidth } from '../cli/src/terminal/text-width.ts';
-import { nearest } from '../cli/src/names/nearest.ts';
 import { readEnvironment } from '../cli/src/environment.ts';
 import { runCli } from '../cli/src/run-cli.ts';
 import { parseCommandLine } from '../cli/src/program.ts';

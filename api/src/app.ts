@@ -51,7 +51,10 @@ export function createApp(options: AppOptions): App {
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
   app.onError((thrown, c) => answerProblem(c, thrown, log, unread));
-  for (const endpoint of endpoints) mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished });
+  for (const endpoint of endpoints) {
+    const shownBy = readOf(endpoint, endpoints);
+    mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, shownBy });
+  }
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
   if (options.probesOnly !== true) mountSession(app, options);
@@ -60,6 +63,19 @@ export function createApp(options: AppOptions): App {
   const page = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
   app.notFound((c) => page(c) ?? answerUnknownRoute(c, allowedMethods, log));
   return app;
+}
+
+/** The read that shows what an endpoint changes, for the same callers, and without being told more. */
+function readOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
+  if (endpoint.method === 'get') return undefined;
+  const path = endpoint.method === 'put' ? endpoint.path : endpoint.changesLike;
+  return endpoints.find(
+    (one) =>
+      one.method === 'get' &&
+      one.path === path &&
+      one.access === endpoint.access &&
+      one.parameters.safeParse({}).success,
+  );
 }
 
 export function allEndpoints(): Endpoint[] {

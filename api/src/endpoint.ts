@@ -35,6 +35,8 @@ interface Description {
   tag: string;
   summary: string;
   description?: string;
+  /** The path of the update whose parameters it takes. */
+  changesLike?: string;
   /** What `{id}` in the path is. */
   pathId?: string;
   /**
@@ -53,7 +55,7 @@ export interface Endpoint extends Description {
   access: 'key' | 'admin';
   /** Parameters, from the query string and (except for GET) from the body. */
   parameters: z.ZodObject;
-  /** The handler gets names that `parameters` does not have as well. Default: they are ignored. */
+  /** The handler judges names that `parameters` does not have. Default: a read ignores them, a write refuses them. */
   takesAnyName?: boolean;
   /** Of one item; absent where nothing is answered. */
   schema?: z.ZodType;

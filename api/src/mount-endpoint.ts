@@ -9,15 +9,18 @@ import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
 import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
-import { readBodyText } from './parameters/read-body.ts';
+import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
+import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';
 import type { CountChars, QueryTurns } from './query-turns.ts';
-import { charsIn, recordParts } from './raw-json.ts';
+import { charsIn, recordParts, recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface MountOptions {
+  /** The read of the resource that the endpoint changes. */
+  shownBy?: Endpoint | undefined;
   engine: Engine;
   log: Log;
   turns: AccountTurns;
@@ -39,8 +42,10 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     c.set('accountId', who.accountId);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const body = await readBody(c, endpoint, who.accountId, options);
-    const raw = readParameters(c.req.raw, body, kinds, endpoint.takesAnyName);
-    const input = checkParameters(endpoint.parameters, raw);
+    const raw = readParameters(c.req.raw, body, kinds, endpoint.method === 'get' ? 'ignored' : 'kept');
+    const unknown = namesAreChecked(endpoint) ? findUnknownNames(endpoint.parameters, raw) : [];
+    const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
+    const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');
     const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, count });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
@@ -74,9 +79,36 @@ async function readBody(
   if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await turns.take(accountId, announced);
   if (!isRead) return '';
   const held = unfinished.begin(accountId, announced, () => incoming.destroy());
-  const text = await readBodyText(incoming, LIMITS.maxApiBodyBytes, held?.add).finally(held?.end);
-  if (announced === undefined) turns.count(accountId, Buffer.byteLength(text));
-  return text;
+  const bytes = await readBodyBytes(incoming, LIMITS.maxApiBodyBytes, held?.add).finally(held?.end);
+  if (announced === undefined) turns.count(accountId, bytes.length);
+  return utf8Text(bytes);
+}
+
+/** Links to reads may carry names of others (`utm_source`), and whoever changes something must be able to rely on each. */
+function namesAreChecked({ method, takesAnyName = false }: Endpoint): boolean {
+  return method !== 'get' && !takesAnyName;
+}
+
+/** As its read would answer it now; undefined where there is none. */
+async function showResource(
+  { shownBy, engine, queries }: MountOptions,
+  who: { accountId: string; userId: string },
+  id: string,
+): Promise<unknown> {
+  if (shownBy === undefined) return undefined;
+  const input = checkParameters(shownBy.parameters, {});
+  const read = async (count: CountChars) => {
+    const reply = await shownBy.handle({ engine, who, id, input, count });
+    return reply.kind === 'item' ? recordToJson(reply.data) : null;
+  };
+  try {
+    const text = await queries.run(who.accountId, read);
+    return text === null ? undefined : JSON.parse(text);
+  } catch (error) {
+    // The names are wrong, whatever they were to be set on.
+    if (error instanceof HeadwaterError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
 }
 
 const uncounted: CountChars = () => undefined;

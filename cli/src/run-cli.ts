@@ -1,3 +1,4 @@
+import { nearest } from '@headwater/shared';
 import { createClient, interrupted } from './api/client.ts';
 import { useProxy } from './api/use-proxy.ts';
 import { CliError, usageError } from './cli-error.ts';
@@ -12,7 +13,6 @@ import type { CommandContext } from './context.ts';
 import type { CliEnvironment } from './environment.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Page, renderCommandHelp, renderOverview } from './help.ts';
-import { nearest } from './names/nearest.ts';
 import { type CommandTree, parseCommandLine } from './program.ts';
 import { createAsk } from './terminal/ask.ts';
 import { createOutput, type Output } from './terminal/output.ts';

@@ -51,9 +51,15 @@ function ownCharset(pairs: readonly [string, string][]): Charset | undefined {
 
 const PLAIN = /^[\0-$&-*,-\x7f]*$/;
 
-/** In place: a character of its own for each `+`, put to the end of a string, takes half a second for millions. */
 function unescape(latin1: string, charset: Charset): string {
-  if (PLAIN.test(latin1)) return latin1;
+  return PLAIN.test(latin1) ? latin1 : charset.decode(unescapedBytes(latin1));
+}
+
+/**
+ * Each character of the text is a byte. In place: a character of its own for each `+`, put to the end of a string, takes half
+ * a second for millions.
+ */
+export function unescapedBytes(latin1: string): Buffer {
   const bytes = Buffer.from(latin1, 'latin1');
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -68,7 +74,7 @@ function unescape(latin1: string, charset: Charset): string {
     }
     bytes[length++] = byte;
   }
-  return charset.decode(bytes.subarray(0, length));
+  return bytes.subarray(0, length);
 }
 
 function hexPair(high: number | undefined, low: number | undefined): number | undefined {

@@ -9,7 +9,7 @@ import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
 import { describeBody, describeQuery } from './parameters.ts';
 
-const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Unknown parameters are ignored.
+const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
 A resource of another account answers 404.`;
 
@@ -61,7 +61,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
 }
 
 function describeRequest(endpoint: Endpoint) {
-  const body = endpoint.method === 'get' ? undefined : describeBody(endpoint.parameters);
+  const body = endpoint.method === 'get' ? undefined : describeBody(endpoint.parameters, endpoint.takesAnyName);
   return {
     query: describeQuery(endpoint.parameters, endpoint.method !== 'get'),
     ...(endpoint.pathId === undefined

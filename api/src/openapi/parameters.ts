@@ -25,10 +25,11 @@ function describeInQuery(schema: z.ZodType, asJson: boolean): z.ZodType {
 }
 
 /** The JSON body, or undefined where there is nothing to give. */
-export function describeBody(parameters: z.ZodObject) {
+export function describeBody(parameters: z.ZodObject, takesAnyName = false) {
   const shape = Object.entries(parameters.shape).filter(([name]) => !(name in fieldParameters));
   if (shape.length === 0) return undefined;
-  const schema = z.object(Object.fromEntries(shape) as Record<string, z.ZodType>);
+  const members = Object.fromEntries(shape) as Record<string, z.ZodType>;
+  const schema = takesAnyName ? z.object(members) : z.strictObject(members);
   const description = 'Required parameters may be given in the query string instead.';
   return { description, required: false, content: { 'application/json': { schema } } };
 }

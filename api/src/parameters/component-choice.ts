@@ -28,15 +28,17 @@ export function choiceOf(input: ComponentInput) {
   };
 }
 
-export function choiceIsClear(input: ComponentInput): boolean {
-  const { component_id, component_key, component_code, component_url } = input;
-  return [component_id, component_key, component_code ?? component_url].filter((way) => way !== undefined).length <= 1;
-}
+const UNCLEAR =
+  'names a component in one way, and so do component_key, component_code and component_url: give one of them';
 
-export const unclearChoice = {
-  path: ['component_id'],
-  message: 'names a component in one way, and so do component_key, component_code and component_url: give one of them',
-};
+/** Tells of a choice that contradicts itself. */
+export function checkChoice(input: ComponentInput, context: z.RefinementCtx): void {
+  const { component_id, component_key, component_code, component_url, component_version } = input;
+  const ways = [component_id, component_key, component_code ?? component_url].filter((way) => way !== undefined);
+  if (ways.length > 1) context.addIssue({ code: 'custom', path: ['component_id'], message: UNCLEAR });
+  if (component_version !== undefined && component_key === undefined)
+    context.addIssue({ code: 'custom', path: ['component_version'], message: 'is a version of a component_key' });
+}
 
 export function hasChoice(input: ComponentInput): boolean {
   const { component_id, component_key, component_code, component_url } = input;

@@ -1,17 +1,18 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { readRequestBody } from '../read-request-body.ts';
 
 /**
- * The body as text; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
+ * The body; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
  * the announced or the received length goes over the limit. Node's request and not the one made of it, whose stream would take a
  * body in pieces of a byte as fast as any other. `onBytes`: see readRequestBody.
  */
-export async function readBodyText(
+export async function readBodyBytes(
   request: IncomingMessage,
   maxBytes: number,
   onBytes?: (count: number) => number,
-): Promise<string> {
+): Promise<Buffer> {
   const body = await readRequestBody(request, maxBytes, onBytes);
   if (body.kind === 'too-large') throw bodyTooLarge(maxBytes, body.seenBytes);
   if (body.kind === 'aborted')
@@ -21,7 +22,13 @@ export async function readBodyText(
   if (coding !== 'identity') {
     throw new HeadwaterError('UNSUPPORTED_ENCODING', 'The request body has a content-encoding; send it without one');
   }
-  return new TextDecoder().decode(body.bytes);
+  return body.bytes;
+}
+
+/** What is not UTF-8 would become U+FFFD, and be stored as if it had been sent. A byte order mark is none of the text. */
+export function utf8Text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new HeadwaterError('INVALID_REQUEST', 'The request body is not valid UTF-8');
+  return new TextDecoder().decode(bytes);
 }
 
 /** `bytes`: what was announced, or has arrived. Default: at least one too many. */

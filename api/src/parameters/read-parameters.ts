@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { z } from '@hono/zod-openapi';
 import {
   type ExceededLimit,
@@ -7,6 +8,7 @@ import {
   LIMITS,
   platformLimit,
 } from '@headwater/shared';
+import { unescapedBytes } from '../ingest/form-pairs.ts';
 import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
 import { parseJsonText } from './json-text.ts';
@@ -43,20 +45,24 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
   }
 }
 
+/** Of names that the endpoint does not know: `ignored`, or `kept` for the schema or the handler to judge. */
+export type UnknownNames = 'ignored' | 'kept';
+
 /**
- * The parameters of a request: from the query string and from `text`, the body (JSON, or a form; '' where there is none), which wins. Names that the endpoint does not
- * know are ignored, unless `anyName` asks for them.
+ * The parameters of a request: from the query string and from `text`, which wins: the body, JSON or a form, `` where there
+ * is none.
  */
 export function readParameters(
   { url, headers }: Pick<Request, 'url' | 'headers'>,
   text: string,
   known: ParameterKinds,
-  anyName = false,
+  unknown: UnknownNames = 'ignored',
 ): Record<string, unknown> {
   // Without a prototype: what a body names `__proto__` is a name like any other.
   const given = Object.create(null) as Record<string, unknown>;
-  const kindsFor = (names: Iterable<string>) => (anyName ? withNames(known, names) : known);
-  const query = new URL(url).searchParams;
+  const kindsFor = (names: Iterable<string>) => (unknown === 'kept' ? withNames(known, names) : known);
+  const { search, searchParams: query } = new URL(url);
+  if (unknown === 'kept') checkEscapes(search, 'query');
   takeText(given, query, kindsFor(query.keys()));
   if (text.trim() === '') return given;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
@@ -64,6 +70,7 @@ export function readParameters(
     const limit = platformLimit('maxFormFields', countUpTo(text, '&', LIMITS.maxFormFields) + 1);
     if (limit.used > limit.value)
       throw invalid([{ path: 'body', message: `has more than ${limit.value} fields`, limit }]);
+    checkEscapes(Buffer.from(text).toString('latin1'), 'body');
     const form = new URLSearchParams(withoutPlus(text));
     takeText(given, form, kindsFor(form.keys()));
   } else {
@@ -86,6 +93,14 @@ function isForm(contentType: string, text: string): boolean {
 function opensJson(text: string): boolean {
   const first = text.trimStart().charAt(0);
   return first === '{' || first === '[';
+}
+
+const HIGH_ESCAPE = /%[89a-f][\da-f]/i;
+
+/** What escapes stand for besides UTF-8 would become U+FFFD, and be stored as if it had been sent. */
+function checkEscapes(text: string, path: string): void {
+  if (HIGH_ESCAPE.test(text) && !isUtf8(unescapedBytes(text)))
+    throw invalid([{ path, message: 'has percent escapes that are not valid UTF-8' }]);
 }
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
@@ -178,12 +193,16 @@ function checkDepth(value: unknown, name: string): unknown {
   return value;
 }
 
-/** Validates; every problem at once, each with the parameter's path. */
-export function checkParameters<S extends z.ZodObject>(schema: S, given: Record<string, unknown>): z.output<S> {
+/** Validates; every problem at once, each with the parameter's path. `unknown`: problems that the schema does not see. */
+export function checkParameters<S extends z.ZodObject>(
+  schema: S,
+  given: Record<string, unknown>,
+  unknown: readonly FieldError[] = [],
+): z.output<S> {
   const result = schema.safeParse(given, { error: explainIssue });
-  if (result.success) return result.data;
-  const firstByPath = new Map<string, FieldError>();
-  for (const issue of result.error.issues) {
+  if (result.success && unknown.length === 0) return result.data;
+  const firstByPath = new Map(unknown.map((error) => [error.path, error]));
+  for (const issue of result.error?.issues ?? []) {
     const path = issue.path.map(String).join('.') || 'body';
     if (!firstByPath.has(path)) firstByPath.set(path, { path, message: issue.message, ...limitOf(issue) });
   }

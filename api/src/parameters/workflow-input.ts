@@ -1,14 +1,57 @@
 import { z } from '@hono/zod-openapi';
 import type { SettingsInput, StepInputRecord, TriggerInput, WorkflowInput } from '@headwater/engine';
-import { choiceIsClear, choiceOf, componentParameters, hasChoice, unclearChoice } from './component-choice.ts';
+import { checkChoice, choiceOf, componentParameters, hasChoice } from './component-choice.ts';
 import { given } from './given.ts';
 import { idParameter, jsonObjectParameter, preflightParameter, textParameter } from './schemas.ts';
+
+/** For the document; requests are judged by findUnknownNames, which tells more. */
+const NOTHING_ELSE = { additionalProperties: false } as const;
 
 const propsParameter = (what: string) => jsonObjectParameter().optional().openapi({ description: what });
 
 const dynamicPropsParameter = idParameter(
   'Props that `POST /v1/components/{id}/props` has answered (`dyp_…`). Without it the component is asked where a prop with `reloadProps` is set.',
 ).optional();
+
+const DEPLOYED_FIELDS = [
+  ...Object.keys(componentParameters),
+  'name',
+  'props',
+  'configured_props',
+  'dynamic_props_id',
+  'event_name',
+];
+
+const FIELDS_OF: Readonly<Record<TriggerInput['type'], readonly string[]>> = {
+  http: ['custom_response', 'customResponse'],
+  timer: ['interval_seconds', 'cron', 'timezone'],
+  source: ['source_id', 'event_name'],
+  deploy: DEPLOYED_FIELDS,
+};
+
+/** A field of another kind of trigger would be passed over in silence. */
+function checkFields(input: TriggerFields, context: z.RefinementCtx): void {
+  const type = typeOf(input);
+  if (type === undefined) return;
+  const known = new Set(['id', 'type', 'source_id', ...FIELDS_OF[type]]);
+  const kind = type === 'deploy' ? 'a source that is deployed' : type;
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined || known.has(name)) continue;
+    context.addIssue({ code: 'custom', path: [name], message: `does not go with a trigger of ${kind}` });
+  }
+}
+
+function checkProps(
+  { props, configured_props: same }: { props?: unknown; configured_props?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (props === undefined || same === undefined) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['configured_props'],
+    message: 'is another name of props: give one of them',
+  });
+}
 
 const triggerParameter = z
   .object({
@@ -35,6 +78,8 @@ const triggerParameter = z
     configured_props: propsParameter('The same as `props`.'),
     dynamic_props_id: dynamicPropsParameter,
   })
+  .superRefine(checkFields)
+  .superRefine(checkProps)
   .refine((input) => typeOf(input) !== undefined, { path: ['type'], message: 'must be http, timer or source' })
   .refine((input) => typeOf(input) !== 'source' || input.source_id !== undefined, {
     path: ['source_id'],
@@ -44,7 +89,8 @@ const triggerParameter = z
     path: ['source_id'],
     message: 'names a source that is there, and a component one to deploy: give one of them',
   })
-  .refine(choiceIsClear, unclearChoice);
+  .superRefine(checkChoice)
+  .openapi(NOTHING_ELSE);
 
 const stepParameter = z
   .object({
@@ -66,30 +112,36 @@ const stepParameter = z
         '`continue`: after its last failure the steps behind it run, and find `steps.<namespace>.$error`. Default: `fail`, which ends the execution.',
     }),
   })
-  .refine(choiceIsClear, unclearChoice);
+  .superRefine(checkProps)
+  .superRefine(checkChoice)
+  .openapi(NOTHING_ELSE);
 
-const settingsParameter = z.object({
-  timeout_seconds: z.number().nullish().openapi({
-    description: 'Of an execution, or of its part after a wait. Default: 30 where HTTP starts it, else 60.',
-  }),
-  memory_mb: z.number().nullish().openapi({ description: "Of each step. Default and most: the account's `memoryMb`." }),
-  concurrency: z.number().nullish().openapi({
-    description:
-      'Executions at the same time; 1: one after the other, in the order of their events. Default: no bound.',
-  }),
-  throttle: z
-    .object({ limit: z.number(), interval_seconds: z.number() })
-    .nullish()
-    .openapi({ description: 'Executions that may start in a window; a limit of 0 pauses the workflow: events wait.' }),
-  queue_limit: z.number().nullish().openapi({
-    description: 'Executions that may wait; a request beyond that is answered with 429. Default: no bound.',
-  }),
-  retries: z.number().nullish().openapi({ description: 'How often a step that fails is tried again. Default: 0.' }),
-  preflight: preflightParameter().nullish(),
-  auto_deploy: z.boolean().nullish().openapi({
-    description: 'false: an update saves a version that runs once it is deployed. Default: true.',
-  }),
-});
+const settingsParameter = z
+  .object({
+    timeout_seconds: z.number().nullish().openapi({
+      description: 'Of an execution, or of its part after a wait. Default: 30 where HTTP starts it, else 60.',
+    }),
+    memory_mb: z
+      .number()
+      .nullish()
+      .openapi({ description: "Of each step. Default and most: the account's `memoryMb`." }),
+    concurrency: z.number().nullish().openapi({
+      description:
+        'Executions at the same time; 1: one after the other, in the order of their events. Default: no bound.',
+    }),
+    throttle: z.object({ limit: z.number(), interval_seconds: z.number() }).openapi(NOTHING_ELSE).nullish().openapi({
+      description: 'Executions that may start in a window; a limit of 0 pauses the workflow: events wait.',
+    }),
+    queue_limit: z.number().nullish().openapi({
+      description: 'Executions that may wait; a request beyond that is answered with 429. Default: no bound.',
+    }),
+    retries: z.number().nullish().openapi({ description: 'How often a step that fails is tried again. Default: 0.' }),
+    preflight: preflightParameter().nullish(),
+    auto_deploy: z.boolean().nullish().openapi({
+      description: 'false: an update saves a version that runs once it is deployed. Default: true.',
+    }),
+  })
+  .openapi(NOTHING_ELSE);
 
 /** As an update is given them. */
 export const stepsParameter = z.array(stepParameter).optional();

@@ -5,7 +5,7 @@ import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
-import { readBodyText } from '../parameters/read-body.ts';
+import { readBodyBytes, utf8Text } from '../parameters/read-body.ts';
 import { type CookieScope, cookieScope, sessionCookie, SESSION_HEADER, sessionIdOf } from '../web/session-cookie.ts';
 
 export const SESSION_PATH = '/v1/session';
@@ -64,7 +64,7 @@ async function readKey(c: ApiContext): Promise<string> {
     throw new HeadwaterError('INVALID_REQUEST', 'Send { "api_key": … } as application/json');
   }
   const { incoming } = c.env;
-  const text = incoming === undefined ? await c.req.text() : await readBodyText(incoming, MAX_BODY_BYTES);
+  const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, MAX_BODY_BYTES));
   const parsed = inputSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data.api_key.trim();
   throw new HeadwaterError('INVALID_REQUEST', 'Send { "api_key": … } with a text', {

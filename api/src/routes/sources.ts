@@ -1,13 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
-import {
-  choiceIsClear,
-  choiceOf,
-  componentParameters,
-  hasChoice,
-  unclearChoice,
-} from '../parameters/component-choice.ts';
+import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
 import { given } from '../parameters/given.ts';
 import {
   countParameter,
@@ -65,7 +59,7 @@ const createSource = itemEndpoint({
       path: ['component_id'],
       message: 'or component_key, component_code or component_url is required',
     })
-    .refine(choiceIsClear, unclearChoice),
+    .superRefine(checkChoice),
   schema: sourceSchema,
   handle: async ({ engine, who, input }) => presentSource(await engine.sources.create(who, toChange(input))),
 });
@@ -96,7 +90,7 @@ const updateSource = itemEndpoint({
       ...sourceParameters,
       active: z.boolean().optional().openapi({ description: 'false stops the source, true starts it again.' }),
     })
-    .refine(choiceIsClear, unclearChoice),
+    .superRefine(checkChoice),
   schema: sourceSchema,
   handle: async ({ engine, who, id, input }) => {
     const change = { ...toChange(input), ...given({ active: input.active }) };

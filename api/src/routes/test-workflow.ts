@@ -16,6 +16,7 @@ const testWorkflow = itemEndpoint({
   method: 'post',
   path: '/v1/workflows/{id}/test',
   name: 'testWorkflow',
+  changesLike: '/v1/workflows/{id}',
   takesTurn: false,
   tag: 'Workflows',
   summary: 'Run steps of a workflow without an execution',

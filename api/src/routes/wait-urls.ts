@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from '@hono/zod-openapi';
 import { createTenantTurns, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
@@ -5,9 +6,10 @@ import { answerLook } from '../answer-look.ts';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
+import { eventBody } from '../ingest/event-body.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { isStorableText } from '../parameters/json-value.ts';
-import { bodyTooLarge, readBodyText } from '../parameters/read-body.ts';
+import { bodyTooLarge, readBodyBytes } from '../parameters/read-body.ts';
 
 /** Patterns of the paths below. */
 export const WAIT_URL_METHODS: [pattern: string, methods: string[]][] = [
@@ -42,10 +44,10 @@ export function mountWaitUrls(
       // Whoever resumes decides what is sent.
       const checkJson = (text: string) => inTurn(checks, accountId, c.req.raw.signal, () => isJson(text));
       const read = async () => {
-        if (incoming === undefined) return '';
-        const text = await readBodyText(incoming, LIMITS.maxHttpBodyBytes, held?.add);
-        if (announced === undefined) turns.count(accountId, Buffer.byteLength(text));
-        return text;
+        if (incoming === undefined) return Buffer.alloc(0);
+        const bytes = await readBodyBytes(incoming, LIMITS.maxHttpBodyBytes, held?.add);
+        if (announced === undefined) turns.count(accountId, bytes.length);
+        return bytes;
       };
       const data = await resumeData(c, read, checkJson).finally(held?.end);
       return data !== undefined && engine.executions.resume(id, token, data);
@@ -78,22 +80,23 @@ async function serve(
 }
 
 /**
- * JSON text of the body: itself where it is JSON, else as a string; of a link's parameters where there is no body. Undefined where the
- * client has gone.
+ * JSON text of the body: itself where it is JSON, whatever its type (`curl -d` announces a form), else as an event would have
+ * it; of a link's parameters where there is no body. Undefined where the client has gone.
  */
 async function resumeData(
   c: ApiContext,
-  read: () => Promise<string>,
+  read: () => Promise<Buffer>,
   checkJson: (text: string) => Promise<boolean | undefined>,
 ): Promise<string | undefined> {
-  const text = await read();
-  if (text === '') {
+  const bytes = await read();
+  if (bytes.length === 0) {
     const query = c.req.query();
     return Object.keys(query).length === 0 ? 'null' : JSON.stringify(query);
   }
-  const isJsonText = await checkJson(text);
+  const text = new TextDecoder().decode(bytes);
+  const isJsonText = isUtf8(bytes) && (await checkJson(text));
   if (isJsonText === undefined) return undefined;
-  return isJsonText ? text : JSON.stringify(text);
+  return isJsonText ? text : (await eventBody(c.req.header(), bytes)).bodyJson;
 }
 
 export function registerWaitUrls(registry: App['openAPIRegistry']): void {
@@ -110,7 +113,7 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
       operationId: `${method}ResumeUrl`,
       tags: ['Executions'],
       summary: 'Resume an execution that waits',
-      description: `The \`resume_url\` of a step. The body, or without one the query, becomes \`$resume_data\` among the step's exports: JSON where it is JSON, else text; at most ${LIMITS.maxHttpBodyBytes} bytes.`,
+      description: `The \`resume_url\` of a step. The body, or without one the query, becomes \`$resume_data\` among the step's exports: JSON where it is JSON, an object for a form (urlencoded or multipart), else text; at most ${LIMITS.maxHttpBodyBytes} bytes.`,
       security: [],
       request: { params },
       responses: {

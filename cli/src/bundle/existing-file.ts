@@ -1,7 +1,7 @@
+import { nearest } from '@headwater/shared';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type CliError, usageError } from '../cli-error.ts';
-import { nearest } from '../names/nearest.ts';
 import { COMPONENT_FILE } from './component-file.ts';
 
 /** The file of a component. Throws with files of a similar name where it is not there, and with those of a folder. */

@@ -1,3 +1,4 @@
+import { nearest } from '@headwater/shared';
 import type { ApiClient } from '../api/client.ts';
 import type {
   Component,
@@ -12,7 +13,6 @@ import { usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import { type CommandSpec, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { nearest } from '../names/nearest.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 

@@ -1,3 +1,4 @@
+import { nearest } from '@headwater/shared';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.ts';
@@ -6,7 +7,6 @@ import { CliError, usageError } from '../cli-error.ts';
 import { COMPONENT_FILE } from '../bundle/component-file.ts';
 import { existingFile } from '../bundle/existing-file.ts';
 import { loadComponentCode } from '../component-code.ts';
-import { nearest } from '../names/nearest.ts';
 
 /** How the API is told which component. */
 export interface ComponentChoice {

@@ -1,7 +1,7 @@
+import { nearest } from '@headwater/shared';
 import type { ApiClient } from '../api/client.ts';
 import { CliError } from '../cli-error.ts';
 import { isIdOf, type Kind, KINDS, type Named } from './named-kinds.ts';
-import { nearest } from './nearest.ts';
 
 /**
  * What an id, a slug or a name stands for. An id is taken as it is: the server says whether there is such a thing. Throws

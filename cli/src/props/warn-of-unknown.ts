@@ -1,5 +1,5 @@
+import { nearest } from '@headwater/shared';
 import type { ComponentProp } from '../api/resources.ts';
-import { nearest } from '../names/nearest.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** A value under a name that no prop has reaches nobody: the server keeps it, and the component never looks at it. */

@@ -1,9 +1,14 @@
 const MAX_SUGGESTIONS = 3;
 
+/** Comparing takes as long as both names together are, squared; no name that anybody means is longer. */
+const MAX_COMPARED_CHARS = 128;
+
 /** Those of `candidates` that somebody who typed `word` may have meant, the likeliest first. */
 export function nearest(word: string, candidates: readonly string[]): string[] {
+  if (word.length > MAX_COMPARED_CHARS) return [];
   const wanted = word.toLowerCase();
-  const near = [...new Set(candidates)].flatMap((candidate) => {
+  const compared = candidates.filter(({ length }) => length <= MAX_COMPARED_CHARS);
+  const near = [...new Set(compared)].flatMap((candidate) => {
     const name = candidate.toLowerCase();
     const distance = name.includes(wanted) && wanted.length > 1 ? 0 : editDistance(wanted, name);
     return distance <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3))

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from '@hono/zod-openapi';
+import { type FieldError, LIMITS, nearest } from '@headwater/shared';
+
+/** What is asked of a schema here; zod's own types name each kind apart. */
+interface SchemaNode {
+  def: {
+    type: string;
+    innerType?: SchemaNode;
+    in?: SchemaNode;
+    element?: SchemaNode;
+    options?: readonly SchemaNode[];
+    discriminator?: string;
+    values?: readonly unknown[];
+  };
+  shape?: Shape;
+}
+
+type Shape = Readonly<Record<string, SchemaNode>>;
+
+/** A name in a request that its endpoint does not know; `known`: those beside it. */
+export interface UnknownName {
+  path: readonly string[];
+  value: unknown;
+  known: readonly string[];
+}
+
+/**
+ * A name that nobody looks at is a mistake that its sender cannot see: a scope or a secret that does nothing. Inside of
+ * values whose names are the tenant's, such as props, none is unknown. At most LIMITS.maxProblemErrors.
+ */
+export function findUnknownNames(schema: z.ZodObject, given: object): UnknownName[] {
+  const unknown: UnknownName[] = [];
+  visit(schema as unknown as SchemaNode, given, [], unknown);
+  return unknown;
+}
+
+/** Schemas are a few levels deep, whatever the value is: recursion ends with the schema. */
+function visit(node: SchemaNode, value: unknown, path: readonly string[], unknown: UnknownName[]): void {
+  if (typeof value !== 'object' || value === null || unknown.length >= LIMITS.maxProblemErrors) return;
+  const { innerType, in: input, element } = node.def;
+  const wrapped = innerType ?? input;
+  if (wrapped !== undefined) return visit(wrapped, value, path, unknown);
+  if (Array.isArray(value)) {
+    if (element === undefined) return;
+    for (const [index, one] of (value as unknown[]).entries()) visit(element, one, [...path, String(index)], unknown);
+    return;
+  }
+  const shape = shapeOf(node, value as Record<string, unknown>);
+  if (shape === undefined) return;
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (known !== undefined) visit(known, member, [...path, name], unknown);
+    else if (unknown.length < LIMITS.maxProblemErrors)
+      unknown.push({ path: [...path, name], value: member, known: Object.keys(shape) });
+  }
+}
+
+/** Of a union the member that the value names, or else the names of all. Undefined where any name will do. */
+function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unknown>>): Shape | undefined {
+  const { options, discriminator } = def;
+  if (options === undefined) return shape;
+  const chosen = options.find(
+    (option) =>
+      discriminator !== undefined && option.shape?.[discriminator]?.def.values?.includes(value[discriminator]),
+  );
+  if (chosen !== undefined) return chosen.shape;
+  const shapes = options.map((option) => option.shape);
+  return shapes.includes(undefined) ? undefined : (Object.assign({}, ...shapes) as Shape);
+}
+
+/**
+ * What is to be said of them. `shown`: the resource as it is answered now. A client may read it, change something and send all
+ * of it back; of what it shows and does not take only another value is a mistake.
+ */
+export function unknownNameErrors(unknown: readonly UnknownName[], given: object, shown: unknown): FieldError[] {
+  return unknown.flatMap(({ path, value, known }) => {
+    const name = path.at(-1) ?? '';
+    const holder = shownHolder(path, given, shown);
+    const isShown = holder !== undefined && Object.hasOwn(holder, name);
+    if (isShown && isDeepStrictEqual(holder[name], value)) return [];
+    const message = isShown ? 'is shown, and cannot be set' : describeUnknown(name, known);
+    return [{ path: path.join('.'), message }];
+  });
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
+  const [meant] = nearest(name, known);
+  return meant === undefined ? 'is not known here' : `is not known here: did you mean ${meant}?`;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The object of `shown` that is where the name is in `given`; of a list the one with the same id. */
+function shownHolder(path: readonly string[], given: object, shown: unknown): Json | undefined {
+  let [here, there]: unknown[] = [given, shown];
+  for (const step of path.slice(0, -1)) {
+    here = (here as Json)[step];
+    there = Array.isArray(there) ? findById(there, here) : asObject(there)?.[step];
+  }
+  return asObject(there);
+}
+
+function findById(list: readonly unknown[], wanted: unknown): unknown {
+  const id = asObject(wanted)?.['id'];
+  return id === undefined ? undefined : list.find((one) => asObject(one)?.['id'] === id);
+}
+
+function asObject(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+}
