@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { LIMITS } from '@headwater/shared';
 import { expect, test } from 'vitest';
 import { parseJsonText } from '../api/src/parameters/json-text.ts';
-import { readBodyText } from '../api/src/parameters/read-body.ts';
+import { readBodyBytes } from '../api/src/parameters/read-body.ts';
 import { parameterKinds, readParameters } from '../api/src/parameters/read-parameters.ts';
 import { createUnfinishedBodies } from '../api/src/unfinished-bodies.ts';
 import { z } from '@hono/zod-openapi';
@@ -34,7 +34,7 @@ test.each([
   ['nothing', Buffer.alloc(0)],
 ])('a body of the REST API in bytes is the same text as in one: %s', async (_, bytes) => {
   const text = new TextDecoder().decode(bytes);
-  expect(await readBodyText(inBytes(bytes), 1_000)).toBe(text);
+  expect(new TextDecoder().decode(await readBodyBytes(inBytes(bytes), 1_000))).toBe(text);
 });
 
 test('a position is told of a mistake in a text of ordinary length, and not searched for in a longer one', () => {

@@ -65,17 +65,35 @@ it('a suspended execution goes on with what the resuming request brings, once', 
   expect((await post(resumeUrl, { approved: false })).status).toBe(404);
 });
 
-it('what resumes is JSON where it is JSON, else text, and of a link its parameters', async () => {
+it('what resumes is JSON where it is JSON, of a form its fields, else text, and of a link its parameters', async () => {
+  const file = new FormData();
+  file.append('note', 'é');
+  file.append('f', new File(['x'], 'a.txt'));
+  const latin1 = { 'content-type': 'application/x-www-form-urlencoded; charset=iso-8859-1' };
   for (const [request, expected] of [
     [{ method: 'POST', body: 'yes, go on' }, 'yes, go on'],
     [{ method: 'POST' }, null],
+    [
+      { method: 'POST', body: new URLSearchParams({ approved: 'yes & no', by: 'Zoë' }) },
+      { approved: 'yes & no', by: 'Zoë' },
+    ],
+    [{ method: 'POST', body: new Uint8Array(Buffer.from('by=Zo\xeb', 'latin1')), headers: latin1 }, { by: 'Zoë' }],
+    [
+      { method: 'POST', body: file },
+      { note: 'é', f: expect.objectContaining({ filename: 'a.txt', content: 'eA==' }) },
+    ],
+    // As `curl -d` announces it.
+    [{ method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, { a: 1 }],
     [{ method: 'GET' }, { approved: 'yes' }],
   ] as const) {
     const { id, endpoint } = await workflow({ steps: [SUSPENDED, LAST] });
     await post(endpoint, {});
     const { resume_url: resumeUrl } = await suspended(id);
     const query = request.method === 'GET' ? '?approved=yes' : '';
-    const page = await fetch(resumeUrl + query, { ...request, headers: { accept: 'text/html' } });
+    const page = await fetch(resumeUrl + query, {
+      ...request,
+      headers: { ...('headers' in request ? request.headers : {}), accept: 'text/html' },
+    });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('The workflow goes on')]);
     const [execution] = await untilExecutions(headwater.sql, id, 1);
     expect(execution?.steps[1]?.value).toMatchObject({ $resume_data: expected });

@@ -1,5 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { requireStorable } from './check-name.ts';
 import { parseJson } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -57,5 +58,6 @@ function readKey(key: unknown, { limits }: RunContext): string {
   const { maxDbKeyBytes } = limits;
   const used = utf8LengthUpTo(name, maxDbKeyBytes);
   if (used > maxDbKeyBytes) throw limitError({ name: 'maxDbKeyBytes', value: maxDbKeyBytes, used });
+  requireStorable(name, 'A key of the store');
   return name;
 }

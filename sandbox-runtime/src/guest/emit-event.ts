@@ -1,5 +1,6 @@
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
@@ -66,6 +67,7 @@ function readMeta(options: unknown, context: RunContext): EmitMeta {
     if (typeof name !== 'string') throw new TypeError(`$emit: name must be a string, not ${typeof name}`);
     if (name.length > maxChannelChars)
       throw limitError({ name: 'maxChannelChars', value: maxChannelChars, used: name.length });
+    requireOwnChannel(name, '$emit: name');
     meta.name = name;
   }
   if (summary !== undefined && summary !== null) {
@@ -103,6 +105,7 @@ function readId(id: unknown, dedupe: string, maxChars: number): string | number 
     throw new TypeError(`$emit: id must be a finite number, not ${id}`);
   if (typeof id === 'string' && id.length > maxChars)
     throw limitError({ name: 'maxEventIdChars', value: maxChars, used: id.length });
+  if (typeof id === 'string') requireStorable(id, '$emit: id');
   if (dedupe === 'greatest' && !isNumeric(id)) {
     throw new TypeError(`$emit: id must be numeric, because the component sets dedupe: 'greatest'; got '${id}'`);
   }

@@ -2,6 +2,7 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { SendCall } from '../sandbox.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -95,12 +96,14 @@ function readEmit(event: unknown, channel: unknown, ofName: TextLimit): Fields {
     Object.keys(event).every((name) => name === 'raw_event' || name === 'name');
   const { raw_event: data, name } = isRaw ? event : { raw_event: event, name: channel };
   const isNamed = name !== undefined && name !== null && name !== '';
-  if (isNamed) requireText('emit', 'name', name, ofName);
+  if (isNamed) requireOwnChannel(requireText('emit', 'name', name, ofName), '$.send.emit: name');
   return { raw_event: data ?? null, ...(isNamed ? { name } : {}) };
 }
 
 function readSse({ channel, payload }: Fields, ofName: TextLimit): Fields {
-  return { channel: requireText('sse', 'channel', channel, ofName), payload: payload ?? null };
+  const name = requireText('sse', 'channel', channel, ofName);
+  requireStorable(name, '$.send.sse: channel');
+  return { channel: name, payload: payload ?? null };
 }
 
 function requireText(kind: string, name: string, value: unknown, limit?: TextLimit): string {

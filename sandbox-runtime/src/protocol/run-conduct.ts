@@ -1,5 +1,6 @@
 import { type AccountLimits, type EmittedEvent, isShortJson, LIMITS, type LogLine } from '@headwater/shared';
 import type { DataStoreCall, FlowAction, RunEntry } from '../sandbox.ts';
+import { isBuiltInChannel } from './built-in-channels.ts';
 import { FrameError } from './frames.ts';
 import type { EntryName } from './host-to-guest.ts';
 
@@ -47,6 +48,7 @@ export class RunConduct {
     this.#requireOutput();
     demand(String(id ?? '').length <= LIMITS.maxEventIdChars, 'An event id over its limit');
     demand(name.length <= LIMITS.maxChannelChars, 'A name of a channel over its limit');
+    demand(!isBuiltInChannel(name), 'An event on a built-in channel');
     demand(summary.length <= LIMITS.maxSummaryChars, 'A summary over its limit');
   }
 
