@@ -44,6 +44,8 @@ async function afterCrash(
   const crashes = await countCrash(invocation);
   if (crashes === undefined) throw new Error(`The lease of ${invocation.id} was lost while it ran`);
   if (crashes >= LIMITS.maxInvocationAttempts) return 'abandon';
+  // From now on this node, too, runs it alone.
+  invocation.crashes = crashes;
   await sleep(FIRST_PAUSE_MS * PAUSE_FACTOR ** (crashes - 1));
   return 'repeat';
 }

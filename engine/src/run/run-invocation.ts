@@ -122,10 +122,15 @@ async function runOnce(context: RunContext, task: RunTask, tries: number): Promi
   }
 }
 
-/** Its process has died under it before, here or on another node: it is run without others. */
+/**
+ * It is run without others once its process has died under it alone, here or on another node, or twice among others. After
+ * one death among others it is not: each of them would need a process of its own, though at most one is to blame.
+ */
 function isSuspect({ invocation }: RunTask, tries: number): boolean {
-  return tries > 1 || (invocation !== undefined && invocation.crashes > 0);
+  return tries > MAX_SHARED_TRIES || (invocation !== undefined && invocation.crashes > 0);
 }
+
+const MAX_SHARED_TRIES = 2;
 
 const linesOf = ({ logs }: RunOutputs) => logs.map((line) => line.message);
 
