@@ -59,6 +59,7 @@ import { readLastPositions } from './store/read-stream.ts';
 import { createStreams } from './streams/streams.ts';
 import { createWatches } from './streams/watches.ts';
 import { createTraces } from './traces/traces.ts';
+import { createWatchdog } from './watchdog.ts';
 import { createInTurnIntake } from './workflows/controls/in-turn-intake.ts';
 import { createWorkflowTests } from './workflows/controls/workflow-tests.ts';
 import { createWorkflows } from './workflows/workflows.ts';
@@ -105,7 +106,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
-    problems: () => readinessProblems(db, () => []),
+    problems: () => readinessProblems(db, base.watchdog.problems),
     metrics: metrics.text,
     drain() {
       // The stop waits for both, and fails where they do.
@@ -158,6 +159,13 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const stopPorts = await refuseNodePorts(egress, { sql, nodeId: node.id, log });
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
+  const watchdog = createWatchdog({
+    isAway: () => db.away() !== undefined,
+    onStuck: metrics.stuck,
+    stuckAfterMs: LIMITS.maxCommitMs,
+    nowMs: () => performance.now(),
+    log,
+  });
   const counts = await startAccountCounts(options, { sql, limits, metrics });
   const { history } = counts;
   const onAttempt = metrics.attemptEnded;
@@ -189,6 +197,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     watches,
     streams,
     stopStreams,
+    watchdog,
     log,
   };
 }
@@ -197,7 +206,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
 async function startBase(options: EngineOptions, parts: EngineParts) {
   const ground = await startGround(options, parts);
   const { sql, node, limits, starter, sandbox, deliverer, metrics, guestFetch, streams, environment } = ground;
-  const { backlogs, log } = ground;
+  const { backlogs, watchdog, log } = ground;
   const { auth } = ground.connected;
   const runs = assembleRuns({
     ...ground,
@@ -211,7 +220,11 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const waiting = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
   const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
-  const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs });
+  const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs, watch: watchdog.part('requests') });
+  watchdog.look('invocations that this node holds', () => {
+    const { waiting, running, committing } = dispatcher.stats();
+    return waiting > 0 && running === 0 && committing === 0;
+  });
   const ingest = createIngest({ sql, limits, inTurn, backlogs, intake });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
@@ -234,6 +247,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     ground.stopPorts,
     ground.stopCounts,
     node.stop,
+    async () => watchdog.stop(),
   ];
   return { ...ground, sends, sendRunner, runs, intake, inTurn, ingest, changes, stops };
 }

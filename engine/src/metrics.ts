@@ -19,6 +19,8 @@ export interface EngineMetrics {
   attemptEnded(outcome: 'delivered' | 'retried' | 'failed', durationMs: number): void;
   /** So many bytes of history were more than their account may keep. */
   historyCut(bytes: number): void;
+  /** Something made no progress although the database answers. */
+  stuck(what: string): void;
   sendAttempted(kind: string, outcome: 'delivered' | 'retried' | 'failed'): void;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;
@@ -30,7 +32,7 @@ const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 export function createEngineMetrics(): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const { runs, abandoned, executions, limited, events, attempts, sends, history } = createCounters(registers);
+  const { runs, abandoned, executions, limited, events, attempts, sends, history, stuck } = createCounters(registers);
 
   function gauge(name: string, help: string, read: () => number | Promise<number>): void {
     // prom-client keeps it in the registry and calls collect when the text is read.
@@ -56,6 +58,7 @@ export function createEngineMetrics(): EngineMetrics {
     },
     executionCommitted: (status) => executions.inc({ status }),
     attemptEnded: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1000),
+    stuck: (what) => stuck.inc({ what }),
     historyCut: (bytes) => history.inc(bytes),
     sendAttempted: (kind, outcome) => sends.inc({ kind, outcome }),
     watch({ dispatcher, deliverer, sends: sender, sandbox, streams, waiting }) {
@@ -133,5 +136,11 @@ function createCounters(registers: Registry[]) {
     help: 'Bytes of events, records and deliveries that were deleted before their time: their account had more than maxHistoryBytes.',
     registers,
   });
-  return { runs, abandoned, executions, limited, events, attempts, sends, history };
+  const stuck = new Counter({
+    name: 'headwater_stuck_total',
+    help: 'Commits that did not end although the database answers, and were given up, by what they were of.',
+    labelNames: ['what'],
+    registers,
+  });
+  return { runs, abandoned, executions, limited, events, attempts, sends, history, stuck };
 }

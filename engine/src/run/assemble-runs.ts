@@ -7,6 +7,7 @@ import type { Deliverer } from '../delivery/deliverer.ts';
 import type { GuestFetch } from '../egress/guest-fetch.ts';
 import type { RunCommit } from '../events/commit-plan.ts';
 import type { Log } from '../log.ts';
+import type { Watchdog } from '../watchdog.ts';
 import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
@@ -54,6 +55,7 @@ export interface RunParts {
   metrics: EngineMetrics;
   watches: Pick<Watches, 'committed'>;
   backlogs: AccountBacklogs;
+  watchdog: Pick<Watchdog, 'part'>;
   dbSizes: AccountSums;
   waiting: AccountSums;
   history: HistoryCount;
@@ -92,6 +94,7 @@ export function assembleRuns(parts: RunParts): Runs {
     dbSizes: parts.dbSizes,
     history: parts.history,
     heavyTurns: createHeavyTurns(),
+    watch: parts.watchdog.part('commits of runs'),
     presence: parts.presence,
     nowMs,
     log,

@@ -1,5 +1,5 @@
 import type { RunResponse } from '../contract.ts';
-import { type Batcher, createBatcher } from '../store/batcher.ts';
+import { type Batcher, type BatcherWatch, createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { insertInvocations, type NewInvocation } from '../store/insert-invocations.ts';
 import type { AccountBacklogs } from './account-backlogs.ts';
@@ -11,6 +11,7 @@ export interface IntakeOptions {
   nodeId: () => string;
   dispatcher: Pick<Dispatcher, 'capacity' | 'capacityToAnswer' | 'take'>;
   backlogs: Pick<AccountBacklogs, 'queue'>;
+  watch?: BatcherWatch;
 }
 
 type NewHeldInvocation = Pick<HeldInvocation, 'id' | 'accountId' | 'sourceId' | 'kind' | 'propName' | 'event'>;
@@ -36,8 +37,8 @@ const REQUESTS_PER_MS = 8;
  * A row leased by this node while it has room, else one that any node's lane picks up. What arrives while a commit is in flight
  * shares the next one.
  */
-export function createIntake({ sql, nodeId, dispatcher, backlogs }: IntakeOptions): Intake {
-  const batcher = createInsertBatcher(sql);
+export function createIntake({ sql, nodeId, dispatcher, backlogs, watch }: IntakeOptions): Intake {
+  const batcher = createInsertBatcher(sql, watch);
   const isFull = (accountId: string, asked = false) =>
     (asked ? dispatcher.capacityToAnswer(accountId) : dispatcher.capacity(accountId)) <= batcher.size();
   return {
@@ -57,9 +58,10 @@ export function createIntake({ sql, nodeId, dispatcher, backlogs }: IntakeOption
   };
 }
 
-function createInsertBatcher(sql: Sql): Batcher<NewInvocation, undefined> {
+function createInsertBatcher(sql: Sql, watch?: BatcherWatch): Batcher<NewInvocation, undefined> {
   return createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
+    ...(watch === undefined ? {} : { watch }),
     minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
     share: {
       tenantOf: (row) => row.accountId,

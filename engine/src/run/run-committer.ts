@@ -9,7 +9,7 @@ import { restAfterMs } from '../rest-after.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ListenerCounts } from './listener-counts.ts';
-import { type BatcherOptions, createBatcher } from '../store/batcher.ts';
+import { type BatcherOptions, type BatcherWatch, createBatcher } from '../store/batcher.ts';
 import { comesAgain, wasHeldUp } from '../store/comes-again.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from '../store/commit-runs.ts';
 import type { Sql } from '../store/database.ts';
@@ -37,6 +37,7 @@ export interface RunCommitterOptions {
   /** Who uses the node: what is heavy rests while others do. Default: nobody else. */
   presence?: Pick<Presence, 'hasSeveral'>;
   heavyTurns: Turns;
+  watch?: BatcherWatch;
   /** Default MIN_INTERVAL_MS. */
   minIntervalMs?: BatcherOptions<RunCommit, CommittedRun>['minIntervalMs'];
   log: Log;
@@ -78,6 +79,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
+    ...(options.watch === undefined ? {} : { watch: options.watch }),
     isItemsFault: comesAgain,
     isHeldUp: wasHeldUp,
     share: {

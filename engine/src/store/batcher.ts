@@ -17,6 +17,15 @@ export interface Batcher<T, R> {
   drain(): Promise<void>;
 }
 
+/** What becomes of a commit that does not end. */
+export interface BatcherWatch {
+  /** Its items are rejected after so long, and the next batch begins. What it may still store is for their owners to find. */
+  maxCommitMs: number;
+  onStuck(items: number): void;
+  /** A commit has ended, however. */
+  onSettled(): void;
+}
+
 export interface BatcherOptions<T, R> {
   maxBatch: number;
   /**
@@ -25,6 +34,8 @@ export interface BatcherOptions<T, R> {
    * batch before: what comes one after the other, with nobody to share with, need not wait at all.
    */
   minIntervalMs: number | ((lastBatch: number) => number);
+  /** Default: a commit has LIMITS.maxCommitMs, and nobody is told. */
+  watch?: BatcherWatch;
   /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
   commit: (items: readonly T[], patience: Patience) => Promise<readonly R[]>;
   /**
@@ -200,7 +211,7 @@ async function commitBatch<T, R>(
 ): Promise<readonly Waiting<T, R>[]> {
   try {
     const items = batch.map((waiting) => waiting.item);
-    const results = await options.commit(items, patience);
+    const results = await inBounds(options.commit(items, patience), items.length, options.watch);
     batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
   } catch (error) {
     if (kind === 'light' && options.isHeldUp?.(error)) {
@@ -218,6 +229,23 @@ async function commitBatch<T, R>(
     for (const waiting of batch) waiting.reject(error);
   }
   return [];
+}
+
+/** Rejects with what counts as a connection that was lost: nobody knows whether it was stored. */
+async function inBounds<V>(commit: Promise<V>, items: number, watch: BatcherWatch | undefined): Promise<V> {
+  const { maxCommitMs = LIMITS.maxCommitMs } = watch ?? {};
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    watch?.onStuck(items);
+    reject(Object.assign(new Error(`A commit did not end within ${maxCommitMs} ms`), { code: 'CONNECTION_STUCK' }));
+  }, maxCommitMs);
+  try {
+    const value = await Promise.race([commit, late]);
+    watch?.onSettled();
+    return value;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is kept. */

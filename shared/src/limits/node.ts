@@ -8,6 +8,8 @@ export const NODE_LIMITS = {
   maxStatementMs: 60_000,
   /** Without an answer for so long, another connection finds out whether the database still answers. */
   databaseProbeMs: 3_000,
+  /** A commit of many that does not end within this is given up, with the items in it. */
+  maxCommitMs: 90_000,
   /** Time to connect. */
   databaseConnectMs: 5_000,
   /** Work waits so long for a database that is away, and is then refused. */

@@ -1,6 +1,7 @@
 import type { AccountBacklogs } from '../../run/account-backlogs.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
+import type { Watchdog } from '../../watchdog.ts';
 import type { EngineMetrics } from '../../metrics.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { PropOpener } from '../../sources/run-props.ts';
@@ -35,6 +36,7 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
   waiting: Pick<AccountSums, 'of' | 'add'>;
   history: HistoryCount;
   backlogs: Pick<AccountBacklogs, 'queue'>;
+  watchdog: Pick<Watchdog, 'part'>;
   log: Log;
 }
 
@@ -50,7 +52,7 @@ export function assembleExecutions(
 ): ExecutionParts {
   const { sql, history, log } = parts;
   const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
-  const steps = createExecutionCommitter({ sql, history, log });
+  const steps = createExecutionCommitter({ sql, history, watch: parts.watchdog.part('commits of steps'), log });
   const stepContext = {
     sandbox: context.sandbox,
     fetch: context.fetch,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobCrowds } from '../../jobs/job-crowds.ts';
 import type { Log } from '../../log.ts';
-import { createBatcher } from '../../store/batcher.ts';
+import { type BatcherWatch, createBatcher } from '../../store/batcher.ts';
 import { comesAgain, wasHeldUp } from '../../store/comes-again.ts';
 import { commitExecutionsWithin } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
@@ -13,6 +13,7 @@ import { charsOf, type ExecutionCommit } from './execution-rows.ts';
 export interface ExecutionCommitterOptions {
   sql: Sql;
   history: HistoryCount;
+  watch?: BatcherWatch;
   log: Log;
 }
 
@@ -47,11 +48,12 @@ type Write = (
 ) => Promise<Set<ExecutionCommit>>;
 
 /** Group commit of all executions of the node. */
-export function createExecutionCommitter({ sql, history, log }: ExecutionCommitterOptions): ExecutionCommitter {
+export function createExecutionCommitter({ sql, history, watch, log }: ExecutionCommitterOptions): ExecutionCommitter {
   const batcherOf = (write: Write) =>
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
       minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
+      ...(watch === undefined ? {} : { watch }),
       isItemsFault: comesAgain,
       isHeldUp: wasHeldUp,
       share: {
