@@ -40,7 +40,7 @@ export const ACCOUNT_LIMITS = {
     min: 1_000,
     max: 750_000,
     unit: 'ms',
-    of: 'the wall time of an execution, or of its part after a wait; the `timeout_seconds` of its workflow may be less',
+    of: 'how long the steps of an execution run, together, or of its part after a wait; the `timeout_seconds` of its workflow may be less',
   },
   maxEventBytes: { default: MB, min: KB, max: 6 * MB, unit: 'bytes', of: 'one emitted event, as JSON' },
   maxRunOutputBytes: {

@@ -46,11 +46,17 @@ async function afterCrash(
   if (crashes >= LIMITS.maxInvocationAttempts) return 'abandon';
   // From now on this node, too, runs it alone.
   invocation.crashes = crashes;
-  await sleep(FIRST_PAUSE_MS * PAUSE_FACTOR ** (crashes - 1));
+  await sleep(pauseAfterCrashMs(crashes));
   return 'repeat';
 }
 
-function hasFoundNoProcess(outcome: Extract<RunOutcome, { ok: false }>): boolean {
+/** `crashes`: so far, at least 1. */
+export function pauseAfterCrashMs(crashes: number): number {
+  return FIRST_PAUSE_MS * PAUSE_FACTOR ** (crashes - 1);
+}
+
+/** It waited for a process in vain. */
+export function hasFoundNoProcess(outcome: Extract<RunOutcome, { ok: false }>): boolean {
   const limit = outcome.fault.limit?.name;
   return limit === 'maxAloneWaitMs' || limit === 'maxQueuedRunsPerTenant';
 }

@@ -130,11 +130,15 @@ export function assembleRuns(parts: RunParts): Runs {
     log,
   });
   const drain = () => committer.drain().then(() => executions.drain());
-  const stop = () => {
-    stopRetries();
-    return dispatcher.stop();
-  };
+  const stop = stopAfter([stopRetries, executions.stopRetries], dispatcher.stop);
   return { runtimes, context, committer: { drain }, executions, dispatcher: { ...dispatcher, stop }, turns };
+}
+
+function stopAfter(before: readonly (() => void)[], stop: () => Promise<void>): () => Promise<void> {
+  return () => {
+    for (const end of before) end();
+    return stop();
+  };
 }
 
 /** Of runs, and of executions, which do not wait for each other. */

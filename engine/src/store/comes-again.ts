@@ -1,5 +1,5 @@
 import { isDataError } from './batcher.ts';
-import { codeOf } from './lost-connection.ts';
+import { codeOf, isDatabaseAway, wasRolledBack } from './lost-connection.ts';
 
 /**
  * Data that Postgres refuses or of which its client can make no statement, texts that are longer than V8 can join: it would fail each
@@ -10,6 +10,16 @@ export function comesAgain(error: unknown): boolean {
   if (isDataError(error) || OF_DATA.has(code)) return true;
   return code === '' && (error instanceof RangeError || error instanceof TypeError);
 }
+
+/**
+ * Whether a batch that failed with it is to be committed one by one: what the database refuses for any reason but its own
+ * state may be the doing of one item, and the others are not to wait for that one.
+ */
+export function mayBeOneItems(error: unknown): boolean {
+  return comesAgain(error) || (SQLSTATE.test(codeOf(error)) && !isDatabaseAway(error) && !wasRolledBack(error));
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Of the client, and of Node where it makes bytes of texts. */
 const OF_DATA = new Set([

@@ -138,7 +138,6 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     account,
     usedBytes: 0,
     wall,
-    deadlineMs: nowMs() + wall.ms,
     jit: true,
   };
   const played = await playSteps(options.steps, task, options.waitUrls(executionId, 'test'));

@@ -2,6 +2,7 @@ import type { AccountBacklogs } from '../../run/account-backlogs.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
 import type { Watchdog } from '../../watchdog.ts';
+import { startStallClock } from '../../stall-clock.ts';
 import type { EngineMetrics } from '../../metrics.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { PropOpener } from '../../sources/run-props.ts';
@@ -25,6 +26,8 @@ export interface ExecutionParts {
   stepContext: StepContext;
   run: ReturnType<typeof createExecutionRunner>;
   actions: ExecutionActions;
+  /** See ExecutionCommitter. */
+  stopRetries(): void;
   drain(): Promise<void>;
 }
 
@@ -53,7 +56,9 @@ export function assembleExecutions(
   const { sql, history, log } = parts;
   const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
   const steps = createExecutionCommitter({ sql, history, watch: parts.watchdog.part('commits of steps'), log });
+  const stalls = startStallClock();
   const stepContext = {
+    stalledMs: stalls.totalMs,
     sandbox: context.sandbox,
     fetch: context.fetch,
     callDataStore: context.callDataStore,
@@ -83,7 +88,9 @@ export function assembleExecutions(
     stepContext,
     run,
     actions: createExecutionActions({ sql, tokens, runtimes, history, backlogs: parts.backlogs }),
+    stopRetries: steps.stop,
     async drain() {
+      stalls.stop();
       await steps.drain();
       await committer.drain();
     },

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobCrowds } from '../../jobs/job-crowds.ts';
 import type { Log } from '../../log.ts';
 import { type BatcherWatch, createBatcher } from '../../store/batcher.ts';
-import { comesAgain, wasHeldUp } from '../../store/comes-again.ts';
+import { comesAgain, mayBeOneItems, wasHeldUp } from '../../store/comes-again.ts';
 import { commitExecutionsWithin } from '../../store/commit-executions.ts';
 import type { Sql } from '../../store/database.ts';
 import { executionBytes, type HistoryCount } from '../../store/history-bytes.ts';
 import { MAX_LOCK_MS } from '../../store/lock-timeout.ts';
+import { isExecutionCommitted } from '../../store/read-committed-execution.ts';
 import { parkExecutions } from '../../store/park-executions.ts';
 import { charsOf, type ExecutionCommit } from './execution-rows.ts';
 
@@ -25,6 +26,10 @@ export interface ExecutionCommitter {
   commit(commit: ExecutionCommit): Promise<boolean>;
   /** The same for executions that wait from now on. */
   park(commit: ExecutionCommit): Promise<boolean>;
+  /** Whether one that found its lease ended has ended it itself, in a try whose answer was lost. */
+  wasWritten(commit: ExecutionCommit): Promise<boolean>;
+  /** The node stops: no commit is tried for ever any more. */
+  stop(): void;
   drain(): Promise<void>;
 }
 
@@ -36,9 +41,11 @@ const MAX_TENANT_CHARS = 512 * 1024;
 /** Others share a commit that starts so much later; the fewer there are, the sooner. */
 const SHARED_INTERVAL_MS = 3;
 const COMMITS_PER_MS = 16;
-/** 0.1 + 0.2 + … seconds: about 25 s of a database that does not answer, then the execution is given back. */
-const MAX_TRIES = 9;
+/** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+/** Of a node that stops: about 25 s of a database that does not answer, then the execution is given back. */
+const MAX_LAST_TRIES = 9;
 
 /** Answers what was written. `maxLockMs`: see setLockTimeout. */
 type Write = (
@@ -54,7 +61,7 @@ export function createExecutionCommitter({ sql, history, watch, log }: Execution
       maxBatch: MAX_BATCH,
       minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
       ...(watch === undefined ? {} : { watch }),
-      isItemsFault: comesAgain,
+      isItemsFault: mayBeOneItems,
       isHeldUp: wasHeldUp,
       share: {
         tenantOf: ({ key }) => key.accountId,
@@ -73,22 +80,33 @@ export function createExecutionCommitter({ sql, history, watch, log }: Execution
   const crowds = createJobCrowds();
   const waits = batcherOf((db, commits, maxLockMs) => parkExecutions(db, commits, crowds, maxLockMs));
 
-  /** Tried again, one that went through unseen writes the same, or finds its lease ended by itself. */
-  async function withRetries(write: () => Promise<boolean>, execution: string): Promise<boolean> {
+  let isStopping = false;
+  const wasWritten = (commit: ExecutionCommit) => isExecutionCommitted(sql, commit);
+
+  /**
+   * What a step came to is kept until it is stored, however long the database is away: to run the step again would repeat what
+   * it did outside. Tried again, a commit that went through unseen writes the same, or finds its lease ended by itself.
+   */
+  async function withRetries(commit: ExecutionCommit, add: (commit: ExecutionCommit) => Promise<boolean>) {
     for (let tries = 1; ; tries++) {
       try {
-        return await write();
+        const isOurs = await add(commit);
+        return isOurs || (tries > 1 && (await wasWritten(commit)));
       } catch (error) {
-        if (comesAgain(error) || tries === MAX_TRIES) throw error;
-        log.warn({ execution, tries, err: error }, 'a step could not be stored and is tried again');
-        await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+        if (comesAgain(error) || (isStopping && tries >= MAX_LAST_TRIES)) throw error;
+        log.warn({ execution: commit.key.id, tries, err: error }, 'a step could not be stored and is tried again');
+        await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
       }
     }
   }
 
   return {
-    commit: (commit) => withRetries(() => steps.add(commit), commit.key.id),
-    park: (commit) => withRetries(() => waits.add(commit), commit.key.id),
+    commit: (commit) => withRetries(commit, steps.add),
+    park: (commit) => withRetries(commit, waits.add),
+    wasWritten,
+    stop() {
+      isStopping = true;
+    },
     async drain() {
       await steps.drain();
       await waits.drain();

@@ -1,4 +1,3 @@
-import { LIMITS } from '@headwater/shared';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import { type HeldInvocation, leaseOf } from '../../run/invocation.ts';
 import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
@@ -33,9 +32,7 @@ export function createExecutionRunner(options: ExecutionRunnerOptions): Dispatch
     const parts = await readParts(options, workflow, invocation);
     if (parts.deployment === undefined) return endWithoutVersion(options, parts);
     const execution = createExecution({ ...parts, deployment: parts.deployment });
-    // One attempt more than runs of sources have: an execution that has waited begins with its second.
-    const isAbandoned = invocation.attempts > LIMITS.maxInvocationAttempts + 1;
-    await runExecution(options, execution, { ran, again, hold, isAbandoned });
+    await runExecution(options, execution, { ran, again, hold });
   };
 }
 

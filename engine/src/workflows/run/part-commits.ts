@@ -3,7 +3,7 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { Execution } from './execution.ts';
 import type { ExecutionCommit, ExecutionEnd, ExecutionWait, StepRow, StoredSend } from './execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
-import { bringsNothing, type ExecutionFault, runCommitOf } from './final-commit.ts';
+import { bringsNothing, type ExecutionFault, type FinalCommit, runCommitOf } from './final-commit.ts';
 import type { StepRun } from './run-steps.ts';
 import { createUnstoredSteps } from './unstored-steps.ts';
 import { createWaitingBytes } from './waiting-bytes.ts';
@@ -75,9 +75,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
       const commit = { ...commitOf(steps), end: { ...outcome, endedAtMs: options.nowMs() } };
       const brought = { ...outputOf(sends, logs, steps), failure, maxEventHops: account.maxEventHops };
       const final = { execution: commit, invocation, deployment, sealer: options.sealer, ...brought };
-      const { committed, exceeded } = bringsNothing(final)
-        ? { committed: await options.committer.commit(commit) }
-        : await options.commitRun(await runCommitOf(final));
+      const { committed, exceeded } = await writeEnd(options, final);
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
       if (committed) waiting.set(0);
       if (committed) options.onCommitted(exceeded === undefined ? outcome.status : 'failed');
@@ -90,6 +88,15 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     next: () => next,
   };
+}
+
+async function writeEnd(
+  { committer, commitRun }: ExecutionRunnerOptions,
+  final: FinalCommit,
+): Promise<{ committed: boolean; exceeded?: ExceededLimit | undefined }> {
+  if (bringsNothing(final)) return { committed: await committer.commit(final.execution) };
+  const { committed, exceeded } = await commitRun(await runCommitOf(final));
+  return { committed: committed || (await committer.wasWritten(final.execution)), exceeded };
 }
 
 /** With that of the last steps. */

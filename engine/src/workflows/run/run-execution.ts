@@ -1,8 +1,7 @@
 import { limitFault } from '@headwater/sandbox-runtime';
-import { type ExceededLimit, LIMITS } from '@headwater/shared';
+import type { ExceededLimit } from '@headwater/shared';
 import { isDataError } from '../../store/batcher.ts';
 import { comesAgain } from '../../store/comes-again.ts';
-import { isDatabaseAway } from '../../store/lost-connection.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
 import type { ExecutionHold } from './execution-hold.ts';
@@ -20,8 +19,6 @@ export interface Turn {
   ran: () => void;
   again: () => Promise<boolean>;
   hold: ExecutionHold;
-  /** Each node that took it ended before it could commit: it may be what ends them. */
-  isAbandoned: boolean;
 }
 
 interface Part {
@@ -39,11 +36,11 @@ export const GOES_ON_ELSEWHERE = 'The execution was cancelled, or goes on elsewh
 export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
   const commits = createPartCommits(options, execution);
   const part: Part = { options, execution, commits, client: createClientAnswer(execution.invocation) };
-  let ended = turn.isAbandoned ? await endAbandoned(part) : await runToEnd(part, turn);
+  let ended = await runToEnd(part, turn);
   if (ended.ok) return;
   options.log.error({ execution: execution.key.id, err: ended.error }, 'what an execution brought could not be stored');
   commits.forgetSteps();
-  if (!turn.isAbandoned) ended = await tryTo(() => settle(part, failHere(part)), comesAgain);
+  ended = await tryTo(() => settle(part, failHere(part)), comesAgain);
   if (!ended.ok) await finishBare(part);
 }
 
@@ -65,20 +62,6 @@ async function runToEnd(part: Part, turn: Turn): Promise<Tried<void>> {
   return ran.ok ? tryTo(() => settle(part, ran.value), comesAgain) : ran;
 }
 
-/**
- * Nobody comes after this: whatever it fails with but a database that is away is a reason to end it without what it brings. One that was
- * given up as often again has something in it that ends nodes, or their connections, before they can say why.
- */
-async function endAbandoned(part: Part): Promise<Tried<void>> {
-  const { attempts } = part.execution.invocation;
-  if (attempts > 2 * LIMITS.maxInvocationAttempts + 1)
-    return { ok: false, error: new Error(`It was started ${attempts} times`) };
-  return tryTo(
-    () => settle(part, abandon(part)),
-    (error) => !isDatabaseAway(error),
-  );
-}
-
 function failHere(part: Part): StepsEnd {
   return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
 }
@@ -96,14 +79,8 @@ async function finishBare(part: Part): Promise<void> {
   return finish(part, last, { status: 'failed', error: stepErrorJson(fault, step), failure: { fault, step } });
 }
 
-function abandon(part: Part): StepsEnd {
-  const times = `${LIMITS.maxInvocationAttempts} times`;
-  return failNext(part, 'RUN_ABANDONED', `The step was started ${times} and never ended; it is not started again`);
-}
-
-function taskOf({ options, execution }: Part) {
+function taskOf({ execution }: Part) {
   const { deployment, invocation, start, key, from, done, again, account, usedBytes } = execution;
-  const wall = partWall(deployment, account, invocation.kind);
   return {
     deployment,
     executionId: key.id,
@@ -116,8 +93,7 @@ function taskOf({ options, execution }: Part) {
     account,
     usedBytes,
     // A part after a wait, or after a node has failed, has the whole of the time again.
-    wall,
-    deadlineMs: options.nowMs() + wall.ms,
+    wall: partWall(deployment, account, invocation.kind),
     jit: false,
   };
 }
@@ -211,11 +187,7 @@ function contextOf({ options, execution }: Part, { context }: { context?: string
 }
 
 /** The next step fails, and nothing of it is kept. */
-function failNext(
-  { options, execution, commits }: Part,
-  code: 'INTERNAL' | 'RUN_ABANDONED',
-  message: string,
-): StepsEnd {
+function failNext({ options, execution, commits }: Part, code: 'INTERNAL', message: string): StepsEnd {
   const { position, run } = commits.next();
   const step = execution.deployment.steps[position];
   // Behind the last step nothing is run that could fail.

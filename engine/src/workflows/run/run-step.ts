@@ -14,10 +14,15 @@ import type { RunContext } from '../../run/run-invocation.ts';
 import { readyRedactor } from '../../secrets/kept-redactors.ts';
 import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
+import { comesAgain } from '../../store/comes-again.ts';
+import { afterStep, type StepTries } from './after-step.ts';
+import { createHeldUp, type HeldUp } from './held-up.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
 import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
 
 export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
+  /** How long this node stood still since its start. */
+  stalledMs: () => number;
   /** Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT where they are more than a run may have. */
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   sealer: Pick<Sealer, 'seal' | 'open'>;
@@ -27,12 +32,15 @@ export interface StepTask {
   step: StepRuntime;
   /** Unique among all runs of all steps. */
   runId: string;
-  input: Omit<StepInput, 'env' | 'namespace'>;
+  /** Made for each try: it says when the time of the execution is over. */
+  input: () => Omit<StepInput, 'env' | 'namespace'>;
   limits: RunLimits;
   respond: (response: HttpResponse, immediate: boolean) => void;
   /** As in StepsHost. */
   stored: () => Promise<boolean>;
   lost?: AbortSignal | undefined;
+  /** As in EndedTry. */
+  isTest: boolean;
 }
 
 export interface StepResult extends StepOutput {
@@ -42,14 +50,20 @@ export interface StepResult extends StepOutput {
   fault?: RunFault;
   /** What takes the step's secrets out of texts. */
   redactor: Redactor | undefined;
+  /** What counts of the execution's time: how long its last try ran, less what it was held up. */
+  ranMs: number;
 }
 
 /**
- * Runs a step in its sandbox. One whose sandbox died through no fault of its own is run again, alone. Never rejects for what
- * the step does; rejects where the database does not answer.
+ * Runs a step in its sandbox. One whose sandbox died is run again, alone, and one that ran out of time that this node had taken
+ * from it begins anew: see `afterStep`. Never rejects for what the step does; rejects where the database does not answer, or
+ * the sandbox cannot run it.
  */
 export async function runStep(context: StepContext, task: StepTask): Promise<StepResult> {
-  const { step } = task;
+  const {
+    step,
+    limits: { wallMs },
+  } = task;
   const opened = await environmentOf(context, step);
   if (!opened.ok) return unstarted(context, task, opened);
   const prepared = await context.prepare(step, opened.secrets);
@@ -60,20 +74,34 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   if (held === undefined) return unstarted(context, task, { fault: componentIsGone(step.namespace), redactor });
   const { bundle, letGo } = held;
   try {
-    for (let attempt = 1; ; attempt++) {
-      const outputs = outputsOf(context, task);
+    const state: StepTries = { tries: 0, crashes: 0, lateMs: 0 };
+    for (;;) {
+      state.tries += 1;
+      const heldUp = createHeldUp(context.stalledMs);
+      const outputs = outputsOf(context, task, heldUp);
       const outcome = await context.sandbox.run(
-        requestOf(task, { bundle, props, env, attempt }),
+        requestOf(task, { bundle, props, env, tries: state.tries }),
         logsWithoutSecrets(outputs.host, redactor),
       );
-      const mayRepeat =
-        !outcome.ok && outcome.innocent && task.lost?.aborted !== true && attempt < LIMITS.maxInvocationAttempts;
-      if (!mayRepeat) return await resultOf(context, task, outputs, redactor, outcome);
+      const ranMs = Math.max(0, outcome.wallMs - heldUp.ms());
+      if (task.lost?.aborted === true) return await resultOf(context, { task, outputs, redactor, outcome, ranMs });
+      if (!outcome.ok && !task.isTest && outputs.failure() !== undefined) throw outputs.failure();
+      const next = await afterStep(state, { outcome, heldUpMs: heldUp.ms(), wallMs, isTest: task.isTest });
+      if (next === 'repeat') continue;
+      const ended = next === 'abandon' ? failed(ABANDONED) : outcome;
+      return await resultOf(context, { task, outputs, redactor, outcome: ended, ranMs });
     }
   } finally {
     letGo();
   }
 }
+
+const ABANDONED: RunFault = {
+  code: 'RUN_ABANDONED',
+  message:
+    `The sandbox process ended ${LIMITS.maxInvocationAttempts} times while the step was alone in it; ` +
+    'the execution is kept, and can be retried',
+};
 
 interface Unstarted {
   fault: RunFault;
@@ -81,25 +109,42 @@ interface Unstarted {
 }
 
 function unstarted(context: StepContext, task: StepTask, { fault, redactor }: Unstarted): Promise<StepResult> {
-  return resultOf(context, task, outputsOf(context, task), redactor, failed(fault));
+  const outputs = outputsOf(context, task, createHeldUp(context.stalledMs));
+  return resultOf(context, { task, outputs, redactor, outcome: failed(fault), ranMs: 0 });
+}
+
+interface TriedOutputs extends StepOutputs {
+  /** That the database did not take or answer what the step asked for: the step is not to blame. */
+  failure(): unknown;
 }
 
 /**
  * Nothing that a step does is felt outside before the steps before it are durable: what somebody has seen the consequences of
  * is never run again. All else that a step puts out is stored with it or after it.
  */
-function outputsOf(context: StepContext, { step, limits, respond, stored }: StepTask): StepOutputs {
+function outputsOf(context: StepContext, { step, limits, respond, stored }: StepTask, heldUp: HeldUp): TriedOutputs {
   const tenant = { id: step.accountId, limits: limits.account };
-  const onceStored = async <T>(effect: () => Promise<T>) => ((await stored()) ? effect() : GONE);
-  return createStepOutputs({
-    fetch: (request, signal) => onceStored(() => context.fetch(tenant, request, signal)),
-    dataStore: (call, signal) => onceStored(() => context.callDataStore(tenant, call, signal)),
+  let failure: unknown;
+  const isStored = () =>
+    heldUp.during(stored()).catch((error: unknown) => {
+      // What can never be stored is an end of the execution, which its last commit finds.
+      if (!comesAgain(error)) failure ??= error;
+      throw error;
+    });
+  const onAway = () => {
+    failure ??= new Error('The database was away while a step asked it');
+  };
+  const outputs = createStepOutputs({
+    fetch: async (request, signal) => ((await isStored()) ? context.fetch(tenant, request, signal) : GONE),
+    dataStore: async (call, signal) =>
+      (await isStored()) ? context.callDataStore(tenant, call, signal, onAway) : GONE,
     respond(response, immediate) {
       if (!immediate) return respond(response, false);
       // Where it cannot be stored, the execution comes to an end that says so.
-      stored().then((isOurs) => isOurs && respond(response, true), ignore);
+      isStored().then((isOurs) => isOurs && respond(response, true), ignore);
     },
   });
+  return { ...outputs, failure: () => failure };
 }
 
 const GONE = { ok: false as const, message: 'The execution was cancelled, or goes on elsewhere' };
@@ -110,20 +155,21 @@ interface StepParts {
   bundle: ComponentBundle;
   props: Record<string, RunProp>;
   env: Record<string, string>;
-  attempt: number;
+  /** This one included. */
+  tries: number;
 }
 
-function requestOf(task: StepTask, { bundle, props, env, attempt }: StepParts): RunRequest {
+function requestOf(task: StepTask, { bundle, props, env, tries }: StepParts): RunRequest {
   const { step, runId, input, limits, lost } = task;
   return {
     tenantId: step.accountId,
     isolateKey: step.isolateKey,
-    runId: attempt === 1 ? runId : `${runId}#${attempt}`,
+    runId: tries === 1 ? runId : `${runId}#${tries}`,
     bundle,
-    entry: { kind: 'step' as const, input: { ...input, namespace: step.namespace, env } },
+    entry: { kind: 'step' as const, input: { ...input(), namespace: step.namespace, env } },
     props,
     limits,
-    alone: attempt > 1,
+    alone: tries > 1,
     ...(lost === undefined ? {} : { signal: lost }),
   };
 }
@@ -143,16 +189,22 @@ async function environmentOf({ openEnvironment }: StepContext, step: StepRuntime
   }
 }
 
+interface Ended {
+  task: StepTask;
+  outputs: StepOutputs;
+  redactor: Redactor | undefined;
+  outcome: RunOutcome;
+  ranMs: number;
+}
+
 async function resultOf(
   { sealer }: StepContext,
-  { step }: StepTask,
-  outputs: StepOutputs,
-  redactor: Redactor | undefined,
-  ended: RunOutcome,
+  { task: { step }, outputs, redactor, outcome: ended, ranMs }: Ended,
 ): Promise<StepResult> {
   const outcome = outcomeWithoutSecrets(ended, redactor);
-  if (!outcome.ok) return { ...(await outputs.take(step.accountId, sealer, redactor)), fault: outcome.fault, redactor };
+  if (!outcome.ok)
+    return { ...(await outputs.take(step.accountId, sealer, redactor)), fault: outcome.fault, redactor, ranMs };
   const flow = outputs.flow();
   const output = await outputs.take(step.accountId, sealer, redactor, outcome.result);
-  return { ...output, ...(flow === undefined ? {} : { flow }), redactor };
+  return { ...output, ...(flow === undefined ? {} : { flow }), redactor, ranMs };
 }

@@ -26,7 +26,6 @@ export interface StepsTask {
   /** What the execution has put out before, for the limit on all of it. */
   usedBytes: number;
   wall: PartWall;
-  deadlineMs: number;
   jit: boolean;
 }
 
@@ -81,6 +80,7 @@ export interface StepRun {
 export async function runSteps(context: StepContext, task: StepsTask, host: StepsHost): Promise<StepsEnd> {
   const seen = [{ namespace: 'trigger', exports: triggerExports(task.event, task.context) }, ...task.done];
   let usedBytes = task.usedBytes + task.event.length;
+  let leftMs = task.wall.ms;
   let last: StepRow | undefined;
   for (let position = task.from; position < task.to; position++) {
     if (last !== undefined) {
@@ -88,10 +88,11 @@ export async function runSteps(context: StepContext, task: StepsTask, host: Step
       if (!(await host.mayGoOn())) return (await host.stored()) ? { kind: 'stopped' } : { kind: 'lost' };
     }
     if (isLost(host)) return { kind: 'lost' };
-    const ran = await runOne(context, task, host, { position, seen, usedBytes });
+    const ran = await runOne(context, task, host, { position, seen, usedBytes, leftMs });
     host.stepEnded();
     if (isLost(host)) return { kind: 'lost' };
     usedBytes += ran.bytes;
+    leftMs -= ran.result.ranMs;
     const end = endOf(ran);
     if (end !== undefined) return end;
     last = ran.row;
@@ -116,35 +117,38 @@ interface Place {
   position: number;
   seen: readonly { namespace: string; exports: string }[];
   usedBytes: number;
+  /** Of the time of the execution. */
+  leftMs: number;
 }
 
 async function runOne(context: StepContext, task: StepsTask, host: StepsHost, place: Place): Promise<Ran> {
-  const { position, seen, usedBytes } = place;
+  const { position, seen, usedBytes, leftMs } = place;
   const step = task.deployment.steps[position] as StepRuntime;
   const run = runOf(task, position);
   const startedAtMs = context.nowMs();
-  const wallMs = task.deadlineMs - startedAtMs;
-  const { deadlineMs, jit } = task;
+  const { jit } = task;
   const ended: StepResult =
-    wallMs <= 0
+    leftMs <= 0
       ? {
           exports: '{}',
           value: undefined,
           logs: '[]',
           logCount: 0,
           sends: [],
-          fault: lateFault(task, -wallMs),
+          fault: lateFault(task, -leftMs),
           redactor: undefined,
+          ranMs: 0,
         }
       : await runStep(context, {
           step,
           runId: `${task.executionId}/${step.namespace}/${run.runs}`,
-          input: {
+          input: () => ({
             steps: [...seen],
-            context: stepContext(task.context, { deadlineMs, jit, ...run }),
+            context: stepContext(task.context, { deadlineMs: context.nowMs() + leftMs, jit, ...run }),
             ...host.urls(position, run.runs),
-          },
-          limits: limitsOf(task, wallMs),
+          }),
+          limits: limitsOf(task, leftMs),
+          isTest: jit,
           respond: host.respond,
           stored: host.stored,
           lost: host.lost,
