@@ -226,9 +226,10 @@ describe('output', () => {
   test('timers and requests are bounded', async () => {
     const { host } = await sandbox.run(
       withRun(`
-        try { for (let i = 0; i < 2000; i++) setTimeout(() => {}, 1000) } catch (e) { this.$emit(e.message) }
+        try { for (let i = 0; i < 2000; i++) setTimeout(() => {}, 1000).unref() } catch (e) { this.$emit(e.message) }
         const results = await Promise.allSettled(Array.from({ length: 33 }, () => fetch('http://a.example/')));
-        this.$emit(results.filter((r) => r.reason?.limit?.name === 'maxFetchesInFlightPerRun').length);`),
+        this.$emit(results.filter((r) => r.reason?.limit?.name === 'maxFetchesPerRun').length);`),
+      { account: { maxFetchesPerRun: 32 } },
     );
     expect(host.data()).toEqual(['The run has 1 001 timers open; the limit maxTimersPerRun is 1 000', 1]);
   });

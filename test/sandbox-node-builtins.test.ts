@@ -53,7 +53,7 @@ describe('importing', () => {
         if (value === null || (typeof value !== 'object' && typeof value !== 'function') || seen.has(value)) return;
         seen.add(value);
         if (typeof value.applySyncPromise === 'function' || typeof value.derefInto === 'function' || typeof value.createContextSync === 'function') found.push(path);
-        for (const key of Reflect.ownKeys(value)) { let next; try { next = value[key] } catch { continue } walk(next, path + '.' + String(key)); }
+        for (const key of Reflect.ownKeys(value)) { let next; try { next = value[key]; if (next instanceof Promise) next.catch(() => 0) } catch { continue } walk(next, path + '.' + String(key)); }
         walk(Object.getPrototypeOf(value), path + '.__proto__');
       };
       let modules = 0;

@@ -72,7 +72,8 @@ export class GuestAbortSignal extends GuestEventTarget {
     const signal = makeSignal();
     const expire = (): void =>
       abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    setTimeout(expire, delay);
+    // As in Node: nothing waits for a request to become late that has ended.
+    setTimeout(expire, delay).unref();
     return signal;
   }
 

@@ -12,7 +12,7 @@ import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
 import { type GuestResponse, makeNetworkResponse } from './response.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { takeRequest, takeUpload } from './take-request.ts';
+import { releaseRequest, takeRequest, takeUpload } from './take-request.ts';
 import { utf8Length } from './utf8.ts';
 
 type Content = string | Uint8Array<ArrayBuffer>;
@@ -68,11 +68,15 @@ export class GuestFetch {
           value,
           used: url.length,
         });
-      const context = this.#take();
+      const context = this.#owner();
       const call = this.#nextCall++;
-      const forget = onAbort(signal, (reason) => this.#abort(call, reason));
-      this.#pending.set(call, { context, request, sent: false, forget, resolve, reject });
-      this.#read(call, requestBody(request));
+      takeRequest(context, () => {
+        const forget = onAbort(signal, (reason) => this.#abort(call, reason));
+        this.#pending.set(call, { context, request, sent: false, forget, resolve, reject });
+        // While it waited for others.
+        if (signal.aborted) this.#abort(call, signal.reason);
+        else this.#read(call, requestBody(request));
+      });
     });
   }
 
@@ -97,10 +101,9 @@ export class GuestFetch {
     this.#pending.clear();
   }
 
-  #take(): RunContext {
+  #owner(): RunContext {
     const context = this.#runs.current();
     if (context === undefined) throw fetchFailed(new Error(DURING_RUNS));
-    takeRequest(context);
     return context;
   }
 
@@ -139,6 +142,7 @@ export class GuestFetch {
       limits,
     );
     pending.sent = true;
+    pending.context.open += 1;
     if (content === undefined) this.#bridge.post(POST.fetch, run, call, head);
     else this.#bridge.post(POST.fetch, run, call, head, content);
   }
@@ -159,7 +163,8 @@ export class GuestFetch {
     if (pending === undefined) return undefined;
     this.#pending.delete(call);
     pending.forget();
-    pending.context.fetchesInFlight -= 1;
+    if (pending.sent) pending.context.open -= 1;
+    releaseRequest(pending.context);
     return pending;
   }
 }

@@ -42,6 +42,8 @@ export class Guest {
   readonly #templates = new Templates();
   #exported: unknown;
   #component: LoadedComponent | undefined;
+  /** Runs whose entry ended in the last call. */
+  readonly #ended: RunContext[] = [];
 
   constructor(parts: GuestParts) {
     this.#parts = parts;
@@ -49,6 +51,7 @@ export class Guest {
 
   /** Never throws, except when V8 ends the isolate: what goes wrong in a run is reported as its outcome. */
   dispatch(kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown): string | undefined {
+    if (this.#ended.length > 0) this.#closeEnded();
     switch (kind) {
       case CALL.loading:
         this.#setLimits(a as string);
@@ -154,9 +157,12 @@ export class Guest {
     return applyFunction(component.run, self, [argument]);
   }
 
-  /** Only the entries that answer something have a value that counts. */
+  /**
+   * Only the entries that answer something have a value that counts. What goes on in the microtasks after this, and what is open
+   * outside, is of the run still: the process knows when there is nothing left.
+   */
   #finish(context: RunContext, value: unknown): undefined {
-    if (context.over) return;
+    if (context.over || context.ended) return;
     // What a component has begun to store is stored, also where it did not wait for it.
     const writes = context.storeTurns.writes();
     if (writes !== undefined) {
@@ -172,10 +178,21 @@ export class Guest {
     } catch (error) {
       return this.#fail(context, error);
     }
-    this.#close(context);
     if (context.flow !== undefined) postFlow(bridge, context.run, context.flow);
+    context.ended = true;
+    if (isForm(context)) this.#close(context);
+    else this.#ended[this.#ended.length] = context;
     if (answer === undefined) bridge.post(POST.done, context.run);
     else bridge.post(POST.done, context.run, answer);
+  }
+
+  /** Those that had nothing open at the end of the last call are over; of the others the process says so. */
+  #closeEnded(): void {
+    for (let index = 0; index < this.#ended.length; index += 1) {
+      const context = this.#ended[index] as RunContext;
+      if (context.open === 0) this.#close(context);
+    }
+    this.#ended.length = 0;
   }
 
   #fail(context: RunContext, error: unknown): undefined {
@@ -233,6 +250,11 @@ export class Guest {
 }
 
 function ignore(): void {}
+
+/** Nothing of it is kept but its answer. */
+function isForm({ entry }: RunContext): boolean {
+  return entry === 'options' || entry === 'additional-props';
+}
 
 /** What an entry answers, as JSON text; undefined where that is nothing. */
 function answerOf({ entry, exits, limits }: RunContext, value: unknown): string | undefined {

@@ -49,6 +49,7 @@ export class HostCalls {
       this.#bytes += size;
       const call = this.#nextCall++;
       this.#pending.set(call, { context, bytes: size, resolve });
+      context.open += 1;
       this.#bridge.post(kind, context.run, call, head, bytes);
     });
   }
@@ -69,6 +70,7 @@ export class HostCalls {
     if (pending === undefined) return;
     this.#pending.delete(call);
     this.#bytes -= pending.bytes;
+    pending.context.open -= 1;
     pending.resolve({ head, bytes });
   }
 

@@ -7,7 +7,7 @@ import { parseJson } from './intrinsics.ts';
 import type { NetworkFailure } from './network-error.ts';
 import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { takeRequest, takeUpload } from './take-request.ts';
+import { releaseRequest, takeRequest, takeUpload } from './take-request.ts';
 
 /** Calls from here on are of the modules http and https; those below are of `fetch`. */
 const FIRST_CALL = 2 ** 40;
@@ -50,12 +50,19 @@ export class RawRequests {
   send(request: RawRequest, handlers: RawHandlers): () => void {
     const { url, method, headers, body } = request;
     const head = checkedHead({ url, method, redirect: 'manual', headers }, this.#limits);
-    const context = this.#take(body?.length ?? 0);
+    const context = this.#owner();
+    takeUpload(context, body?.length ?? 0);
     const call = this.#nextCall++;
-    this.#pending.set(call, { ...handlers, context });
-    if (body === undefined || body.length === 0) this.#bridge.post(POST.fetch, context.run, call, head);
-    else this.#bridge.post(POST.fetch, context.run, call, head, new Uint8Array(body));
+    let isAborted = false;
+    takeRequest(context, () => {
+      if (isAborted) return releaseRequest(context);
+      this.#pending.set(call, { ...handlers, context });
+      context.open += 1;
+      if (body === undefined || body.length === 0) this.#bridge.post(POST.fetch, context.run, call, head);
+      else this.#bridge.post(POST.fetch, context.run, call, head, new Uint8Array(body));
+    });
     return () => {
+      isAborted = true;
       if (this.#forget(call) !== undefined) this.#bridge.post(POST.fetchAbort, context.run, call);
     };
   }
@@ -84,11 +91,9 @@ export class RawRequests {
     return (this.#runs.current() ?? this.#runs).limits;
   }
 
-  #take(bytes: number): RunContext {
+  #owner(): RunContext {
     const context = this.#runs.current();
     if (context === undefined) throw new Error('Requests can be made during a run only, not while the component loads');
-    takeUpload(context, bytes);
-    takeRequest(context);
     return context;
   }
 
@@ -96,7 +101,8 @@ export class RawRequests {
     const pending = this.#pending.get(call);
     if (pending === undefined) return undefined;
     this.#pending.delete(call);
-    pending.context.fetchesInFlight -= 1;
+    pending.context.open -= 1;
+    releaseRequest(pending.context);
     return pending;
   }
 }

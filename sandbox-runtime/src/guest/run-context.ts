@@ -14,6 +14,12 @@ export interface RunContext {
   dedupe: string;
   readonly limits: GuestLimits;
   over: boolean;
+  /** Its entry has ended well. It is over when nothing is open any more that it began: the process knows, and waits for that. */
+  ended: boolean;
+  /** Requests, calls and timers that the process has, as far as a run is held open by them. */
+  open: number;
+  /** Requests that wait for one of those under way to end. */
+  readonly waitingRequests: (() => void)[];
   responded: boolean;
   /** Set once the run has put out too much: it ends with this even when the component catches the error. */
   exceeded: ExceededLimit | undefined;
@@ -116,6 +122,9 @@ export class RunTracker {
       dedupe: '',
       limits: this.limits,
       over: false,
+      ended: false,
+      open: 0,
+      waitingRequests: [],
       responded: false,
       exceeded: undefined,
       bytes: 0,

@@ -1,17 +1,30 @@
+import { applyFunction } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Counts a request of a run. Throws LimitError where the run may make no more, or no more at the same time. */
-export function takeRequest(context: RunContext): void {
+const { shift } = Array.prototype;
+
+/**
+ * Counts a request of a run, and starts it now or when one of those under way has ended. Throws LimitError where the run may make no
+ * more. Each is to be given back with `releaseRequest`, once `start` was called.
+ */
+export function takeRequest(context: RunContext, start: () => void): void {
   const { maxFetchesInFlightPerRun, maxFetchesPerRun } = context.limits;
-  if (context.fetchesInFlight >= maxFetchesInFlightPerRun) {
-    const used = context.fetchesInFlight + 1;
-    throw limitError({ name: 'maxFetchesInFlightPerRun', value: maxFetchesInFlightPerRun, used });
-  }
   if (context.fetches >= maxFetchesPerRun)
     throw limitError({ name: 'maxFetchesPerRun', value: maxFetchesPerRun, used: context.fetches + 1 });
   context.fetches += 1;
+  if (context.fetchesInFlight >= maxFetchesInFlightPerRun) {
+    context.waitingRequests[context.waitingRequests.length] = start;
+    return;
+  }
   context.fetchesInFlight += 1;
+  start();
+}
+
+export function releaseRequest(context: RunContext): void {
+  const next = applyFunction(shift, context.waitingRequests, []) as (() => void) | undefined;
+  if (next === undefined) context.fetchesInFlight -= 1;
+  else next();
 }
 
 /** Counts the body of a request before it leaves. Throws LimitError for one that is too large, alone or with the others. */

@@ -15,22 +15,34 @@ interface PendingTimer {
   args: unknown[];
   delayMs: number;
   repeats: boolean;
+  /** Whether it holds its run open. */
+  isRef: boolean;
 }
+
+type SetRef = (id: number, isRef: boolean) => void;
 
 /** What setTimeout returns: an object as in Node, because packages call `unref` on it. */
 class Timeout {
   readonly #id: number;
-  constructor(id: number) {
+  readonly #setRef: SetRef;
+  #isRef = true;
+  constructor(id: number, setRef: SetRef) {
     this.#id = id;
+    this.#setRef = setRef;
   }
   ref(): this {
-    return this;
+    return this.#hold(true);
   }
   unref(): this {
-    return this;
+    return this.#hold(false);
   }
   hasRef(): boolean {
-    return true;
+    return this.#isRef;
+  }
+  #hold(isRef: boolean): this {
+    if (this.#isRef !== isRef) this.#setRef(this.#id, isRef);
+    this.#isRef = isRef;
+    return this;
   }
   [Symbol.toPrimitive](): number {
     return this.#id;
@@ -69,14 +81,18 @@ export class GuestTimers {
     if (typeof callback !== 'function') throw invalidArgument('callback', 'of type function', callback);
     const id = this.#nextId++;
     const context = this.#runs.current();
-    const timer = delayMs === AT_ONCE ? new Immediate(id) : new Timeout(id);
+    const setRef: SetRef = (timer, isRef) => this.#setRef(timer, isRef);
+    const timer = delayMs === AT_ONCE ? new Immediate(id, setRef) : new Timeout(id, setRef);
     if (context === undefined) return timer;
     const { maxTimersPerRun } = context.limits;
     if (context.timers >= maxTimersPerRun)
       throw limitError({ name: 'maxTimersPerRun', value: maxTimersPerRun, used: context.timers + 1 });
     context.timers += 1;
-    this.#pending.set(id, { context, callback: callback as PendingTimer['callback'], args, delayMs, repeats });
-    this.#bridge.post(POST.timerSet, context.run, id, delayMs);
+    context.open += 1;
+    const given = callback as PendingTimer['callback'];
+    const pending: PendingTimer = { context, callback: given, args, delayMs, repeats, isRef: true };
+    this.#pending.set(id, pending);
+    this.#post(id, pending);
     return timer;
   }
 
@@ -97,7 +113,21 @@ export class GuestTimers {
     applyFunction(pending.callback, undefined, pending.args);
     if (!pending.repeats || !this.#pending.has(id)) return;
     if (pending.context.over) this.#forget(id, pending);
-    else this.#bridge.post(POST.timerSet, pending.context.run, id, pending.delayMs);
+    else this.#post(id, pending);
+  }
+
+  #post(id: number, { context, delayMs, repeats, isRef }: PendingTimer): void {
+    const { run } = context;
+    if (isRef && !repeats) this.#bridge.post(POST.timerSet, run, id, delayMs);
+    else this.#bridge.post(POST.timerSet, run, id, delayMs, isRef ? 'interval' : 'unref');
+  }
+
+  #setRef(id: number, isRef: boolean): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined || pending.isRef === isRef) return;
+    pending.isRef = isRef;
+    pending.context.open += isRef ? 1 : -1;
+    this.#bridge.post(POST.timerRef, pending.context.run, id, isRef ? 1 : 0);
   }
 
   ownerOf(id: number): RunContext | undefined {
@@ -112,6 +142,7 @@ export class GuestTimers {
   #forget(id: number, pending: PendingTimer): void {
     this.#pending.delete(id);
     pending.context.timers -= 1;
+    if (pending.isRef) pending.context.open -= 1;
   }
 }
 

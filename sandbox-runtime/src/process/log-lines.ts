@@ -21,10 +21,10 @@ export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: Lo
 }
 
 /** A line about a run that this process writes itself, cut as those of the isolate are. */
-export function ownLine(run: ProcessRun, text: string): LogLine {
+export function ownLine(run: ProcessRun, text: string, level: 'warn' | 'error' = 'error'): LogLine {
   const { maxLogLineBytes: value } = run.guestLimits.limits;
   const used = Buffer.byteLength(text);
-  const line = { level: 'error', atMs: Date.now() } as const;
+  const line = { level, atMs: Date.now() } as const;
   if (used <= value) return { ...line, message: text };
   const kept = new TextEncoder().encodeInto(text, new Uint8Array(value - CUT_MARK_BYTES)).read;
   return { ...line, message: text.slice(0, kept) + CUT_MARK, limit: { name: 'maxLogLineBytes', value, used } };

@@ -23,6 +23,20 @@ export interface Asked {
   limits: EntryLimits;
 }
 
+export interface OpenTimer {
+  stop(): void;
+  /** `unref`: nothing waits for it. */
+  kind: 'timer' | 'interval' | 'unref';
+  repeats: boolean;
+}
+
+export interface OpenWork {
+  requests: string[];
+  calls: number;
+  timers: number;
+  intervals: number;
+}
+
 /** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
 export class ProcessRun {
   readonly run: number;
@@ -32,9 +46,18 @@ export class ProcessRun {
   readonly budget: RunBudget;
   readonly conduct: RunConduct;
   readonly startedAtMs = performance.now();
-  /** What stops each open timer. */
-  readonly timers = new Map<number, () => void>();
-  readonly fetches = new Set<number>();
+  readonly timers = new Map<number, OpenTimer>();
+  /** With what each is, for people. */
+  readonly fetches = new Map<number, string>();
+  /** Calls into the isolate that have not returned, and answers that are on their way into it. */
+  entries = 0;
+  /** Its entry ended well; it is over when nothing is open any more that it began. */
+  ending: { result: string | undefined } | undefined;
+  /** Something was open when its entry ended: the isolate is to be told of its end. */
+  waits = false;
+  /** Ends a wait for intervals alone. */
+  grace: NodeJS.Timeout | undefined;
+  isGraceOver = false;
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();
@@ -121,13 +144,34 @@ export class ProcessRun {
     });
   }
 
+  endGrace(): void {
+    clearTimeout(this.grace);
+    this.grace = undefined;
+    this.isGraceOver = false;
+  }
+
   clearTimers(): void {
-    for (const stop of this.timers.values()) stop();
+    for (const { stop } of this.timers.values()) stop();
     this.timers.clear();
   }
 
   clearTimer(id: number): void {
-    this.timers.get(id)?.();
+    this.timers.get(id)?.stop();
     this.timers.delete(id);
+  }
+
+  /** What is open that a process of Node would go on for. */
+  openWork(): OpenWork {
+    const work: OpenWork = {
+      requests: [...this.fetches.values()],
+      calls: this.#openCalls + this.conduct.openStoreCalls,
+      timers: 0,
+      intervals: 0,
+    };
+    for (const { kind } of this.timers.values()) {
+      if (kind === 'interval') work.intervals += 1;
+      else if (kind === 'timer') work.timers += 1;
+    }
+    return work;
   }
 }

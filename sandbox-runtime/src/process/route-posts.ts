@@ -88,7 +88,9 @@ function routeSound(
 ): void {
   switch (kind) {
     case POST.timerSet:
-      return setTimer(routes, isolate, run, numberOf(a), numberOf(b));
+      return setTimer(routes, isolate, run, numberOf(a), numberOf(b), c);
+    case POST.timerRef:
+      return holdTimer(run, numberOf(a), b === 1);
     case POST.timerClear:
       return run.clearTimer(numberOf(a));
     case POST.fetchAbort: {
@@ -189,9 +191,9 @@ function routeFetch(
   head: string,
   body: string | Uint8Array | undefined,
 ): undefined {
-  readFetchHead(head);
+  const { method, url } = readFetchHead(head);
   run.conduct.fetch(call, partBytes(body ?? ''));
-  run.fetches.add(call);
+  run.fetches.set(call, `${method} ${url}`);
   reporter.fetch(run.run, call, head, body);
 }
 
@@ -213,13 +215,26 @@ function routeDone(
   run: ProcessRun,
   result: string | undefined,
 ): ExceededLimit | undefined {
+  if (run.ending !== undefined) throw new FrameError('A run that ends a second time');
   run.conduct.done(result);
   const exceeded = result === undefined ? undefined : run.budget.takeResult(bytesOf(result));
   if (exceeded === undefined) routes.done(isolate, run, result);
   return exceeded;
 }
 
-function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, id: number, delayMs: number): void {
+function holdTimer(run: ProcessRun, id: number, holds: boolean): void {
+  const timer = run.timers.get(id);
+  if (timer !== undefined) timer.kind = !holds ? 'unref' : timer.repeats ? 'interval' : 'timer';
+}
+
+function setTimer(
+  routes: PostRoutes,
+  isolate: ComponentIsolate,
+  run: ProcessRun,
+  id: number,
+  delayMs: number,
+  given: unknown,
+): void {
   if (run.over) return;
   if (delayMs !== AT_ONCE && !(delayMs >= 0 && delayMs <= MAX_DELAY_MS)) throw new FrameError('A timer of no time');
   run.clearTimer(id);
@@ -231,11 +246,13 @@ function setTimer(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun
     run.timers.delete(id);
     routes.enter(isolate, run, CALL.timer, id);
   };
+  const kind = given === 'interval' || given === 'unref' ? given : 'timer';
+  const repeats = kind !== 'timer';
   if (delayMs === AT_ONCE) {
     const immediate = setImmediate(fire);
-    run.timers.set(id, () => clearImmediate(immediate));
+    run.timers.set(id, { stop: () => clearImmediate(immediate), kind, repeats });
   } else {
     const timeout = setTimeout(fire, delayMs);
-    run.timers.set(id, () => clearTimeout(timeout));
+    run.timers.set(id, { stop: () => clearTimeout(timeout), kind, repeats });
   }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type ivm from 'isolated-vm';
 import { limitFault } from '../protocol/exceeded-limit.ts';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
@@ -11,6 +12,7 @@ import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts'
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
+import { describeOpenWork, isIntervalsOnly, isNothing } from './open-work.ts';
 import { isOutline } from './post-values.ts';
 import { type Asked, ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
@@ -165,7 +167,7 @@ export class SandboxWorker {
     isolate.toldLimits = run.guestLimits.text;
     const rejected = await isolate.guest.load(bundle, run);
     isolate.loaded = true;
-    if (rejected !== undefined) this.#callFailed(isolate, run, rejected.unhandled);
+    if (rejected !== undefined) this.#logUnhandled(isolate, run, rejected.unhandled);
   }
 
   /** An account's limits may change while its isolates are warm. */
@@ -187,13 +189,33 @@ export class SandboxWorker {
   /** Calls into the isolate. What rejects is its end, or a promise of the component that nobody handled. */
   #enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, args: (string | number)[]): void {
     if (isolate.dead) return;
-    isolate.guest.call(run, kind, ...args).catch((error: unknown) => this.#callFailed(isolate, run, error));
+    this.#follow(isolate, run, isolate.guest.call(run, kind, ...args));
   }
 
+  /** Until it is back: what the guest posted meanwhile was heard before. */
+  #follow(isolate: ComponentIsolate, run: ProcessRun, entered: Promise<unknown>): void {
+    run.entries += 1;
+    const left = (): void => {
+      run.entries -= 1;
+      this.#endIfDone(isolate, run);
+    };
+    entered.then(left, (error: unknown) => {
+      this.#callFailed(isolate, run, error);
+      left();
+    });
+  }
+
+  /** As a process of Node ends with a promise that is rejected and that nobody handles, so does a run. */
   #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.dead) return;
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
+    const { message, ...fault } = readThrown(error);
+    this.#end(isolate, run, { ...fault, message: `Unhandled rejection: ${message}` });
+    this.#enter(isolate, run, CALL.end, []);
+  }
+
+  #logUnhandled(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     const { message } = readThrown(error);
     const exceeded = passLogLine(this.#reporter, run, ownLine(run, `Unhandled rejection: ${message}`));
     if (exceeded !== undefined) this.#end(isolate, run, limitFault(exceeded));
@@ -215,8 +237,7 @@ export class SandboxWorker {
 
   #answer({ isolate, run }: RunPlace, kind: number, call: number, head: object, body: Uint8Array): void {
     if (isolate.dead) return;
-    const answered = isolate.guest.callWithBytes(run, kind, call, JSON.stringify(head), body);
-    answered.catch((error: unknown) => this.#callFailed(isolate, run, error));
+    this.#follow(isolate, run, isolate.guest.callWithBytes(run, kind, call, JSON.stringify(head), body));
   }
 
   #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
@@ -229,13 +250,42 @@ export class SandboxWorker {
       if (isolate.guest.cpuMsOf(run) > run.limits.cpuMs) return this.#overCpu(isolate, run);
       return isolate.guest.callWithBytes(run, CALL.answered, call, given.head, given.bytes);
     });
-    answered.catch((error: unknown) => this.#callFailed(isolate, run, error));
+    this.#follow(isolate, run, answered);
   }
 
   #done(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void {
+    run.ending = { result };
+    this.#endIfDone(isolate, run);
+  }
+
+  /** Ends a run whose entry has ended well as soon as nothing is open that it began: as Node ends a process. */
+  #endIfDone(isolate: ComponentIsolate, run: ProcessRun): void {
+    if (run.ending === undefined || run.over || run.entries > 0) return;
+    const open = run.openWork();
+    if (isNothing(open)) return this.#succeed(isolate, run, run.ending.result);
+    run.waits = true;
+    if (!isIntervalsOnly(open)) return run.endGrace();
+    if (run.isGraceOver) return this.#endWaiting(isolate, run);
+    run.grace ??= setTimeout(() => {
+      run.isGraceOver = true;
+      this.#endIfDone(isolate, run);
+    }, LIMITS.intervalGraceMs);
+  }
+
+  /** Whatever is still open is named: nobody waits for it any longer. */
+  #endWaiting(isolate: ComponentIsolate, run: ProcessRun): void {
+    if (run.ending === undefined || run.over || isolate.dead) return;
+    const line = ownLine(run, describeOpenWork(run.openWork()), 'warn');
+    const exceeded = passLogLine(this.#reporter, run, line);
+    if (exceeded !== undefined) return this.#end(isolate, run, limitFault(exceeded));
+    this.#succeed(isolate, run, run.ending.result);
+  }
+
+  #succeed(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void {
     const times = { cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() };
     this.#reporter.outcome(run.run, { ok: true, ...times, ...(result === undefined ? {} : { result }) });
     this.#close(isolate, run);
+    if (run.waits) this.#enter(isolate, run, CALL.end, []);
   }
 
   #failed(isolate: ComponentIsolate, run: ProcessRun, fault: Fault): void {
@@ -259,6 +309,7 @@ export class SandboxWorker {
 
   #close(isolate: ComponentIsolate, run: ProcessRun): void {
     run.over = true;
+    run.endGrace();
     run.failReads();
     isolate.runs.delete(run.run);
     isolate.lingering.set(run.run, run);
@@ -277,7 +328,7 @@ export class SandboxWorker {
   /** Nothing that an ended run began is waited for any more. */
   #letGo(isolate: ComponentIsolate, ended: ProcessRun): void {
     ended.clearTimers();
-    for (const call of ended.fetches) this.#reporter.fetchAbort(ended.run, call);
+    for (const call of ended.fetches.keys()) this.#reporter.fetchAbort(ended.run, call);
     isolate.lingering.delete(ended.run);
   }
 
@@ -287,6 +338,7 @@ export class SandboxWorker {
   }
 
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
+    if (run.ending !== undefined) return this.#endWaiting(isolate, run);
     const { wallMs, wallLimit } = run.limits;
     this.#end(isolate, run, limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) }));
     this.#enter(isolate, run, CALL.end, []);

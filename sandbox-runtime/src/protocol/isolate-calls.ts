@@ -17,11 +17,13 @@ export const POST = {
   fetch: 5,
   /** a: call. */
   fetchAbort: 6,
-  /** a: timer, b: milliseconds; -1 is "as soon as possible". */
+  /** a: timer, b: milliseconds; -1 is "as soon as possible". c: `interval`, `unref`, or nothing. */
   timerSet: 7,
   /** a: timer. */
   timerClear: 8,
-  /** The run ended well. a: what its entry answers, if it answers anything. */
+  /** a: timer, b: 1 where it holds its run open, 0 where it does not. */
+  timerRef: 11,
+  /** The entry of the run ended well: the run is over when nothing that it began is open. a: what its entry answers, if it answers anything. */
   done: 9,
   /** The run threw. a: JSON of message, stack, whether it is a ConfigurationError, and limit where that is why. */
   failed: 10,

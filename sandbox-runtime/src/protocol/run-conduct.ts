@@ -108,6 +108,10 @@ export class RunConduct {
     );
   }
 
+  get openStoreCalls(): number {
+    return this.#openStoreCalls.size;
+  }
+
   /** False for a call that is not open. */
   storeAnswered(call: number): boolean {
     return this.#openStoreCalls.delete(call);

@@ -26,6 +26,8 @@ export const SANDBOX_LIMITS = {
   maxQueuedRunsPerTenant: 2_000,
   /** How long a run that is repeated alone waits for a process: for longer than any run takes, so that it does not fail for the end of one. */
   maxAloneWaitMs: 900_000,
+  /** How long a run whose `run` has ended goes on for intervals alone: one that nobody clears would hold it to its time limit. */
+  intervalGraceMs: 5_000,
   /** How long a component waits for a process to be loaded in: a client waits for what comes of it. */
   maxLoadWaitMs: 60_000,
   /** What the sandbox processes of one tenant say, read while others are here; what takes sandboxReadBurstMs need not wait. */

@@ -119,7 +119,7 @@ export class ClientRequest extends OutgoingMessage {
   setTimeout(timeoutMs: number, callback?: () => void): this {
     clearTimeout(this.#timer);
     if (callback !== undefined) this.once('timeout', callback);
-    if (timeoutMs > 0) this.#timer = setTimeout(() => this.emit('timeout'), timeoutMs);
+    if (timeoutMs > 0) this.#timer = setTimeout(() => this.emit('timeout'), timeoutMs).unref();
     return this;
   }
 

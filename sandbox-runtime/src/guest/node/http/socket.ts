@@ -42,7 +42,7 @@ export class RequestSocket extends Duplex {
     clearTimeout(this.#idle);
     this.timeout = timeoutMs;
     if (callback !== undefined) this.once('timeout', callback);
-    if (timeoutMs > 0) this.#idle = setTimeout(() => this.emit('timeout'), timeoutMs);
+    if (timeoutMs > 0) this.#idle = setTimeout(() => this.emit('timeout'), timeoutMs).unref();
     return this;
   }
 
