@@ -25,6 +25,7 @@ const LONGEST = [
   'hostile/leaks/isolate-churn',
   'hostile/memory/large-code-of-many-sources',
   'hostile/registry/import-behind-slow-builds',
+  'lease-model',
   'lifecycle-external-webhook',
   'sandbox-limits',
   'sandbox-processes',

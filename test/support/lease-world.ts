@@ -1,0 +1,319 @@
+import { createPresence, newId } from '@headwater/shared';
+import type { Dispatcher } from '../../engine/src/run/dispatcher.ts';
+import type { HeldInvocation } from '../../engine/src/run/invocation.ts';
+import { createLaneTurns } from '../../engine/src/jobs/lane-turns.ts';
+import { createPostponedLanes } from '../../engine/src/jobs/postponed-lanes.ts';
+import { runSourceLane } from '../../engine/src/jobs/run-source.ts';
+import { createUnheldLeases } from '../../engine/src/nodes/unheld-leases.ts';
+import { requeueWaiting } from '../../engine/src/nodes/requeue-waiting.ts';
+import { claimDeliveries } from '../../engine/src/store/claim-deliveries.ts';
+import { commitRuns } from '../../engine/src/store/commit-runs.ts';
+import type { Sql } from '../../engine/src/store/database.ts';
+import { heartbeatNode } from '../../engine/src/store/heartbeat-node.ts';
+import { insertInvocations } from '../../engine/src/store/insert-invocations.ts';
+import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/store/job-statements.ts';
+import { type AttemptResult, recordAttempts } from '../../engine/src/store/record-attempts.ts';
+import { redeliver } from '../../engine/src/store/redeliver.ts';
+import { recordJobPool, registerNode } from '../../engine/src/store/register-node.ts';
+import { releaseUnbegun } from '../../engine/src/store/release-deliveries.ts';
+import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
+import { releaseDeadNodes, releaseNode } from '../../engine/src/store/release-nodes.ts';
+import { testLog } from './logs.ts';
+import { insertSource } from './source-rows.ts';
+
+/*
+ * What a few nodes do to the rows of two sources and their webhooks, by the functions of the product, with the memory of each
+ * node played by a map. A node that crashes loses its memory; one that is declared dead while it lives keeps it, and goes on.
+ */
+
+export interface InvocationState {
+  source: string;
+  holder: string | null;
+  claim: number;
+  attempts: number;
+}
+
+export interface DeliveryState {
+  webhook: string;
+  /** Of the invocation that emitted its event. */
+  item: string;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  holder: string | null;
+  count: number;
+  /** Names of the attempts that were recorded. */
+  attempts: string[];
+  isDue: boolean;
+  dueMs: number;
+}
+
+export interface JobState {
+  id: string;
+  key: string;
+  pool: string | null;
+  runAtMs: number;
+}
+
+/** What is in the database. */
+export interface LeaseRows {
+  invocations: Map<string, InvocationState>;
+  /** By the invocation that emitted them: one entry an event. */
+  events: string[];
+  deliveries: Map<string, DeliveryState>;
+  jobs: JobState[];
+  nodes: Set<string>;
+}
+
+interface HeldDelivery {
+  id: string;
+  webhookId: string;
+}
+
+/** A node as its process remembers it. */
+export interface LeaseNode {
+  id: string;
+  pool: string;
+  runs: Map<string, HeldInvocation>;
+  deliveries: Map<string, HeldDelivery>;
+  /** Attempts that were made and whose record was not confirmed. */
+  unrecorded: AttemptResult[];
+}
+
+export interface LeaseWorld {
+  accountId: string;
+  sources: string[];
+  webhooks: string[];
+  nodes: LeaseNode[];
+  /** All that the nodes have had, the ones of processes that live first. */
+  read(): Promise<LeaseRows>;
+  moves: LeaseMoves;
+  end(): Promise<void>;
+}
+
+export type LeaseMoves = ReturnType<typeof createMoves>;
+
+let counter = 0;
+
+export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: number): Promise<LeaseWorld> {
+  const sources = [await insertSource(sql, accountId), await insertSource(sql, accountId)];
+  const webhooks = await Promise.all(sources.map((sourceId) => insertWebhook(sql, accountId, sourceId)));
+  const world = { accountId, sources, webhooks, nodes: [] as LeaseNode[] };
+  for (let i = 0; i < nodeCount; i++) world.nodes.push(await startNode(sql));
+  return {
+    ...world,
+    read: () => readRows(sql, world),
+    moves: createMoves(world),
+    async end() {
+      for (const { id } of world.nodes) await releaseNode(sql, id);
+      await sql`delete from nodes`;
+      await sql`delete from graphile_worker._private_jobs`;
+      await sql`delete from invocations where source_id = any(${sources}::text[])`;
+      await sql`delete from deliveries where webhook_id = any(${webhooks}::text[])`;
+    },
+  };
+}
+
+async function insertWebhook(sql: Sql, accountId: string, sourceId: string): Promise<string> {
+  const id = newId('webhook');
+  await sql`
+    insert into webhooks (id, account_id, user_id, url, format, secret)
+    values (${id}, ${accountId}, ${accountId}, 'http://127.0.0.1:9/', 'raw', 'sealed')`;
+  await sql`
+    insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
+    values (${newId('subscription')}, ${accountId}, ${sourceId}, ${id}, '')`;
+  return id;
+}
+
+async function startNode(sql: Sql): Promise<LeaseNode> {
+  const node = { id: newId('node'), pool: `pool-${counter++}` };
+  await registerNode(sql, { id: node.id, role: 'all' });
+  await recordJobPool(sql, node.id, node.pool);
+  return { ...node, runs: new Map(), deliveries: new Map(), unrecorded: [] };
+}
+
+async function readRows(sql: Sql, { sources, webhooks }: Pick<LeaseWorld, 'sources' | 'webhooks'>): Promise<LeaseRows> {
+  const [row] = await sql<
+    {
+      invocations: (InvocationState & { id: string })[] | null;
+      events: string[] | null;
+      deliveries: (DeliveryState & { id: string })[] | null;
+      jobs: JobState[] | null;
+      nodes: string[] | null;
+    }[]
+  >`select
+      (select json_agg(json_build_object('id', id, 'source', source_id, 'holder', leased_by, 'claim', claim, 'attempts', attempts))
+        from invocations where source_id = any(${sources}::text[])) as invocations,
+      (select json_agg(emit_id) from events where emitter_id = any(${sources}::text[])) as events,
+      (select json_agg(json_build_object('id', d.id, 'webhook', d.webhook_id, 'item', e.emit_id, 'status', d.status,
+        'holder', d.leased_by, 'count', d.attempt_count, 'attempts', jsonb_path_query_array(d.attempts, '$[*].error'),
+        'isDue', d.next_attempt_at <= now(), 'dueMs', extract(epoch from d.next_attempt_at) * 1000))
+        from deliveries d left join events e
+          on e.emitter_id = d.emitter_id and e.indexed_at_ms = d.indexed_at_ms and e.seq = d.seq
+        where d.webhook_id = any(${webhooks}::text[])) as deliveries,
+      (select json_agg(json_build_object('id', id::text, 'key', key, 'pool', locked_by, 'runAtMs', extract(epoch from run_at) * 1000))
+        from graphile_worker._private_jobs where key is not null) as jobs,
+      (select json_agg(id) from nodes) as nodes`;
+  const byId = <T extends { id: string }>(rows: T[] | null | undefined) =>
+    new Map((rows ?? []).map(({ id, ...rest }) => [id, rest]));
+  return {
+    invocations: byId(row?.invocations) as unknown as LeaseRows['invocations'],
+    events: row?.events ?? [],
+    deliveries: byId(row?.deliveries) as unknown as LeaseRows['deliveries'],
+    jobs: row?.jobs ?? [],
+    nodes: new Set(row?.nodes ?? []),
+  };
+}
+
+interface Place {
+  accountId: string;
+  sources: string[];
+  nodes: LeaseNode[];
+}
+
+/** Each as a process does it, on the client that is given: the memory changes once the database has answered. */
+function createMoves(world: Place) {
+  const laneTurns = createLaneTurns({ presence: createPresence(), log: testLog });
+
+  function take(node: LeaseNode, held: readonly HeldInvocation[]): void {
+    for (const invocation of held) node.runs.set(invocation.id, invocation);
+  }
+
+  return {
+    async accept(sql: Sql, node: LeaseNode, rows: readonly { source: number; isHeld: boolean }[]): Promise<string[]> {
+      const added = rows.map(({ source, isHeld }) => ({
+        id: newId('invocation'),
+        accountId: world.accountId,
+        sourceId: world.sources[source] as string,
+        kind: 'http' as const,
+        event: '{}',
+        ...(isHeld ? { leasedBy: node.id } : {}),
+      }));
+      await insertInvocations(sql, added);
+      take(
+        node,
+        added.flatMap(({ leasedBy, ...rest }) =>
+          leasedBy === undefined ? [] : [{ ...rest, leasedBy, claim: 1, attempts: 1, crashes: 0 }],
+        ),
+      );
+      return added.map(({ id }) => id);
+    },
+
+    /** One job, as a worker of the node's does it. */
+    async work(sql: Sql, node: LeaseNode, job: JobState, limit: number): Promise<void> {
+      await sql`
+        update graphile_worker._private_jobs set locked_by = ${node.pool}, locked_at = now()
+        where id = ${job.id}::bigint and locked_by is null`;
+      const [, laneId = ''] = job.key.split(':');
+      try {
+        if (job.key.startsWith('run:')) {
+          const dispatcher = { capacity: () => limit, take: (held: HeldInvocation[]) => take(node, held) };
+          await runSourceLane(
+            {
+              sql,
+              laneTurns,
+              dispatcher: dispatcher as unknown as Dispatcher,
+              postponed: createPostponedLanes(0),
+              turns: { runLane: () => Promise.reject(new Error('It takes no turns')) },
+            },
+            () => node.id,
+            { sourceId: laneId },
+          );
+        } else {
+          const claimed = await claimDeliveries(sql, node.id, laneId, limit);
+          for (const { id, webhookId } of claimed) node.deliveries.set(id, { id, webhookId });
+        }
+      } catch (error) {
+        await sql.unsafe(RETURN_JOBS.text, [[job.id], node.pool]);
+        throw error;
+      }
+      await sql.unsafe(COMPLETE_JOBS.text, [[job.id], node.pool]);
+    },
+
+    /** Runs that have come to their end, each with an event. */
+    async commit(sql: Sql, node: LeaseNode, held: readonly HeldInvocation[], capacity: number): Promise<string[]> {
+      const runs = held.map(({ id, sourceId, leasedBy, claim }) => ({
+        accountId: world.accountId,
+        sourceId,
+        invocation: { id, leasedBy, claim },
+        final: true,
+        dedupe: undefined,
+        emits: [{ data: '{}', id, emittedAtMs: 1 }],
+        dbWrites: new Map<string, string>(),
+      }));
+      const outcomes = await commitRuns(sql, runs, {
+        nodeId: node.id,
+        deliveryCapacity: () => capacity,
+        runCapacity: () => capacity,
+        nowMs: Date.now,
+      });
+      for (const { deliveries } of outcomes)
+        for (const { id, listener } of deliveries) node.deliveries.set(id, { id, webhookId: listener.webhookId });
+      for (const { id, claim } of held) if (node.runs.get(id)?.claim === claim) node.runs.delete(id);
+      return held.filter((_, at) => outcomes[at]?.committed).map(({ id }) => id);
+    },
+
+    async giveBackRuns(sql: Sql, node: LeaseNode, held: readonly HeldInvocation[]): Promise<void> {
+      const byHolder = Map.groupBy(held, ({ leasedBy }) => leasedBy);
+      for (const [leasedBy, some] of byHolder) await releaseInvocations(sql, leasedBy, some);
+      for (const { id } of held) node.runs.delete(id);
+    },
+
+    /** Attempts that were made; what is not confirmed is recorded once more with the next ones. */
+    async record(sql: Sql, node: LeaseNode, results: readonly AttemptResult[]): Promise<void> {
+      node.unrecorded.push(...results);
+      const all = [...node.unrecorded];
+      await recordAttempts(sql, node.id, all);
+      node.unrecorded = [];
+      for (const { deliveryId } of all) node.deliveries.delete(deliveryId);
+    },
+
+    async giveBackDeliveries(sql: Sql, node: LeaseNode, held: readonly HeldDelivery[]): Promise<void> {
+      if (held.length === 0) return;
+      await releaseUnbegun(sql, node.id, held);
+      for (const { id } of held) node.deliveries.delete(id);
+    },
+
+    redeliver: (sql: Sql, webhookId: string) => redeliver(sql, world.accountId, webhookId),
+
+    /** Two looks: what is on its way at the first is held at the second. */
+    async giveBackUnheld(sql: Sql, node: LeaseNode): Promise<void> {
+      const look = createUnheldLeases({
+        sql,
+        nodeId: () => node.id,
+        dispatcher: { holds: (id) => node.runs.get(id)?.leasedBy === node.id, refuse: () => undefined },
+        deliverer: { holds: (id) => node.deliveries.has(id) },
+        sends: { holds: () => true },
+        log: testLog,
+      });
+      await look();
+      await look();
+    },
+
+    /** Its process ends, and another starts in its place; what it held stays leased. */
+    async crash(sql: Sql, at: number): Promise<void> {
+      world.nodes[at] = await startNode(sql);
+    },
+
+    /** As nobody has seen it for long. */
+    silence: (sql: Sql, nodeId: string) =>
+      sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${nodeId}`,
+
+    /** Declares those dead that were silent, as the node's maintenance does. */
+    async recover(sql: Sql, node: LeaseNode): Promise<void> {
+      const released = await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: node.id });
+      if (released.nodes.length > 0) await requeueWaiting(sql, 0);
+    },
+
+    /** It finds out where it was declared dead, and takes another id. */
+    async beat(sql: Sql, node: LeaseNode): Promise<void> {
+      if (await heartbeatNode(sql, node.id)) return;
+      const { id, pool } = await startNode(sql);
+      Object.assign(node, { id, pool });
+    },
+
+    async stop(sql: Sql, at: number): Promise<void> {
+      const node = world.nodes[at] as LeaseNode;
+      await releaseNode(sql, node.id);
+      world.nodes[at] = await startNode(sql);
+    },
+  };
+}
