@@ -11,7 +11,7 @@ import type { HistoryCount } from '../../store/history-bytes.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { RunCommitter } from '../../run/run-committer.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
-import { readExecutionProgress } from '../../store/read-execution-progress.ts';
+import { createProgressReads } from '../../store/read-execution-progress.ts';
 import { createWorkflowRuntimes, type WorkflowRuntimes } from './deployment-runtime.ts';
 import { createExecutionActions, type ExecutionActions } from './execution-actions.ts';
 import { createExecutionCommitter } from './execution-committer.ts';
@@ -75,7 +75,7 @@ export function assembleExecutions(
     limits: parts.limits,
     release,
     lease,
-    readProgress: (id) => readExecutionProgress(sql, id),
+    readProgress: createProgressReads(sql),
     committer: steps,
     waiting: parts.waiting,
     log,
