@@ -57,6 +57,15 @@ test('a component without run says so', async () => {
   expect((await faultOf(`export const a = 1`)).message).toContain('no default export');
 });
 
+test.each(['*', 'async *'])('run that is a generator function is an error, and not nothing', async (kind) => {
+  const code = `export default { name: 'x', version: '1', ${kind}run() { this.$emit(1) } }`;
+  expect((await faultOf(code)).message).toContain('run is a generator function');
+  expect(await sandbox.get().describe('o_test', await bundle(code))).toMatchObject({
+    ok: false,
+    errors: [{ path: 'run', message: 'run must be a method, not a generator function' }],
+  });
+});
+
 test('what a timer throws fails the run, and so does a rejection that nobody handles', async () => {
   const { message } = await faultOf(
     `export default { name: 'x', version: '1', run() { setTimeout(() => { throw new Error('in a timer') }, 1); return new Promise(() => {}) } }`,

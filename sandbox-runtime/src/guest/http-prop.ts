@@ -1,6 +1,7 @@
 import type { ExceededLimit } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
+import { consumeBody, readBody as readFetchBody, type ReadBody } from './body.ts';
 import { checkedHead } from './checked-head.ts';
 import { stringifyJson, toText } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
@@ -9,6 +10,9 @@ import { exact, utf8LengthUpTo } from './utf8.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAKS = /[\0\r\n]/;
+/** What a header cannot be sent with: the bytes of a line are characters up to U+00FF. */
+export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+const DIGITS = /^\d{3}$/;
 
 export interface HttpProp {
   endpoint: string;
@@ -55,13 +59,16 @@ export function sendResponse(out: ResponseWay, context: RunContext, response: un
     out.warn('respond was called a second time in this run; only the first answer was sent');
     return Promise.resolve();
   }
-  out.runs.takeBytes(
-    context,
-    typeof body === 'string' ? utf8LengthUpTo(body, context.limits.maxRunOutputBytes) : body.byteLength,
-  );
+  const post = (content: string | Uint8Array): void => {
+    const { maxRunOutputBytes } = context.limits;
+    const bytes = typeof content === 'string' ? utf8LengthUpTo(content, maxRunOutputBytes) : content.byteLength;
+    out.runs.takeBytes(context, bytes);
+    if (!context.over) out.post(headJson, content);
+  };
+  if (typeof body === 'string' || body instanceof Uint8Array) post(body);
   context.responded = true;
-  out.post(headJson, body);
-  return Promise.resolve();
+  // A stream is sent when it was read to its end: the answer leaves whole.
+  return typeof body === 'string' || body instanceof Uint8Array ? Promise.resolve() : body.then(post);
 }
 
 /** Refused on the other side, it would end the whole process. */
@@ -87,14 +94,17 @@ interface ResponseHead {
   headers: [string, string][];
 }
 
+type Content = string | Uint8Array<ArrayBuffer>;
+
 function readResponse(
   response: unknown,
   defaultStatus: number | undefined,
-): { head: ResponseHead; body: string | Uint8Array } {
+): { head: ResponseHead; body: Content | Promise<Content> } {
   if (typeof response !== 'object' || response === null) {
     throw new TypeError('respond takes an object such as { status: 200, headers: {}, body }');
   }
-  const { status = defaultStatus, headers, body } = response as Record<string, unknown>;
+  const { status: given = defaultStatus, headers, body } = response as Record<string, unknown>;
+  const status = typeof given === 'string' && DIGITS.test(given) ? Number(given) : given;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) {
     throw new TypeError(`respond: status must be an integer from 100 to 599, not ${shown(status)}`);
   }
@@ -108,10 +118,11 @@ function readHeaders(headers: unknown): [string, string][] {
   const pairs: [string, string][] = [];
   const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
   for (const [name, value] of entries as [string, unknown][]) {
-    if (value === undefined || value === null) continue;
     if (!HEADER_NAME.test(name)) throw new TypeError(`respond: '${name.slice(0, 100)}' is not a valid header name`);
     for (const text of valuesOf(name, value)) {
       if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
+      if (UNSENDABLE.test(text))
+        throw new TypeError(`respond: the value of header '${name}' has a character that a header cannot have`);
       pairs.push([name, text]);
     }
   }
@@ -120,20 +131,82 @@ function readHeaders(headers: unknown): [string, string][] {
 
 /** A list is one line, but for cookies: their values may have commas, so each has a line of its own. */
 function valuesOf(name: string, value: unknown): string[] {
-  if (!Array.isArray(value)) return [toText(value)];
-  return name.toLowerCase() === 'set-cookie' ? value.map((cookie) => toText(cookie)) : [value.join(', ')];
+  if (!Array.isArray(value)) return [headerText(name, value)];
+  const texts = value.map((item) => headerText(name, item));
+  return name.toLowerCase() === 'set-cookie' ? texts : [texts.join(', ')];
 }
 
-function readBody(body: unknown, head: ResponseHead): string | Uint8Array {
-  if (body === undefined || body === null) return '';
-  if (typeof body === 'string') return body;
-  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
-  if (ArrayBuffer.isView(body))
-    return exact(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength));
+function headerText(name: string, value: unknown): string {
+  const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  // A date or a URL says what it is as text.
+  if (isText || typeof value === 'bigint' || value instanceof URL) return toText(value);
+  if (value instanceof Date) return value.toUTCString();
+  throw new TypeError(
+    `respond: the value of header '${name}' cannot be ${value === null ? 'null' : `a ${typeof value}`}`,
+  );
+}
+
+function readBody(body: unknown, head: ResponseHead): Content | Promise<Content> {
+  if (body === undefined || body === null || body === '') return '';
+  if (isData(body)) {
+    const read = readFetchBody(body) as ReadBody;
+    nameType(head, read.type);
+    const content = consumeBody(read.state);
+    return content instanceof Uint8Array ? exact(content) : content;
+  }
+  refuseEmptyJson(body);
   const json = bodyJson(body);
-  const named = head.headers.some(([name]) => name.toLowerCase() === 'content-type');
-  if (!named) head.headers.push(['content-type', 'application/json']);
+  nameType(head, 'application/json');
   return json;
+}
+
+function nameType({ headers }: ResponseHead, type: string | undefined): void {
+  if (type !== undefined && !headers.some(([name]) => name.toLowerCase() === 'content-type'))
+    headers.push(['content-type', type]);
+}
+
+/** What `fetch` sends as what it is. */
+export function isData(body: unknown): boolean {
+  return (
+    typeof body === 'string' ||
+    body instanceof ArrayBuffer ||
+    ArrayBuffer.isView(body) ||
+    body instanceof Blob ||
+    body instanceof FormData ||
+    body instanceof URLSearchParams ||
+    body instanceof ReadableStream ||
+    (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+  );
+}
+
+const WITHOUT_JSON = [
+  'Map',
+  'Set',
+  'WeakMap',
+  'WeakSet',
+  'Promise',
+  'Response',
+  'Request',
+  'Headers',
+  'WritableStream',
+];
+
+/** The name of what JSON would have nothing of; undefined for anything else. */
+export function withoutJson(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (value instanceof Error && typeof (value as { toJSON?: unknown }).toJSON !== 'function') return 'Error';
+  const global = globalThis as unknown as Record<string, unknown>;
+  return WITHOUT_JSON.find((name) => {
+    const Class = global[name];
+    return typeof Class === 'function' && value instanceof (Class as new () => object);
+  });
+}
+
+function refuseEmptyJson(body: unknown): void {
+  const name = withoutJson(body);
+  if (name === undefined) return;
+  const instead = name === 'Promise' ? ': await it' : name === 'Response' ? ': give its body' : '';
+  throw new TypeError(`respond: the body cannot be a ${name}, which has no JSON${instead}`);
 }
 
 function bodyJson(body: unknown): string {

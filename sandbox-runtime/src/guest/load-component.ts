@@ -1,6 +1,7 @@
 import type { LoadedApp } from './app-prop.ts';
 import { type ComponentFunction, type Member, readMembers } from './bind-methods.ts';
 import { LOADED_EXPORT } from './builtin-names.ts';
+import { applyFunction } from './intrinsics.ts';
 import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
 
 /** The default export of a component, as far as running it needs it. */
@@ -33,6 +34,8 @@ export function readComponent(exported: unknown): LoadedComponent {
     throw new TypeError('The module has no default export that is a component object');
   const { run, methods, hooks, props, additionalProps } = exported as Record<string, unknown>;
   if (typeof run !== 'function') throw new TypeError('The component has no run method');
+  if (isGenerator(run))
+    throw new TypeError('run is a generator function, of which a call runs nothing: make it async run()');
   const resolved = readProps(props);
   return {
     run: run as ComponentFunction,
@@ -43,6 +46,15 @@ export function readComponent(exported: unknown): LoadedComponent {
     apps: readApps(props, resolved),
   };
 }
+
+const { toString } = Object.prototype;
+
+/** Called, it would answer a generator at once, and nothing of it would ever run. */
+export function isGenerator(run: unknown): boolean {
+  return typeof run === 'function' && GENERATORS.includes(applyFunction(toString, run, []) as string);
+}
+
+const GENERATORS = ['[object GeneratorFunction]', '[object AsyncGeneratorFunction]'];
 
 function readProps(props: unknown): Map<string, ResolvedProp> {
   const resolved = new Map<string, ResolvedProp>();

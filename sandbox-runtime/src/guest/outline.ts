@@ -1,3 +1,4 @@
+import { isGenerator } from './load-component.ts';
 import type { GuestLimits } from '../protocol/guest-limits.ts';
 import { stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
@@ -30,7 +31,7 @@ export function outlineComponent(exported: unknown, limits: PropBounds & Pick<Gu
     type: plain(type),
     description: plain(description),
     dedupe: plain(dedupe),
-    run: typeof run,
+    run: isGenerator(run) ? 'generator function' : typeof run,
     hooks: typeofEach(hooks),
     additionalProps: typeof additionalProps,
     props: plain(resolveProps(props)),

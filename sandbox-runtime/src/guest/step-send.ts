@@ -3,6 +3,7 @@ import type { SendCall } from '../sandbox.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
+import { isData, UNSENDABLE, withoutJson } from './http-prop.ts';
 import { toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -61,12 +62,44 @@ function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: T
     throw new TypeError(`$.send.http: url must be one of http or https, not ${text.slice(0, 200)}`);
   if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
     throw new TypeError('$.send.http: method must be a name such as POST');
+  const body = sendable('http', 'data', data);
   for (const [name, value] of Object.entries({ headers, params, auth }))
     if (value !== undefined && value !== null && !isObject(value))
       throw new TypeError(`$.send.http: ${name} must be an object, not a ${typeof value}`);
   if (isObject(auth) && (typeof auth['username'] !== 'string' || typeof auth['password'] !== 'string'))
     throw new TypeError('$.send.http: auth must be { username, password }, both of them text');
-  return { url: text, ...defined({ method, data, headers, params, auth }) };
+  checkHeaders(headers);
+  return { url: text, ...defined({ method, data: body.text, headers: withType(headers, body.type), params, auth }) };
+}
+
+/** What is sent later is kept as JSON: of text in a form of its own the text, of bytes and streams nothing that could be sent. */
+function sendable(kind: string, name: string, value: unknown): { text: unknown; type?: string } {
+  if (value instanceof URLSearchParams)
+    return { text: value.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+  const is = typeof value !== 'string' && isData(value) ? nameOfData(value) : withoutJson(value);
+  if (is === undefined) return { text: value };
+  throw new TypeError(`$.send.${kind}: ${name} is text or a value that has JSON, and no ${is}: send it with fetch`);
+}
+
+function nameOfData(value: unknown): string {
+  const name = (value as { constructor?: { name?: unknown } }).constructor?.name;
+  return typeof name === 'string' && name !== '' ? name : 'stream';
+}
+
+function checkHeaders(headers: unknown): void {
+  if (!isObject(headers)) return;
+  for (const [name, value] of Object.entries(headers)) {
+    const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+    if (!isText || UNSENDABLE.test(String(value)))
+      throw new TypeError(`$.send.http: the value of header '${name.slice(0, 100)}' cannot be sent`);
+  }
+}
+
+function withType(headers: unknown, type: string | undefined): unknown {
+  if (type === undefined) return headers;
+  const given = isObject(headers) ? headers : {};
+  const isNamed = Object.keys(given).some((name) => name.toLowerCase() === 'content-type');
+  return isNamed ? given : { ...given, 'content-type': type };
 }
 
 function readEmail({ subject, text, html }: Fields): Fields {
@@ -84,7 +117,7 @@ function readObject({ bucket, prefix, payload }: Fields): Fields {
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`$.send.s3: prefix must be text, not a ${typeof prefix}`);
   if (payload === undefined) throw new TypeError('$.send.s3 needs a payload');
-  return { bucket, prefix: prefix ?? '', payload };
+  return { bucket, prefix: prefix ?? '', payload: sendable('s3', 'payload', payload).text };
 }
 
 /** An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make an event. */
