@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../shared/src/index.ts';
 import { cliWorld, ORDERS_SOURCE } from './support/cli-world.ts';
+import { action, untilExecutions } from './support/executions.ts';
+import { insertWorkflow } from './support/workflow-rows.ts';
 
 const world = cliWorld();
 
@@ -42,4 +44,17 @@ test('runs list shows what was given up, and runs retry runs it again: one, thos
   expect((await world.user.hw(['runs', 'retry', one, '--all'])).code).toBe(2);
   expect((await world.user.hw(['runs', 'retry', '--all', '--since', 'tomorrow'])).code).toBe(2);
   expect((await world.user.hw(['runs', 'retry', newId('invocation')])).code).toBe(4);
+});
+
+test('workflows retry runs failed executions again: those of an error, from the step that failed or the first', async () => {
+  const { accountId, sql } = world.hw;
+  const steps = [{ namespace: 'only', code: action('if (!$.context.replay) throw new Error("not yet");') }];
+  const { id } = await insertWorkflow(sql, { accountId, steps });
+  await world.hw.api('POST', `/workflows/${id}/run`, { event: {} });
+  await untilExecutions(sql, id, 1, ['failed']);
+  expect(await world.user.json('workflows', 'retry', id, '--code', 'RUN_ABANDONED')).toEqual({ count: 0 });
+  const done = await world.user.hw(['workflows', 'retry', id, '--code', 'COMPONENT_ERROR', '--newest', '--from-start']);
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('1 execution is queued again.') });
+  expect(await untilExecutions(sql, id, 2)).toMatchObject([{ status: 'failed' }, { status: 'succeeded' }]);
+  expect(await world.user.json('workflows', 'retry', id)).toEqual({ count: 0 });
 });

@@ -195,6 +195,15 @@ export interface ExecutionRecord {
   endedAt?: Date;
 }
 
+/** Which failed executions of a workflow are meant; default: all that nothing has replayed. */
+export interface FailedExecutionChoice {
+  /** From this time on, before that one; when they ended. */
+  since?: Date;
+  until?: Date;
+  /** Of the error with which they failed. */
+  code?: string;
+}
+
 interface ReplayOptions {
   /** `failed`: steps that were completed are taken over. Default: `start`. */
   from?: 'start' | 'failed';
@@ -212,6 +221,11 @@ export interface Executions {
   /** Without `expand`, of JSON that is longer than LIMITS.shownStepBytes only the beginning. */
   get(who: Principal, id: string, options: { expand: boolean }): Promise<ExecutionRecord>;
   replay(who: Principal, id: string, options: ReplayOptions): Promise<{ executionId: string }>;
+  /**
+   * Replays failed executions of a workflow, oldest first, up to LIMITS.maxRetriedExecutions and as far as there is room; those
+   * that were replayed are passed over. Default: from the step that failed. Answers how many.
+   */
+  retry(who: Principal, workflowId: string, choice: FailedExecutionChoice & ReplayOptions): Promise<number>;
   /** Ends one that waits or is queued. */
   cancel(who: Principal, id: string): Promise<void>;
   /** The account of the execution that a token can resume now; undefined where nothing waits for it. */

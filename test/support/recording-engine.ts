@@ -191,6 +191,7 @@ export function createRecordingEngine() {
       list: answer('executions.list', page([])),
       get: answer('executions.get', execution),
       replay: answer('executions.replay', { executionId: 'exec_2' }),
+      retry: answer('executions.retry', 2),
       cancel: answer('executions.cancel', undefined),
       waitingFor: answer('executions.waitingFor', 'o_1'),
       resume: answer('executions.resume', true),

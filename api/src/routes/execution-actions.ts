@@ -1,5 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { dateOf, momentParameter } from '../parameters/moment.ts';
+import { textParameter } from '../parameters/schemas.ts';
+import { retriedSchema } from '../resources/abandoned-run.ts';
 
 const tag = 'Executions';
 const pathId = 'The id of the execution (`exec_…`).';
@@ -8,8 +13,16 @@ const executionIdSchema = z
   .object({ execution_id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }) })
   .openapi('StartedExecution');
 
+const FROM_FAILED =
+  '`failed`: begins with the step that failed; what the steps before it have returned and exported is taken over.';
+const fromParameter = z.enum(['start', 'failed']).optional();
+const deploymentParameter = z.enum(['original', 'newest']).optional().openapi({
+  description:
+    'The version of the workflow that it runs with. With `from=failed` and `newest` steps are taken over as far as the two versions have the same namespaces in the same order. Default: `original`.',
+});
+
 export function executionActionEndpoints(): Endpoint[] {
-  return [replayExecution, cancelExecution];
+  return [replayExecution, retryExecutions, cancelExecution];
 }
 
 const replayExecution = itemEndpoint({
@@ -22,20 +35,39 @@ const replayExecution = itemEndpoint({
     'Starts a new execution with the event of one that has ended. `$.context.replay` is true in it, and `replay_of` names the one it repeats.',
   pathId,
   parameters: z.object({
-    from: z.enum(['start', 'failed']).optional().openapi({
-      description:
-        '`failed`: begins with the step that failed; what the steps before it have returned and exported is taken over. Default: `start`.',
-    }),
-    deployment: z.enum(['original', 'newest']).optional().openapi({
-      description:
-        'The version of the workflow that it runs with. With `from=failed` and `newest` steps are taken over as far as the two versions have the same namespaces in the same order. Default: `original`.',
-    }),
+    from: fromParameter.openapi({ description: `${FROM_FAILED} Default: \`start\`.` }),
+    deployment: deploymentParameter,
   }),
   schema: executionIdSchema,
   handle: async ({ engine, who, id, input: { from, deployment } }) => {
     const request = { ...(from === undefined ? {} : { from }), ...(deployment === undefined ? {} : { deployment }) };
     const { executionId } = await engine.executions.replay(who, id, request);
     return { execution_id: executionId };
+  },
+});
+
+const retryExecutions = itemEndpoint({
+  method: 'post',
+  path: '/v1/workflows/{id}/executions/retry',
+  name: 'retryExecutions',
+  tag,
+  summary: 'Run failed executions of a workflow again',
+  description: `Replays those that have failed, the oldest ${LIMITS.maxRetriedExecutions} at a time, as many as the queue of the account has room for. One that was replayed is passed over.`,
+  pathId: 'The id of the workflow (`p_…`).',
+  parameters: z.object({
+    since_ms: momentParameter('Only those that ended at this time or later.'),
+    until_ms: momentParameter('Only those that ended before this time.'),
+    code: textParameter('maxIdChars', 1)
+      .optional()
+      .openapi({ description: 'Only those that failed with this error, such as `RUN_ABANDONED`.' }),
+    from: fromParameter.openapi({ description: `${FROM_FAILED} Default: \`failed\`.` }),
+    deployment: deploymentParameter,
+  }),
+  schema: retriedSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { since_ms: since, until_ms: until, code, from, deployment } = input;
+    const choice = given({ since: dateOf(since), until: dateOf(until), code, from, deployment });
+    return { count: await engine.executions.retry(who, id, choice) };
   },
 });
 

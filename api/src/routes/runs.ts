@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
+import { dateOf, momentParameter } from '../parameters/moment.ts';
 import { idParameter, pageParameters } from '../parameters/schemas.ts';
 import { abandonedRunSchema, presentAbandonedRun, retriedSchema } from '../resources/abandoned-run.ts';
 import { mapPage } from '../resources/page.ts';
@@ -10,17 +11,6 @@ const tag = 'Sources';
 export function runEndpoints(): Endpoint[] {
   return [listAbandonedRuns, retryRuns, retryRun];
 }
-
-/** The last moment that a date can name. */
-const MAX_DATE_MS = 8.64e15;
-
-const momentParameter = (description: string) =>
-  z
-    .int()
-    .min(0)
-    .max(MAX_DATE_MS)
-    .optional()
-    .openapi({ description: `${description} Epoch milliseconds.` });
 
 const choiceParameters = {
   source_id: idParameter('Only those of this source (`dc_…`).').optional(),
@@ -32,8 +22,6 @@ type Choice = z.output<z.ZodObject<typeof choiceParameters>>;
 
 const choiceOf = ({ source_id: sourceId, since_ms: since, until_ms: until }: Choice) =>
   given({ sourceId, since: dateOf(since), until: dateOf(until) });
-
-const dateOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms));
 
 const listAbandonedRuns = listEndpoint({
   method: 'get',

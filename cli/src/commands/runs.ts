@@ -3,6 +3,7 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
+import { momentOf } from '../moment-option.ts';
 import { localTime } from '../terminal/describe-time.ts';
 
 interface AbandonedRun {
@@ -103,14 +104,6 @@ async function readChoice({ api: connect, input }: CommandContext) {
     ...(since === undefined ? {} : { since_ms: since }),
     ...(until === undefined ? {} : { until_ms: until }),
   };
-}
-
-function momentOf(input: CommandContext['input'], name: 'since' | 'until'): number | undefined {
-  const text = input.text(name);
-  if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw usageError(`--${name} ${text} is not a time`, 'Write it as 2026-11-20T14:00Z');
-  return ms;
 }
 
 export const runCommands: readonly CommandSpec[] = [list, retry];

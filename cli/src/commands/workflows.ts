@@ -1,6 +1,7 @@
 import type { Execution, Workflow } from '../api/resources.ts';
 import { type CommandSpec, COMPONENT_EXITS, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
+import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
 import { readWorkflow } from '../workflows/read-workflow.ts';
 import { deleteNamed, YES } from './delete.ts';
@@ -135,6 +136,40 @@ function timeText(value: number | string | null | undefined): string {
   return value === null || value === undefined ? '' : new Date(value).toISOString();
 }
 
+const retry: CommandSpec = {
+  path: 'workflows retry',
+  summary: 'Run failed executions of a workflow again',
+  details:
+    'Each goes on with the step that failed, as an execution of its own. One that was run again is passed over. Deploy a new version first where the code is to blame, and add --newest.',
+  arguments: [NAME],
+  options: [
+    { name: 'since', value: 'time', summary: 'Only those that ended at this time or later: `2026-11-20T14:00Z`.' },
+    { name: 'until', value: 'time', summary: 'Only those that ended before this time.' },
+    { name: 'code', value: 'code', summary: 'Only those that failed with this error, such as `RUN_ABANDONED`.' },
+    { name: 'from-start', summary: 'From the first step.' },
+    { name: 'newest', summary: 'With the newest version of the workflow. Default: the one that they ran with.' },
+  ],
+  examples: [
+    { does: 'All that have failed', command: 'hw workflows retry orders' },
+    { does: 'Those that were given up', command: 'hw workflows retry orders --code RUN_ABANDONED' },
+  ],
+  json: '{ count }: the executions that are queued again',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const { id } = await findNamed(api, ['workflow'], input.argument('name'));
+    const answer = await api.send<{ count: number }>('POST', `/workflows/${id}/executions/retry`, {
+      since_ms: momentOf(input, 'since'),
+      until_ms: momentOf(input, 'until'),
+      code: input.text('code'),
+      ...(input.flag('from-start') ? { from: 'start' } : {}),
+      ...(input.flag('newest') ? { deployment: 'newest' } : {}),
+    });
+    const what = answer.count === 1 ? '1 execution is' : `${answer.count} executions are`;
+    return { json: answer, text: `${what} queued again.`, quiet: '' };
+  },
+};
+
 const remove: CommandSpec = {
   path: 'workflows delete',
   aliases: ['rm'],
@@ -147,4 +182,13 @@ const remove: CommandSpec = {
   run: (context) => deleteNamed(context, ['workflow']),
 };
 
-export const workflowCommands: readonly CommandSpec[] = [create, update, list, describe, run, executions, remove];
+export const workflowCommands: readonly CommandSpec[] = [
+  create,
+  update,
+  list,
+  describe,
+  run,
+  executions,
+  retry,
+  remove,
+];

@@ -46,6 +46,8 @@ export interface Replay {
   context: string;
   /** How many of the first steps are taken over. */
   completed: number;
+  /** Where something has replayed it already, nothing is written. */
+  onlyFirst: boolean;
 }
 
 /**
@@ -53,13 +55,16 @@ export interface Replay {
  * Answers what the steps count for maxHistoryBytes; undefined: its version is not there any more. Where what it replays was deleted
  * since it was read, nothing is written: without its steps, what they have done would be done again.
  */
-export async function insertReplay(sql: Sql, replay: Replay): Promise<number | undefined> {
+export async function insertReplay(sql: Sql, replay: Replay): Promise<number | 'replayed' | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
   return sql.begin(async (tx) => {
     if (!(await holdVersion(tx, deploymentId))) return undefined;
+    const strength = replay.onlyFirst ? tx`for no key update` : tx`for key share`;
     const { count: found } =
-      await tx`select from executions where id = ${of} and account_id = ${accountId} for key share`;
+      await tx`select from executions where id = ${of} and account_id = ${accountId} ${strength}`;
     if (found === 0) throw isGone(of);
+    if (replay.onlyFirst && (await tx`select from executions where replay_of = ${of} limit 1`).count > 0)
+      return 'replayed';
     await tx`
       insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, trace_id, replay_of,
         started_at)

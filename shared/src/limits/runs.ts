@@ -19,6 +19,8 @@ export const RUN_LIMITS = {
   maxAbandonedRunBytes: 64 * 1024 * 1024,
   /** For so long, whatever the account keeps of its history. */
   abandonedRunDays: 90,
+  /** Failed executions that one request replays. */
+  maxRetriedExecutions: 1_000,
   /** What runs and steps of one tenant put out that is more in one commit is committed at this pace, while others are here. */
   smallCommitChars: 256 * 1024,
   commitCharsPerSecond: 8 * 1024 * 1024,

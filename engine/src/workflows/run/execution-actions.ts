@@ -12,9 +12,13 @@ import { createStrangersTurns } from '../../strangers.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
+import { retryExecutions } from './retry-executions.ts';
 import type { WaitTokens } from './wait-token.ts';
 
-export type ExecutionActions = Pick<Executions, 'replay' | 'cancel' | 'waitingFor' | 'resume' | 'cancelByToken'>;
+export type ExecutionActions = Pick<
+  Executions,
+  'replay' | 'retry' | 'cancel' | 'waitingFor' | 'resume' | 'cancelByToken'
+>;
 
 export interface ExecutionActionsOptions {
   sql: Sql;
@@ -35,7 +39,18 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
   }
 
   return {
-    replay: (who, id, request) => replay(options, who.accountId, id, request),
+    async replay({ accountId }, id, request) {
+      const executionId = await replay(options, accountId, id, request);
+      // Only one that is to be the first may be refused.
+      if (executionId === undefined) throw new Error(`Execution ${id} was not replayed`);
+      return { executionId };
+    },
+    retry({ accountId }, workflowId, { from = 'failed', deployment = 'original', ...choice }) {
+      const request = { from, deployment, onlyFirst: true };
+      return retryExecutions(sql, { accountId, workflowId }, choice, (account, id) =>
+        unlessInTheWay(async () => (await replay(options, account, id, request)) !== undefined),
+      );
+    },
     async cancel({ accountId }, id) {
       if (await cancel({ id, accountId })) return;
       const ended = await readEndedExecution(sql, accountId, id);
@@ -70,12 +85,27 @@ async function cancelCounted(
   return cancelled !== undefined;
 }
 
+/** Of many, one that was deleted meanwhile, or whose version was, is passed over. */
+async function unlessInTheWay(replayOne: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await replayOne();
+  } catch (error) {
+    if (error instanceof HeadwaterError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
+/** Undefined: something has replayed it already. */
 async function replay(
   { sql, runtimes, history, backlogs }: ExecutionActionsOptions,
   accountId: string,
   id: string,
-  { from = 'start', deployment: version = 'original' }: Parameters<Executions['replay']>[2],
-): Promise<{ executionId: string }> {
+  {
+    from = 'start',
+    deployment: version = 'original',
+    onlyFirst = false,
+  }: Parameters<Executions['replay']>[2] & { onlyFirst?: boolean },
+): Promise<string | undefined> {
   const original = await readEndedExecution(sql, accountId, id);
   if (original === undefined) throw notFound('execution', id);
   if (original === 'running')
@@ -93,11 +123,23 @@ async function replay(
   const { workflowId, kind, event } = original;
   const context = replayContext(workflow, deployment, original, executionId);
   const completed = from === 'failed' ? completedSteps(original, deployment) : 0;
-  const row = { id: executionId, of: id, accountId, workflowId, deploymentId, kind, event, context, completed };
+  const row = {
+    id: executionId,
+    of: id,
+    accountId,
+    workflowId,
+    deploymentId,
+    kind,
+    event,
+    context,
+    completed,
+    onlyFirst,
+  };
   const stepBytes = await backlogs.queue(accountId, event.length, () => insertReplay(sql, row));
   if (stepBytes === undefined) throw versionIsGone(id, deploymentId);
+  if (stepBytes === 'replayed') return undefined;
   history.add(accountId, historyRowBytes(event, context) + stepBytes);
-  return { executionId };
+  return executionId;
 }
 
 function versionIsGone(id: string, deploymentId: string): HeadwaterError {
