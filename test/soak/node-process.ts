@@ -93,11 +93,14 @@ export function startNode(options: NodeOptions): NodeProcess {
     process.once('error', (error) => timeline.add('a node cannot be started', { node: name, error: error.message }));
     process.once('exit', (code, signal) => onExit(code, signal, logFrom));
     void untilListens(url, () => child === process).then((isUp) => {
-      if (!isUp) return;
+      // An answer that came just before the kill.
+      if (!isUp || state === 'killed') return;
       listens = true;
       figures.slowestStartMs = Math.max(figures.slowestStartMs, Date.now() - startedAtMs);
-      if (state === 'starting') state = 'up';
-      endDisturbance();
+      if (state === 'starting') {
+        state = 'up';
+        endDisturbance();
+      }
       timeline.add('up', { node: name, tookMs: Date.now() - startedAtMs });
     });
   }
