@@ -7,6 +7,7 @@ import { openDatabase } from '../engine/src/store/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type RequestEnd, startLoad } from './support/keep-alive-load.ts';
 import { testLog } from './support/logs.ts';
+import { startProcess } from './support/processes.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { makeDataDir, rememberProcess } from './support/run-folder.ts';
 import { ADMIN_KEY, API_KEY, callApi, deploy, freePort } from './support/server.ts';
@@ -16,6 +17,7 @@ import { ADMIN_KEY, API_KEY, callApi, deploy, freePort } from './support/server.
  * lost, no request over a connection that stood is without an answer, and the next start has nothing to repair.
  */
 
+const MAIN = path.resolve(import.meta.dirname, '../api/src/main.ts');
 const ROOT = path.resolve(import.meta.dirname, '..');
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -111,6 +113,17 @@ async function expectKept(dataDir: string, answers: readonly RequestEnd[]): Prom
     await joined.stop();
   }
 }
+
+test('a start that waits for its database ends soon after a signal, in order', async () => {
+  const child = startProcess({
+    args: [MAIN, 'api'],
+    env: { PORT: String(await freePort()), DATABASE_URL: `postgres://nobody@127.0.0.1:${await freePort()}/none` },
+  });
+  ends.push(() => child.end());
+  await child.untilOutput(/waiting for the database/, 60_000);
+  expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(child.output()).toContain('the start was interrupted');
+});
 
 test.each([
   ['SIGTERM to the group', [10, 1_000, 8_000], 0, (pid: number) => process.kill(-pid, 'SIGTERM')],

@@ -23,7 +23,7 @@ function run(config: Config, log: Logger): void {
   letHeapGrow();
   let madeKey: string | undefined;
   const starting = startNode(config, log, ({ apiKey }) => (madeKey = apiKey));
-  const signals = stopOnSignal(starting, log);
+  const signals = stopOnSignal(starting, config, log);
   starting.then(
     (node) => announce(config, node, log),
     (cause: unknown) => {
@@ -49,8 +49,15 @@ function announce(config: Config, { firstAccount }: RunningNode, log: Logger): v
  * The first signal ends the process in order, within LIMITS.shutdownMs; one that comes LIMITS.secondSignalMs later at once.
  * In between it is the same signal: a terminal or a supervisor sends it to the whole group, and npm passes it on once more.
  */
-function stopOnSignal(starting: Promise<RunningNode>, log: Logger): { came(): boolean } {
+function stopOnSignal(starting: Promise<RunningNode>, config: Config, log: Logger): { came(): boolean } {
   let firstMs: number | undefined;
+  let isUp = false;
+  starting.then(
+    () => (isUp = true),
+    // The caller ends the process.
+    () => undefined,
+  );
+  const endStart = () => endInterruptedStart(undefined, log);
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstMs !== undefined) {
       if (performance.now() - firstMs < LIMITS.secondSignalMs) return;
@@ -59,7 +66,9 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): { came(): bo
     }
     firstMs = performance.now();
     log.info({ signal }, 'stopping');
-    setTimeout(() => fail(log, undefined, 'the stop took too long'), LIMITS.shutdownMs).unref();
+    setTimeout(() => (isUp ? fail(log, undefined, 'the stop took too long') : endStart()), LIMITS.shutdownMs).unref();
+    // An embedded Postgres that is just being started would be left behind.
+    if (config.databaseUrl !== undefined) setTimeout(() => isUp || endStart(), LIMITS.interruptedStartMs).unref();
     starting
       .then((node) => node.stop())
       .then(
@@ -74,9 +83,12 @@ function stopOnSignal(starting: Promise<RunningNode>, log: Logger): { came(): bo
   return { came: () => firstMs !== undefined };
 }
 
-/** What a start has begun, such as initdb, ends with the signal where that came to the whole group. */
+/**
+ * Nothing has been asked of this node yet. A program that its start runs, such as initdb, ends with the signal where that
+ * came to the whole group.
+ */
 function endInterruptedStart(cause: unknown, log: Logger): never {
-  log.info({ err: cause }, 'the start was interrupted');
+  log.info(cause === undefined ? {} : { err: cause }, 'the start was interrupted');
   process.exit(0);
 }
 

@@ -18,4 +18,6 @@ export const NODE_LIMITS = {
   shutdownMs: 10_000,
   /** A second signal ends the process at once, so long after the first: npm passes on one that came to the whole group. */
   secondSignalMs: 3_000,
+  /** A start that is asked to stop is ended after this. It may wait for the database of `DATABASE_URL` for ever. */
+  interruptedStartMs: 2_000,
 } as const;
