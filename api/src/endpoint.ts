@@ -19,7 +19,8 @@ interface EndpointRequest<S extends z.ZodObject> {
 type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
 
 export type Reply =
-  | { kind: 'item'; data: object }
+  /** `runId`: of what it has started. */
+  | { kind: 'item'; data: object; runId?: string | undefined }
   | { kind: 'list'; page: Page<object> }
   | { kind: 'none'; status: 202 | 204 }
   | { kind: 'messages'; messages: MessageSource };
@@ -67,15 +68,24 @@ type Handler<S extends z.ZodObject, Answer> = (request: EndpointRequest<S>) => P
 
 /** Answers `{ data: item }`. */
 export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
-  definition: Description & { parameters: S; schema: Item; handle: Handler<S, z.output<Item>> },
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: Handler<S, z.output<Item>>;
+    /** The run that it has started, for the header `x-headwater-run`. */
+    runIdOf?: (item: z.output<Item>) => string;
+  },
 ): Endpoint {
-  const { handle } = definition;
+  const { handle, runIdOf } = definition;
   return {
     ...definition,
     access: 'key',
     parameters: definition.parameters.extend(fieldParameters),
     success: { status: 200, list: false },
-    handle: async (request) => ({ kind: 'item', data: await handle(request as EndpointRequest<S>) }),
+    async handle(request) {
+      const data = await handle(request as EndpointRequest<S>);
+      return { kind: 'item', data, runId: runIdOf?.(data) };
+    },
   };
 }
 

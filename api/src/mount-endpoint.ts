@@ -15,6 +15,7 @@ import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.
 import type { CountChars, QueryTurns } from './query-turns.ts';
 import { charsIn, recordParts, recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
+import { RUN_HEADER } from './run-header.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -49,7 +50,11 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const lastEventId = c.req.header('last-event-id');
     const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, count });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
-    const makeText = async (count: CountChars) => textOf(await handle(count), selectionOf(input), count);
+    const makeText = async (count: CountChars) => {
+      const reply = await handle(count);
+      if (reply.kind === 'item' && reply.runId !== undefined) c.header(RUN_HEADER, reply.runId);
+      return textOf(reply, selectionOf(input), count);
+    };
     const text = await (takesTurn(endpoint, input)
       ? options.queries.run(who.accountId, makeText)
       : makeText(uncounted));

@@ -15,6 +15,7 @@ import { createUnfinishedBodies, type UnfinishedBodies } from '../unfinished-bod
 import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { httpEventJson } from './http-event.ts';
 import { readRequestBody } from '../read-request-body.ts';
+import { RUN_HEADER } from '../run-header.ts';
 import { isPreflight, writeAccepted, writePreflightAnswer, writeProblem, writeRunResponse } from './write-answer.ts';
 
 export interface IngestOptions {
@@ -104,9 +105,10 @@ async function takeRequest(
   if (json === undefined) return CLIENT_GONE_STATUS;
   const accepted = await engine.ingest.accept(route, json);
   if (accepted.response === undefined) {
-    writeAccepted(request, response);
+    writeAccepted(request, response, accepted.invocationId);
     return 200;
   }
+  response.setHeader(RUN_HEADER, accepted.invocationId);
   const outcome = await accepted.response;
   if (!outcome.ok) throw new HeadwaterError('NO_RESPONSE', outcome.message);
   const { status } = outcome.response;

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, validateHeaderName, validate
 import { type HttpResponse, LIMITS } from '@headwater/shared';
 import { PROBLEM_CONTENT_TYPE, type Problem } from '../problem.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
+import { RUN_HEADER } from '../run-header.ts';
 import { ENDPOINT_PREFIX, type EndpointAddress } from './endpoint-address.ts';
 
 const ACCEPTED = Buffer.from('{"status":"ok"}');
@@ -11,13 +12,13 @@ const ACCEPTED_HEADERS = {
   'content-length': ACCEPTED.length,
   // Endpoints are called from pages of any origin; there is nothing in this answer to protect.
   'access-control-allow-origin': '*',
+  'access-control-expose-headers': RUN_HEADER,
 };
 
 /** The answer of an endpoint whose source does not answer itself. The request is stored by now. */
-export function writeAccepted(request: IncomingMessage, response: ServerResponse): void {
-  const headers =
-    request.method === 'OPTIONS' ? { ...ACCEPTED_HEADERS, ...preflightHeaders(request) } : ACCEPTED_HEADERS;
-  response.writeHead(200, headers);
+export function writeAccepted(request: IncomingMessage, response: ServerResponse, runId: string): void {
+  const more = request.method === 'OPTIONS' ? preflightHeaders(request) : undefined;
+  response.writeHead(200, { ...ACCEPTED_HEADERS, [RUN_HEADER]: runId, ...more });
   response.end(ACCEPTED);
 }
 
@@ -127,7 +128,7 @@ function confineCookies(value: string | string[], key: string | undefined): stri
 /** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
 function isSendable(name: string, value: string | string[], ownHost: boolean): boolean {
   const lower = name.toLowerCase();
-  if (CONNECTION_HEADERS.has(lower) || SITE_WIDE_HEADERS.has(lower)) return false;
+  if (CONNECTION_HEADERS.has(lower) || SITE_WIDE_HEADERS.has(lower) || lower === RUN_HEADER) return false;
   if (!ownHost && HOST_WIDE_HEADERS.has(lower)) return false;
   try {
     validateHeaderName(name);
@@ -144,7 +145,8 @@ export function writeProblem(request: IncomingMessage, response: ServerResponse,
     response.destroy(); // half an answer cannot become an error: the client must see that it broke
     return;
   }
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  // A run that does not answer can be found as well.
+  for (const name of response.getHeaderNames()) if (name !== RUN_HEADER) response.removeHeader(name);
   const body = Buffer.from(JSON.stringify(problem));
   response.writeHead(problem.status, {
     'content-type': PROBLEM_CONTENT_TYPE,

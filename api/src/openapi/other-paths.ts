@@ -1,15 +1,23 @@
 import { z } from '@hono/zod-openapi';
 import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from '../app-options.ts';
+import { RUN_HEADER } from '../run-header.ts';
 import { describeProblem } from './problems.ts';
 
 type Registry = App['openAPIRegistry'];
+
+const runHeader = z.object({
+  [RUN_HEADER]: z.string().openapi({
+    description: 'The run (`inv_…`) or execution (`exec_…`) that the request has become, for `GET /v1/traces/{id}`.',
+  }),
+});
 
 const ENDPOINT_DESCRIPTION = `Any method, any path below it. A CORS preflight (\`OPTIONS\` with \`access-control-request-method\`) is answered with 204 and runs nothing, unless the source's or workflow's \`preflight\` is \`run\`.
  The source's \`run\` gets \`{ method, path, query, headers, url, rawQuery, bodyRaw, body }\`:
 \`path\` is what follows the key, as it was sent ("/" where nothing does); \`query\` maps names to a string, or to an array where a name is repeated; header names are in lower case. \`url\` is the whole URL as the client wrote it, \`rawQuery\` the query as it was sent.
 \`bodyRaw\` is the body as it was sent: its text where it is UTF-8, else the base64 of its bytes, and \`isBase64Encoded\` is true; "" without one. \`body\` is read in the charset of the content type, else as UTF-8, and decompressed where there is a \`content-encoding\` (gzip, deflate, br, zstd). It is null without a body; parsed for JSON content types (the string where it does not parse);
 an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`, one key a field, an array where a field is repeated, a file as \`{ filename, mimetype, size, encoding: "base64", content }\`; else, and for forms of more than ${LIMITS.maxFormFields} fields, the string.
+Each answer to a request that was stored, an error after that included, has the header \`x-headwater-run\`: the id of its run or execution, of which \`GET /v1/traces/{id}\` tells what has become.
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 
 export function registerEndpointsOfSources(registry: Registry): void {
@@ -28,6 +36,7 @@ export function registerEndpointsOfSources(registry: Registry): void {
       responses: {
         200: {
           description: 'Stored, and run next; or whatever the source answers.',
+          headers: runHeader,
           content: { 'application/json': { schema: z.object({ status: z.literal('ok') }) } },
         },
         400: describeProblem('The run ended without the answer that was due'),

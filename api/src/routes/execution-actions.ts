@@ -39,6 +39,7 @@ const replayExecution = itemEndpoint({
     deployment: deploymentParameter,
   }),
   schema: executionIdSchema,
+  runIdOf: (run) => run.execution_id,
   handle: async ({ engine, who, id, input: { from, deployment } }) => {
     const request = { ...(from === undefined ? {} : { from }), ...(deployment === undefined ? {} : { deployment }) };
     const { executionId } = await engine.executions.replay(who, id, request);

@@ -124,6 +124,7 @@ const runSource = itemEndpoint({
     event: z.unknown().optional().openapi({ description: 'What `run` gets. Default: one that fits its interfaces.' }),
   }),
   schema: invocationSchema,
+  runIdOf: (run) => run.invocation_id,
   handle: async ({ engine, who, id, input }) => {
     const { invocationId } = await engine.sources.run(who, id, input.event);
     return { invocation_id: invocationId };

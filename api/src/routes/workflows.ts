@@ -99,6 +99,7 @@ const runWorkflow = itemEndpoint({
     event: z.unknown().optional().openapi({ description: 'What `steps.trigger.event` is. Default: an empty object.' }),
   }),
   schema: startedExecutionSchema,
+  runIdOf: (run) => run.execution_id,
   handle: async ({ engine, who, id, input }) => {
     const { executionId } = await engine.workflows.run(who, id, input.event);
     return { execution_id: executionId };
