@@ -50,6 +50,19 @@ beforeAll(async () => {
 });
 
 describe('hw trace', () => {
+  test('explains what hw run has started, also where nothing came of it', async () => {
+    const code = "export default { name: 'Silent', version: '1', run() {} };";
+    await world.hw.api('POST', '/sources', { component_code: code, name: 'silent' });
+    const started = await world.user.hw(['run', 'silent']);
+    const [, id = ''] = /^See what comes of it: hw trace (inv_\w+)$/m.exec(started.stdout) ?? [];
+    await world.hw.untilIdle();
+    const { code: exit, stdout } = await world.user.hw(['trace', id]);
+    expect([exit, stdout.trimEnd().split('\n')]).toEqual([
+      0,
+      [expect.stringMatching(/^silent {2}inv_\w+ of dc_\w+ {2}manual {2}ok {2}at /), '└─ ran, emitted nothing'],
+    ]);
+  });
+
   test('shows the tree with times, errors and reasons, by execution, trace or event', async () => {
     const { code, stdout, stderr } = await world.user.hw(['trace', executionId]);
     expect([code, stderr]).toEqual([0, '']);

@@ -39,6 +39,7 @@ function partsOf(count: number, listeners: number): TraceParts {
     deliveries: [],
     missed: [],
     sends: [],
+    holders: [],
     names: new Map(),
   };
 }

@@ -137,7 +137,7 @@ test('what was emitted and known already is counted, by its ids', async () => {
   await hw.untilIdle();
   await post(emitter, [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'c' }]);
   const [root] = (await traceOf(emitter)).runs;
-  expect(root.deduped).toEqual({ count: 3, ids: ['a', 'b', 'c'] });
+  expect(root.deduped).toEqual({ count: 3, ids: ['a', 'b', 'c'], strategy: 'unique' });
   expect(root.events.map(({ component_id: id }: Json) => id)).toEqual(['c']);
 });
 

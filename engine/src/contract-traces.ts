@@ -1,6 +1,6 @@
-import type { LogLine } from '@headwater/shared';
+import type { DedupeStrategy, LogLine } from '@headwater/shared';
 import type { AttemptRecord, Principal } from './contract-base.ts';
-import type { ExecutionError, ExecutionStatus } from './contract-workflows.ts';
+import type { ExecutionError, ExecutionRecord, ExecutionStatus } from './contract-workflows.ts';
 
 /** Everything that followed from one request, tick, run by hand or hook. */
 export interface TraceRecord {
@@ -21,6 +21,16 @@ export interface TraceRun {
   kind?: string;
   causedBy?: string;
   status: 'ok' | 'error' | ExecutionStatus;
+  /** What has become of it so far, as a sentence. */
+  explanation: string;
+  /** Of one that is queued or runs: the node that has it. Absent: none has begun it. */
+  nodeId?: string;
+  /** It is queued because its source or workflow is stopped. */
+  isStopped?: true;
+  /** Of an execution that waits. */
+  wait?: ExecutionRecord['wait'];
+  /** What `$.flow.exit` was given. */
+  reason?: string;
   /** When it was accepted; from here to its start it waited. */
   invokedAtMs?: number;
   startedAtMs?: number;
@@ -31,8 +41,8 @@ export interface TraceRun {
   /** In the order in which they were stored. */
   events: TraceEvent[];
   sends: TraceSend[];
-  /** Of what it emitted, so many events were known already; the first of their ids. */
-  deduped?: { count: number; emitIds: string[] };
+  /** Of what it emitted, so many events were known already, by this strategy; the first of their ids. */
+  deduped?: { count: number; emitIds: string[]; strategy?: DedupeStrategy };
 }
 
 export interface TraceStep {
@@ -42,6 +52,8 @@ export interface TraceStep {
   startedAtMs: number;
   endedAtMs: number;
   error?: ExecutionError;
+  /** What it exported as `$summary`. */
+  summary?: string;
   logs: LogLine[];
 }
 
@@ -84,9 +96,6 @@ interface TraceSend {
 }
 
 export interface Traces {
-  /**
-   * By the id of a trace, or of an execution or event (its `emit_id`) in it. NOT_FOUND as well where nothing of it is kept: a run
-   * that an event did not start, and that neither emitted nor logged nor failed, leaves nothing.
-   */
+  /** By the id of a trace, or of an execution, run or event (its `emit_id`) in it. NOT_FOUND as well where nothing of it is kept. */
   get(who: Principal, id: string): Promise<TraceRecord>;
 }

@@ -68,6 +68,20 @@ const traceRunSchema = z
       .openapi({ description: 'What started it, where it is known: `http`, `timer`, `manual`, `event`.' }),
     caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
     status: z.string().openapi({ description: '`ok` and `error` of a run, those of executions, `queued`, `running`.' }),
+    explanation: z.string().openapi({
+      description:
+        'What has become of it so far, in words: `1 event emitted, dropped by dedupe unique: id 42 was known`.',
+      example: 'ran, emitted nothing',
+    }),
+    node_id: z.string().nullable().openapi({ description: 'Of one that is `running`: the node that has it.' }),
+    emitter_stopped: z.boolean().openapi({
+      description: 'It is `queued` because its source or workflow is stopped: it waits until that is active.',
+    }),
+    waits: z
+      .object({ kind: z.enum(['delay', 'suspend', 'rerun', 'retry']), until: z.int() })
+      .nullable()
+      .openapi({ description: 'Of an execution that is `waiting`: for what, and until when. Epoch milliseconds.' }),
+    reason: z.string().nullable().openapi({ description: 'Of one that `exited`: what `$.flow.exit` was given.' }),
     invoked_at: moment('When it was accepted.'),
     started_at: moment('When it began.'),
     ended_at: moment('When it ended.'),
@@ -86,15 +100,20 @@ const traceRunSchema = z
         started_at: z.int(),
         ended_at: z.int(),
         error: executionErrorSchema.nullable(),
+        summary: z.string().nullable().openapi({ description: 'What it exported as `$summary`.' }),
         logs: z.array(logLineSchema),
       }),
     ),
     events: z.array(eventSchema).openapi({ description: 'What it emitted, in the order in which it was stored.' }),
     deduped: z
-      .object({ count: z.int(), ids: z.array(z.string()) })
+      .object({
+        count: z.int(),
+        ids: z.array(z.string()),
+        strategy: z.enum(['unique', 'greatest', 'last']).nullable(),
+      })
       .nullable()
       .openapi({
-        description: `So many of the events that it emitted were known already; \`ids\` are the first ${LIMITS.maxMissedIds}. Kept for ${LIMITS.missedEventDays} days at most.`,
+        description: `So many of the events that it emitted were known already, by the dedupe \`strategy\`; \`ids\` are the first ${LIMITS.maxMissedIds}.`,
       }),
     sends: z.array(
       z.object({ id: z.string(), kind: z.string(), status: z.string(), attempts: z.array(attemptSchema) }),
@@ -168,6 +187,11 @@ function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'event
     kind: run.kind ?? null,
     caused_by: run.causedBy ?? null,
     status: run.status,
+    explanation: run.explanation,
+    node_id: run.nodeId ?? null,
+    emitter_stopped: run.isStopped === true,
+    waits: run.wait === undefined ? null : { kind: run.wait.kind, until: run.wait.until.getTime() },
+    reason: run.reason ?? null,
     invoked_at: whole(invoked),
     started_at: whole(started),
     ended_at: whole(ended),
@@ -182,11 +206,17 @@ function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'event
       started_at: Math.round(step.startedAtMs),
       ended_at: Math.round(step.endedAtMs),
       error: presentError(step.error),
+      summary: step.summary ?? null,
       logs: presentLines(step.logs),
     })),
-    deduped: run.deduped === undefined ? null : { count: run.deduped.count, ids: run.deduped.emitIds },
+    deduped: presentDeduped(run.deduped),
     sends: run.sends,
   };
+}
+
+function presentDeduped(deduped: TraceRun['deduped']): z.output<typeof traceRunSchema>['deduped'] {
+  if (deduped === undefined) return null;
+  return { count: deduped.count, ids: deduped.emitIds, strategy: deduped.strategy ?? null };
 }
 
 function presentEvent(event: TraceEvent): Omit<z.output<typeof eventSchema>, 'listeners'> {

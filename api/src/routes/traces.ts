@@ -13,9 +13,9 @@ export function traceEndpoints(): Endpoint[] {
       tag: 'Traces',
       summary: 'Everything that followed from one request, tick or run by hand',
       description:
-        'A tree of runs and executions, what they emitted, and who got that: deliveries with their attempts, the runs that it started, and why others did not get it. A run that neither emitted nor logged nor failed, and that no event started, leaves no trace.',
+        'A tree of runs and executions, what they emitted, and who got that: deliveries with their attempts, the runs that it started, and why others did not get it. Each run says in `explanation` what has become of it, also where that is nothing.',
       pathId:
-        'The `trace_id` of an event or execution; or the id of an execution, or the `emit_id` of an event, that is part of it.',
+        'The `trace_id` of an event or execution; or the id of a run or an execution (as the header `x-headwater-run` has it), or the `emit_id` of an event, that is part of it.',
       parameters: z.object({}),
       schema: traceSchema,
       handle: async ({ engine, who, id }) => presentTrace(await engine.traces.get(who, id)),

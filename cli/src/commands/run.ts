@@ -18,7 +18,7 @@ export const EVENT: OptionSpec = {
 export const run: CommandSpec = {
   path: 'run',
   summary: 'Run a source or a workflow now',
-  details: 'Answers as soon as the run is stored. `hw logs` and `hw events` show what comes of it.',
+  details: 'Answers as soon as the run is stored. `hw trace` shows what comes of it.',
   arguments: [{ name: 'name', summary: 'A source or workflow.', completes: { names: ['sources', 'workflows'] } }],
   options: [EVENT],
   examples: [
@@ -43,11 +43,11 @@ export async function runNamed(context: CommandContext, kinds: readonly Kind[]) 
     });
   if (kind === 'workflow') {
     const answer = await send<{ execution_id: string }>(`/workflows/${id}/run`);
-    const next = `See it: hw describe ${answer.execution_id}`;
+    const next = `See what comes of it: hw trace ${answer.execution_id}`;
     return { json: answer, text: `Runs as ${answer.execution_id}\n${next}`, quiet: answer.execution_id };
   }
   const answer = await send<{ invocation_id: string }>(`/sources/${id}/run`);
-  const next = `See what comes of it: hw logs ${name}   hw events ${name}`;
+  const next = `See what comes of it: hw trace ${answer.invocation_id}`;
   return { json: answer, text: `Runs as ${answer.invocation_id}\n${next}`, quiet: answer.invocation_id };
 }
 

@@ -11,7 +11,8 @@ export const trace: CommandSpec = {
   arguments: [
     {
       name: 'id',
-      summary: 'An execution (`exec_…`), the `trace_id` of an event or execution, or the `emit_id` of an event.',
+      summary:
+        'A run or execution (`inv_…`, `exec_…`, the header `x-headwater-run`), the `trace_id` of an event, or its `emit_id`.',
     },
   ],
   options: [{ name: 'logs', summary: 'Log lines of runs and steps as well.' }],

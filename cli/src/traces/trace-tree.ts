@@ -35,16 +35,22 @@ function runNode(run: TraceRun, view: TraceView): TreeNode {
     ...timesOf(run),
   ];
   const children = [
+    ...(isShown(run) ? [] : [leaf(safeLine(run.explanation))]),
     ...(run.error === null || run.steps.some(({ error }) => error !== null) ? [] : [errorNode(run.error, style)]),
     ...(view.showLogs && run.steps.length === 0 ? run.logs.map((line) => logNode(line, style)) : []),
     ...run.steps.map((step) => stepNode(step, view)),
     ...run.events.map((event) => eventNode(event, view)),
-    ...(run.deduped === null ? [] : [dedupedNode(run.deduped)]),
     ...run.sends.map(({ kind: how, status, attempts }) =>
       leaf(`send by ${how}: ${statusText(status, style)}${attemptsText(attempts)}`),
     ),
   ];
   return { text: parts.join('  '), children };
+}
+
+/** Whether what else is shown of the run says already what has become of it. */
+function isShown({ status, events, deduped }: TraceRun): boolean {
+  if (status === 'ok') return events.length > 0 && deduped === null;
+  return status === 'error' || status === 'failed' || status === 'succeeded';
 }
 
 function timesOf({ queued_ms: queued, ran_ms: ran }: TraceRun): string[] {
@@ -61,6 +67,7 @@ function stepNode(step: TraceStep, { style, showLogs }: TraceView): TreeNode {
   return {
     text: `step ${style.bold(safeLine(step.namespace))}  ${statusText(step.status, style)}  ${took}${again}`,
     children: [
+      ...(step.summary === null ? [] : [leaf(safeLine(step.summary))]),
       ...(step.error === null ? [] : [errorNode(step.error, style)]),
       ...(showLogs ? step.logs.map((line) => logNode(line, style)) : []),
     ],
@@ -85,12 +92,6 @@ function listenerNode(listener: TraceListener, view: TraceView): TreeNode {
   const { status, attempts, next_attempt_at: nextAt } = delivery;
   const next = nextAt === null ? '' : `, next at ${clockTime(nextAt)}`;
   return leaf(`to ${who}: ${statusText(status, style)}${attemptsText(attempts)}${next}`);
-}
-
-function dedupedNode({ count, ids }: { count: number; ids: string[] }): TreeNode {
-  const more = count > ids.length ? ', …' : '';
-  const which = ids.length === 0 ? '' : `: ${ids.map(safeLine).join(', ')}${more}`;
-  return leaf(`${count} more ${count === 1 ? 'was' : 'were'} known already${which}`);
 }
 
 /** What came of the last one. */

@@ -14,6 +14,8 @@ export interface TraceRun {
   emitter_name: string | null;
   kind: string | null;
   status: string;
+  /** What has become of it, in words. */
+  explanation: string;
   /** Epoch milliseconds. */
   invoked_at: number | null;
   queued_ms: number | null;
@@ -22,7 +24,7 @@ export interface TraceRun {
   logs: TraceLine[];
   steps: TraceStep[];
   events: TraceEvent[];
-  deduped: { count: number; ids: string[] } | null;
+  deduped: { count: number } | null;
   sends: { id: string; kind: string; status: string; attempts: TraceAttempt[] }[];
 }
 
@@ -33,6 +35,7 @@ export interface TraceStep {
   started_at: number;
   ended_at: number;
   error: TraceError | null;
+  summary: string | null;
   logs: TraceLine[];
 }
 

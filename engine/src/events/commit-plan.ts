@@ -10,7 +10,7 @@ import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from '.
 import { orderEvents } from './order-events.ts';
 import { addListeners, countQueued, type Emitting, findExceeded, type Led, type RoomFor } from './plan-listeners.ts';
 import { timesOf } from './run-times.ts';
-import type { HeldInvocation } from '../run/invocation.ts';
+import type { HeldInvocation, InvocationKind } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
 import type { NewSend } from '../sends/new-send.ts';
 import type { ChangeLease } from '../store/change-lease.ts';
@@ -21,8 +21,14 @@ import { storableText } from './storable-text.ts';
 export interface RunCommit {
   accountId: string;
   sourceId: string;
-  /** The invocation that ran and the node that held it; absent for a lifecycle hook. */
-  invocation?: { id: string; leasedBy: string; claim: number; cause?: EventCause | undefined };
+  /** The invocation that ran and the node that held it; absent for a lifecycle hook. `kind` default: event. */
+  invocation?: {
+    id: string;
+    leasedBy: string;
+    claim: number;
+    cause?: EventCause | undefined;
+    kind?: InvocationKind;
+  };
   /** The invocation is given up, and kept to be retried. */
   abandoned?: HeldInvocation;
   /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */
@@ -100,6 +106,8 @@ interface PlannedRun {
   exceeded: ExceededLimit | undefined;
   /** The place of the record; absent without one. */
   recordedAt: EventPosition | undefined;
+  /** Nothing leads to the run but its id: no event that it emitted is stored. */
+  isQuiet: boolean;
 }
 
 /**
@@ -138,7 +146,8 @@ export function planCommit(
     if (fitted.growth !== 0) plan.dbGrowth.set(run.accountId, growth + fitted.growth);
     const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs });
     const { record, exceeded, recordedAt, last, dedupe } = emitted;
-    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt });
+    const isQuiet = emitted.rows.length === 0;
+    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet });
     if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
       plan.states.set(run.sourceId, { last, dedupe, db: size });
     if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
@@ -209,7 +218,7 @@ const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? run.invo
 
 function missedRunOf(run: RunCommit) {
   const { accountId, sourceId: emitterId } = run;
-  return { accountId, emitterId, invocationId: run.invocation?.id, traceId: traceIdOf(run) };
+  return { accountId, emitterId, invocationId: run.invocation?.id, traceId: traceIdOf(run), dedupe: run.dedupe };
 }
 
 /** After all events of their emitters, whose numbers they go on with. */

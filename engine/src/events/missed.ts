@@ -1,4 +1,4 @@
-import { type EmittedEvent, LIMITS } from '@headwater/shared';
+import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
 import { type EventPosition, nextPosition } from './event-id.ts';
 import { storableText } from './storable-text.ts';
 
@@ -16,6 +16,8 @@ interface Missed {
   fromSeq: number | null;
   toSeq: number | null;
   emitIds: string[];
+  /** By which the events were known. */
+  dedupe: DedupeStrategy | null;
   count: number;
 }
 
@@ -46,7 +48,13 @@ export interface MissedEvents {
   tooManyHops(range: Range, listenerId: string, traceId: string | undefined): void;
   backlogFull(range: Range, listenerId: string, traceId: string | undefined): void;
   deduped(
-    run: { accountId: string; emitterId: string; invocationId: string | undefined; traceId: string | undefined },
+    run: {
+      accountId: string;
+      emitterId: string;
+      invocationId: string | undefined;
+      traceId: string | undefined;
+      dedupe: DedupeStrategy | undefined;
+    },
     emitIds: readonly string[],
   ): void;
   emitters(): Iterable<string>;
@@ -57,10 +65,17 @@ export interface MissedEvents {
 export function collectMissed(): MissedEvents {
   const byEmitter = new Map<string, Map<string, Missed>>();
 
-  function find(emitterId: string, key: string, count: number, make: () => Missed): Missed {
+  /** `maxRows`: past so many of the emitter only their number is noted. */
+  function find(
+    emitterId: string,
+    key: string,
+    count: number,
+    make: () => Missed,
+    maxRows: number = LIMITS.maxMissedRows,
+  ): Missed {
     const ofEmitter = byEmitter.get(emitterId) ?? new Map<string, Missed>();
     byEmitter.set(emitterId, ofEmitter);
-    const isFull = ofEmitter.size >= LIMITS.maxMissedRows && !ofEmitter.has(key);
+    const isFull = ofEmitter.size >= maxRows && !ofEmitter.has(key);
     const found = ofEmitter.get(isFull ? 'more' : key) ?? (isFull ? { ...make(), ...NOBODY } : make());
     ofEmitter.set(isFull ? 'more' : key, found);
     found.count += count;
@@ -85,17 +100,20 @@ export function collectMissed(): MissedEvents {
     },
     tooManyHops: (range, listenerId, traceId) => unheardOfRun('too_many_hops', range, listenerId, traceId),
     backlogFull: (range, listenerId, traceId) => unheardOfRun('backlog_full', range, listenerId, traceId),
-    deduped({ accountId, emitterId, invocationId, traceId }, emitIds) {
+    deduped({ accountId, emitterId, invocationId, traceId, dedupe = null }, emitIds) {
       if (emitIds.length === 0) return;
-      find(emitterId, `deduped ${invocationId ?? ''}`, emitIds.length, () => ({
+      const make = () => ({
         ...NOBODY,
-        reason: 'deduped',
+        reason: 'deduped' as const,
         accountId,
         invocationId: invocationId ?? null,
         traceId: traceId ?? null,
         emitIds: emitIds.slice(0, LIMITS.maxMissedIds).map((id) => id.slice(0, LIMITS.maxMissedIdChars)),
+        dedupe,
         count: 0,
-      }));
+      });
+      // One for each run, whose answer to "where is my event?" it is: none is left out.
+      find(emitterId, `deduped ${invocationId ?? ''}`, emitIds.length, make, Number.POSITIVE_INFINITY);
     },
     emitters: () => byEmitter.keys(),
     rows(emitterId, before, nowMs) {
@@ -127,6 +145,7 @@ function unheard(reason: MissedReason, { first }: Range, listenerId: string): Mi
     fromSeq: first.position.seq,
     toSeq: first.position.seq,
     emitIds: [],
+    dedupe: null,
     count: 0,
   };
 }
@@ -140,4 +159,5 @@ const NOBODY = {
   fromSeq: null,
   toSeq: null,
   emitIds: [],
+  dedupe: null,
 };

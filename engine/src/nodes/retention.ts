@@ -1,4 +1,3 @@
-import { LIMITS } from '@headwater/shared';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
@@ -89,7 +88,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const runs = await deleteExpiredRuns(sql, expiries, TURN_ROWS);
       const sends = await deleteExpiredSends(sql, expiries, TURN_ROWS);
       const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
-      const missed = await deleteExpiredMissed(sql, missedExpiries(kept, nowMs()), TURN_ROWS);
+      const missed = await deleteExpiredMissed(sql, expiries, TURN_ROWS);
       const ids = kept.map(({ id }) => id);
       const values = await deleteLeftValues(sql, ids, TURN_ROWS);
       // With any of them gone the turn has looked at fewer than it may.
@@ -141,15 +140,6 @@ function createRound<T extends KeptDays>(read: (after: string) => Promise<T[]>) 
 function fromAnywhere<T>(items: readonly T[]): T[] {
   const at = Math.floor(Math.random() * items.length);
   return [...items.slice(at), ...items.slice(0, at)];
-}
-
-/** Notes of what was missed: also where everything else is kept for ever. */
-function missedExpiries(kept: readonly KeptDays[], nowMs: number): Expiry[] {
-  const most = LIMITS.missedEventDays;
-  return expiriesOf(
-    kept.map((one) => ({ ...one, days: one.days > 0 ? Math.min(one.days, most) : most })),
-    nowMs,
-  );
 }
 
 function versionExpiries(kept: readonly (KeptDays & { versions: number })[], nowMs: number): VersionExpiry[] {

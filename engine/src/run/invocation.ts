@@ -45,8 +45,8 @@ export interface HeldInvocation {
 }
 
 /** What a commit needs to end the invocation, and to lead on what it emitted. */
-export function leaseOf({ id, leasedBy, claim, cause }: HeldInvocation) {
-  return { id, leasedBy, claim, cause };
+export function leaseOf({ id, leasedBy, claim, cause, kind }: HeldInvocation) {
+  return { id, leasedBy, claim, cause, kind };
 }
 
 /** Where its event comes from, as `$errors` tells it. */

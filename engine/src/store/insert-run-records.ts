@@ -1,6 +1,7 @@
 import type { CommitPlan, RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
+import { NO_LINES } from '../run/stored-lines.ts';
 import type { Sql } from './database.ts';
 import { rowsOf } from './rows-of.ts';
 
@@ -11,8 +12,9 @@ interface Recorded {
 }
 
 /**
- * Runs that logged or failed. Of those that an event started there is a row in any case, without a place among the records:
- * without it a trace could not tell that the event was heard.
+ * Runs that logged or failed. There is a row without a place among the records for a run that an event
+ * started, so that a trace can tell that the event was heard, and for one without stored events, which
+ * nothing but its id leads to.
  */
 export function insertRunRecords(connection: Sql, plan: CommitPlan) {
   const rows = recordsOf(plan);
@@ -20,16 +22,18 @@ export function insertRunRecords(connection: Sql, plan: CommitPlan) {
 }
 
 export function recordsOf({ runs }: CommitPlan): Recorded[] {
-  return [...runs].flatMap(([run, { record, recordedAt }]) => {
-    const row = run.execution === undefined ? (record ?? quietRecord(run)) : undefined;
+  return [...runs].flatMap(([run, { record, recordedAt, isQuiet }]) => {
+    const row = run.execution === undefined ? (record ?? bareRecord(run, isQuiet)) : undefined;
     return row === undefined ? [] : [{ run, record: row, at: recordedAt }];
   });
 }
 
 /** Executions of workflows have rows of their own. */
-function quietRecord({ final, invocation, sourceId, ran }: RunCommit): RunRow | undefined {
-  if (!final || ran === undefined || invocation?.cause === undefined || isWorkflow(sourceId)) return undefined;
-  return { id: invocation.id, kind: 'event', logs: '[]', startedAtMs: ran.fromMs, endedAtMs: ran.toMs };
+function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: boolean): RunRow | undefined {
+  if (!final || ran === undefined || invocation === undefined || isWorkflow(sourceId)) return undefined;
+  if (!isQuiet && invocation.cause === undefined) return undefined;
+  const { id, kind = 'event' } = invocation;
+  return { id, kind, logs: NO_LINES, startedAtMs: ran.fromMs, endedAtMs: ran.toMs };
 }
 
 function insertRows(connection: Sql, rows: readonly Recorded[]) {

@@ -1,4 +1,4 @@
-import { LIMITS } from '@headwater/shared';
+import { type DedupeStrategy, LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import type { Sql } from './database.ts';
 
@@ -16,18 +16,28 @@ export interface TraceEventRow {
   bytes: number;
 }
 
-/** The trace that an execution, an invocation or an event (its `emit_id`) is part of; undefined where it is none of them. */
+/**
+ * The trace that an execution, a run or an event (its `emit_id`) is part of; undefined where it is none of them, or where
+ * nothing says so any more.
+ */
 export async function findTraceId(sql: Sql, accountId: string, id: string): Promise<string | undefined> {
-  const event = /^(\w+)-(\d{1,15})-(\d{1,9})$/.exec(id);
-  const [row] =
-    event === null
-      ? await sql<{ trace_id: string | null }[]>`
-          select trace_id from executions where id = ${id} and account_id = ${accountId}
-          union all select coalesce(trace_id, id) from invocations where id = ${id} and account_id = ${accountId} limit 1`
-      : await sql<{ trace_id: string | null }[]>`
-          select coalesce(trace_id, invocation_id) as trace_id from events
-          where emitter_id = ${String(event[1])} and indexed_at_ms = ${Number(event[2])}::int8
-            and seq = ${Number(event[3])}::int8 and account_id = ${accountId}`;
+  const ofEvent = await findTraceOfEvent(sql, accountId, id);
+  if (ofEvent !== undefined) return ofEvent;
+  const [row] = await sql<{ trace_id: string | null; caused_by: string | null }[]>`
+    select trace_id, null as caused_by from executions where id = ${id} and account_id = ${accountId}
+    union all select coalesce(trace_id, id), null from invocations where id = ${id} and account_id = ${accountId}
+    union all select null, caused_by from runs where id = ${id} and account_id = ${accountId} limit 1`;
+  if (row?.caused_by === undefined || row.caused_by === null) return row?.trace_id ?? undefined;
+  return findTraceOfEvent(sql, accountId, row.caused_by);
+}
+
+async function findTraceOfEvent(sql: Sql, accountId: string, emitId: string): Promise<string | undefined> {
+  const event = /^(\w+)-(\d{1,15})-(\d{1,9})$/.exec(emitId);
+  if (event === null) return undefined;
+  const [row] = await sql<{ trace_id: string | null }[]>`
+    select coalesce(trace_id, invocation_id) as trace_id from events
+    where emitter_id = ${String(event[1])} and indexed_at_ms = ${Number(event[2])}::int8
+      and seq = ${Number(event[3])}::int8 and account_id = ${accountId}`;
   return row?.trace_id ?? undefined;
 }
 
@@ -48,6 +58,8 @@ export interface TraceStepRow {
   runs: number;
   error: string | null;
   logs: string | null;
+  /** JSON text, where `$summary` may be among them. Null as well where those of all steps together are too long. */
+  exports: string | null;
   started_ms: number;
   ended_ms: number;
 }
@@ -60,12 +72,16 @@ export function readTraceSteps(
 ): Promise<TraceStepRow[]> {
   return sql<TraceStepRow[]>`
     with measured as (
-      select *, sum(octet_length(logs)) over (order by execution_id, position) as bytes from execution_steps
+      select *, sum(octet_length(logs)) over so_far as bytes,
+        sum(case when has_summary then octet_length(exports) else 0 end) over so_far as summary_bytes
+      from execution_steps, lateral (select position('"$summary"' in exports) > 0 as has_summary) as looked
       where execution_id = any(${[...executionIds]}::text[]) and account_id = ${accountId}
+      window so_far as (order by execution_id, position)
       order by execution_id, position limit ${limit}
     )
     select execution_id, deployment_id, namespace, status, runs, error,
       case when bytes <= ${LIMITS.maxTraceLogBytes}::int8 then logs end as logs,
+      case when has_summary and summary_bytes <= ${LIMITS.maxTraceLogBytes}::int8 then exports end as exports,
       (extract(epoch from started_at) * 1000)::float8 as started_ms,
       (extract(epoch from ended_at) * 1000)::float8 as ended_ms
     from measured order by execution_id, position`;
@@ -96,6 +112,8 @@ export interface TraceMissedRow {
   from_seq: number | null;
   to_seq: number | null;
   emit_ids: string;
+  /** Null as well in notes of before version 51 of the schema. */
+  dedupe: DedupeStrategy | null;
   missed: number;
 }
 
@@ -108,7 +126,9 @@ export function readTraceMissed(
   limit: number,
 ): Promise<TraceMissedRow[]> {
   return sql<TraceMissedRow[]>`
-    select emitter_id, ms, reason, invocation_id, listener_id, channel, from_seq, to_seq, emit_ids, missed from (
+    select emitter_id, ms, reason, invocation_id, listener_id, channel, from_seq, to_seq, emit_ids, dedupe,
+      missed
+    from (
       select * from missed_events where trace_id = ${traceId} and account_id = ${accountId}
       union
       select m.* from (
@@ -118,6 +138,22 @@ export function readTraceMissed(
       ) as e join missed_events m on m.emitter_id = e.emitter_id and m.ms = e.ms
       where m.reason = 'paused' and m.account_id = ${accountId}
     ) as found order by ms, seq limit ${limit}`;
+}
+
+export interface TraceHolderRow {
+  id: string;
+  /** Null: none has begun it. */
+  node_id: string | null;
+  /** Of the source or workflow. */
+  active: boolean;
+}
+
+/** Those of `ids` that are queued or run: which node has each, and whether its source or workflow is active. */
+export function readTraceHolders(sql: Sql, accountId: string, ids: readonly string[]): Promise<TraceHolderRow[]> {
+  return sql<TraceHolderRow[]>`
+    select i.id, i.leased_by as node_id, coalesce(e.active, false) as active
+    from invocations i left join emitters e on e.id = i.source_id
+    where i.id = any(${[...ids]}::text[]) and i.account_id = ${accountId}`;
 }
 
 export interface TraceSubscriptionRow {

@@ -4,8 +4,9 @@ import type { ExecutionError, ExecutionRecord } from '../contract-workflows.ts';
 import { formatEventId } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
-import type { TraceEventRow, TraceSendRow, TraceStepRow } from '../store/read-trace.ts';
+import type { TraceEventRow, TraceHolderRow, TraceMissedRow, TraceSendRow, TraceStepRow } from '../store/read-trace.ts';
 import type { TraceRunRow } from '../store/read-trace-runs.ts';
+import { explainRun } from './explain-run.ts';
 import { emitIdOfRow, findListeners, type ListenerParts } from './trace-listeners.ts';
 
 /** What is known of a trace. */
@@ -14,6 +15,7 @@ export interface TraceParts extends ListenerParts {
   executions: readonly ExecutionRecord[];
   steps: readonly TraceStepRow[];
   sends: readonly TraceSendRow[];
+  holders: readonly TraceHolderRow[];
 }
 
 /**
@@ -31,15 +33,18 @@ export async function buildTrace(parts: TraceParts): Promise<{ runs: TraceRun[];
     for (const child of started.get(emitId) ?? []) shown.add(child);
     runs.get(row.invocation_id ?? '')?.events.push(eventOf(row, byEvent.get(emitId) ?? []));
   }
+  for (const run of runs.values()) run.explanation = explainRun(run);
   return { runs: [...runs.values()].filter((run) => !shown.has(run)), isCut };
 }
 
 async function collectRuns(parts: TraceParts, giveWay: () => Promise<void>): Promise<Map<string, TraceRun>> {
   const steps = Map.groupBy(parts.steps, (step) => step.execution_id);
   const sends = Map.groupBy(parts.sends, (send) => send.execution_id);
-  const deduped = new Map(
-    parts.missed.filter(({ reason }) => reason === 'deduped').map((row) => [row.invocation_id, row]),
+  const deduped = Map.groupBy(
+    parts.missed.filter(({ reason }) => reason === 'deduped'),
+    (row) => row.invocation_id,
   );
+  const holders = new Map(parts.holders.map((row) => [row.id, row]));
   const runs = new Map<string, TraceRun>();
   for (const row of parts.runs) {
     runs.set(row.id, runOf(row));
@@ -53,17 +58,34 @@ async function collectRuns(parts: TraceParts, giveWay: () => Promise<void>): Pro
     const [first] = events;
     if (id !== null && first !== undefined && !runs.has(id)) runs.set(id, quietRunOf(id, first, events));
   }
-  for (const { invocation_id: id, emitter_id: emitterId } of deduped.values()) {
-    if (id !== null && !runs.has(id)) runs.set(id, bareRun(id, emitterId, 'ok'));
+  for (const [id, [first]] of deduped) {
+    if (id !== null && first !== undefined && !runs.has(id)) runs.set(id, bareRun(id, first.emitter_id, 'ok'));
   }
   for (const run of runs.values()) {
     const name = parts.names.get(run.emitterId);
     if (name !== undefined) run.emitterName = name;
     const known = deduped.get(run.id);
-    if (known !== undefined) run.deduped = { count: known.missed, emitIds: JSON.parse(known.emit_ids) as string[] };
+    if (known !== undefined) run.deduped = dedupedOf(known);
+    const holder = holders.get(run.id);
+    if (holder !== undefined) addHolder(run, holder);
     run.sends = (sends.get(run.id) ?? []).map(sendOf);
   }
   return new Map([...runs].sort(([a], [b]) => (idTimeMs(a) ?? 0) - (idTimeMs(b) ?? 0)));
+}
+
+/** A long run has a note for each of its parts. */
+function dedupedOf(notes: readonly TraceMissedRow[]): NonNullable<TraceRun['deduped']> {
+  const strategy = notes[0]?.dedupe ?? undefined;
+  return {
+    count: notes.reduce((sum, { missed }) => sum + missed, 0),
+    emitIds: notes.flatMap((note) => JSON.parse(note.emit_ids) as string[]).slice(0, LIMITS.maxMissedIds),
+    ...(strategy === undefined ? {} : { strategy }),
+  };
+}
+
+function addHolder(run: TraceRun, { node_id: nodeId, active }: TraceHolderRow): void {
+  if (run.status === 'running' && nodeId !== null) run.nodeId = nodeId;
+  if (run.status === 'queued' && !active) run.isStopped = true;
 }
 
 function runOf(row: TraceRunRow): TraceRun {
@@ -108,6 +130,8 @@ function executionOf(execution: ExecutionRecord, steps: readonly TraceStepRow[])
     ...(startedAtMs === undefined ? {} : { startedAtMs }),
     ...(execution.endedAt === undefined ? {} : { endedAtMs: execution.endedAt.getTime() }),
     ...(execution.error === undefined ? {} : { error: execution.error }),
+    ...(execution.wait === undefined ? {} : { wait: execution.wait }),
+    ...(execution.reason === undefined ? {} : { reason: execution.reason }),
     steps: steps.map(stepOf),
   };
 }
@@ -119,6 +143,7 @@ function bareRun(id: string, emitterId: string, status: TraceRun['status']): Tra
     id,
     emitterId,
     status,
+    explanation: '',
     ...(invokedAtMs === undefined ? {} : { invokedAtMs }),
     logs: [],
     steps: [],
@@ -135,8 +160,14 @@ function stepOf(row: TraceStepRow): TraceStep {
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms,
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
+    ...summaryOf(row),
     logs: linesOf(row.logs),
   };
+}
+
+function summaryOf({ exports }: TraceStepRow): { summary?: string } {
+  const { $summary: summary } = JSON.parse(exports ?? '{}') as { $summary?: unknown };
+  return typeof summary === 'string' ? { summary: summary.slice(0, LIMITS.maxSummaryChars) } : {};
 }
 
 function sendOf({ id, kind, status, attempts }: TraceSendRow): TraceRun['sends'][number] {

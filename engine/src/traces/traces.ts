@@ -7,6 +7,7 @@ import {
   findTraceId,
   readNames,
   readTraceEvents,
+  readTraceHolders,
   readTraceMissed,
   readTraceSends,
   readTraceSteps,
@@ -65,7 +66,16 @@ async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<
     [...runs, ...steps].some(({ logs }) => logs === null) ||
     [...deliveries, ...sends].some(({ attempts }) => attempts.length > LIMITS.maxTraceAttempts) ||
     missed.some(({ reason }) => reason === 'more');
-  const parts = { events: shown, runs, executions, steps, deliveries, missed, subscriptions, sends };
+  const going = [...runs, ...executions].filter(({ status }) => status === 'queued' || status === 'running');
+  const holders =
+    going.length === 0
+      ? []
+      : await readTraceHolders(
+          sql,
+          accountId,
+          going.map(({ id }) => id),
+        );
+  const parts = { events: shown, runs, executions, steps, deliveries, missed, subscriptions, sends, holders };
   const names = await readNames(sql, accountId, namedIn(parts));
   const built = await buildTrace({ ...parts, names });
   return { id: traceId, isCut: isCut || built.isCut, runs: built.runs };

@@ -12,8 +12,6 @@ export const EVENT_LIMITS = {
   maxMissedRows: 100,
   maxMissedIds: 20,
   maxMissedIdChars: 128,
-  /** How long such a note is kept at most: a source that asks for the same list again and again makes one each time. */
-  missedEventDays: 7,
   /** Where counting the events of a list stops. */
   maxCountedEvents: 10_000,
   /** What one page of a list of events looks through where its channel has no index; its cursor leads on from there. */
