@@ -31,6 +31,7 @@ const LONGEST = [
   'sandbox-processes',
   'secrets-rotation',
   'stop-under-load',
+  'timer-model',
   'timers-sources',
   'workflows-end-to-end-restart',
   'workflows-run-crash',
