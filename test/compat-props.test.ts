@@ -37,10 +37,10 @@ describe('a prop that takes its definition from an app', () => {
     ]);
   });
 
-  it('is saved where the app does not know it, as any value', async () => {
-    expect(await propsOf(`props: { gone: { propDefinition: [app, 'gone'] } }`, APP)).toEqual([
-      { name: 'gone', type: 'any', propDefinition: ['weather', 'gone'] },
-    ]);
+  it('is not saved where the app does not know it', async () => {
+    await expect(propsOf(`props: { gone: { propDefinition: [app, 'gone'] } }`, APP)).rejects.toThrow(
+      'The app weather has no propDefinitions.gone: did you mean one of city, tags?',
+    );
   });
 });
 

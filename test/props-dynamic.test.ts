@@ -102,7 +102,9 @@ test('additionalProps: a source is deployed with the definitions, which are chec
 });
 
 test('additionalProps: a source that is deployed without asking first gets the same props', async () => {
-  const made = await deployWith({ fields: ['title'], title: 'T', n: 3 });
+  const unknown = await deployWith({ fields: ['title'], title: 'T', n: 3 });
+  expect(JSON.parse(unknown.text).errors).toMatchObject([{ path: 'configured_props.n' }]);
+  const made = await deployWith({ fields: ['title'], title: 'T' });
   expect(made.data.configured_props).toEqual({ fields: ['title'], title: 'T' });
   expect(await eventOf(made.data.id)).toEqual({ title: 'T' });
   const missing = await deployWith({ fields: ['title'] });

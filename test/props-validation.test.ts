@@ -76,7 +76,6 @@ test('props: every wrong prop is listed at once, with what is wrong', async () =
     store: 'sc_1',
     rss: 'apn_1',
     right: 'yes',
-    unknown: 1,
   });
   expect(refused).toEqual({
     s: 'Expected a string, got a number',
@@ -196,12 +195,17 @@ test('props: an app prop needs a connected account of this account and of its ap
   expect((await refusalOf(`x: { type: 'app', app: 'no_such_app' }`, {}))['x']).toContain('not in the catalogue');
 });
 
-test('props: unknown props are ignored and not shown', async () => {
-  const { data } = await hw.api('POST', '/sources', {
-    component_code: showing(`s: 'string'`),
-    configured_props: { s: 'x', other: 1 },
+test('props: a name that no prop has is refused with the nearest, beside all else that is wrong; null is not', async () => {
+  const props = `operation: 'string', count: 'integer', needed: 'string'`;
+  expect(await refusalOf(props, { operaton: 'x', count: 'many', else: 1 })).toEqual({
+    operaton: 'There is no such prop: did you mean operation?',
+    else: 'There is no such prop: did you mean one of operation, count, needed?',
+    count: 'Expected an integer, got a string',
+    operation: 'A value is required',
+    needed: 'A value is required',
   });
-  expect(data.configured_props).toEqual({ s: 'x' });
+  const gone = { operation: 'x', count: 1, needed: 'y', former: null };
+  expect(await hw.deploy(showing(props), gone)).toBeDefined();
 });
 
 test('props: names like those of Object.prototype are props like any other', async () => {

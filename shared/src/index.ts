@@ -25,7 +25,7 @@ export { createDebts, type Debts } from './debts.ts';
 export { KeptBytes } from './kept-bytes.ts';
 export { createGiveWay, createRests } from './give-way.ts';
 export { findTooMany, findTooManyOfOutline, findTooManyOfRequest } from './json/json-size.ts';
-export { nearest } from './nearest-names.ts';
+export { didYouMean, nearest } from './nearest-names.ts';
 export { isStorableJson } from './json/storable-json.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';

@@ -21,6 +21,18 @@ export function nearest(word: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
+/** Of names that are all far from what was written, so many are shown. */
+const MAX_SHOWN = 8;
+
+/** `did you mean …?` for a name that is not among `candidates`: one that is near, or else those that there are. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const [near] = nearest(word, candidates);
+  if (near !== undefined) return `did you mean ${near}?`;
+  const shown = candidates.slice(0, MAX_SHOWN);
+  if (shown.length <= 1) return shown.length === 0 ? 'there are none' : `did you mean ${shown[0]}?`;
+  return `did you mean one of ${shown.join(', ')}${shown.length < candidates.length ? ' …' : ''}?`;
+}
+
 /** Letters to insert, remove or replace. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
-import { type FieldError, LIMITS, nearest } from '@headwater/shared';
+import { didYouMean, type FieldError, LIMITS } from '@headwater/shared';
 
 /** What is asked of a schema here; zod's own types name each kind apart. */
 interface SchemaNode {
@@ -79,14 +79,9 @@ export function unknownNameErrors(unknown: readonly UnknownName[], given: object
     const holder = shownHolder(path, given, shown);
     const isShown = holder !== undefined && Object.hasOwn(holder, name);
     if (isShown && isDeepStrictEqual(holder[name], value)) return [];
-    const message = isShown ? 'is shown, and cannot be set' : describeUnknown(name, known);
+    const message = isShown ? 'is shown, and cannot be set' : `is not known here: ${didYouMean(name, known)}`;
     return [{ path: path.join('.'), message }];
   });
-}
-
-function describeUnknown(name: string, known: readonly string[]): string {
-  const [meant] = nearest(name, known);
-  return meant === undefined ? 'is not known here' : `is not known here: did you mean ${meant}?`;
 }
 
 type Json = Readonly<Record<string, unknown>>;

@@ -7,7 +7,6 @@ import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
-import { warnOfUnknown } from '../props/warn-of-unknown.ts';
 import { PREFLIGHT_OPTION } from './preflight-option.ts';
 import { chooseComponent } from './which-component.ts';
 
@@ -98,7 +97,5 @@ async function newParameters(context: CommandContext, api: ApiClient, id: string
   const choice = code === undefined ? undefined : await chooseComponent(code, workDir);
   const source = await api.get<Source>(`/sources/${id}`);
   if (choice !== undefined) return givenProps(context, api, { choice, source });
-  const props = await readProps(input, workDir, typesOf(source.configurable_props));
-  warnOfUnknown(context.output, props, source.configurable_props);
-  return { configured_props: props };
+  return { configured_props: await readProps(input, workDir, typesOf(source.configurable_props)) };
 }

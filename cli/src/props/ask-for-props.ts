@@ -3,7 +3,6 @@ import type { App, Component, ComponentProp, Source } from '../api/resources.ts'
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
 import { askForValue } from './ask-for-value.ts';
-import { warnOfUnknown } from './warn-of-unknown.ts';
 
 export interface MissingProps {
   component: Component;
@@ -47,7 +46,6 @@ export async function askForProps(context: CommandContext, api: ApiClient, missi
     isStale = false;
     await form.reload();
   }
-  warnOfUnknown(context.output, await missing.given(form.definitions()), form.definitions());
   const { configured_props: props, dynamic_props_id: dynamicPropsId } = form.filled();
   return { props, dynamicPropsId };
 }

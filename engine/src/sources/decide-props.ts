@@ -1,4 +1,4 @@
-import { hasExpression, type PropDefinition } from '@headwater/shared';
+import { hasExpression, HeadwaterError, type PropDefinition } from '@headwater/shared';
 import type { Principal, SourceCreate } from '../contract.ts';
 import type { PropForm } from '../contract-props.ts';
 import type { Sql } from '../store/database.ts';
@@ -56,19 +56,39 @@ export async function decideProps(
 ): Promise<DecidedProps> {
   const { sql } = context.db;
   const given = input.configuredProps ?? {};
-  const dynamicProps =
-    input.dynamicPropsId === undefined
-      ? await findDynamicProps(context, who, owner, { given, before, isStep: expressions !== undefined })
-      : await requireDynamicProps(sql, who.accountId, input.dynamicPropsId, owner);
+  const asked = await askDynamicProps(context, who, owner, { input, given, before, isStep: expressions !== undefined });
+  const { dynamicProps } = asked;
   const definitions = mergeDefinitions(owner.configurableProps, dynamicProps);
   const stored = before?.configured_props ?? {};
   const scope = { sql, sealer: context.sealer };
   const check = expressions === undefined ? {} : { expressions };
   // Actions that share their props with a source have interfaces; nothing comes of them.
   const isOfUse = ({ type }: PropDefinition) => expressions === undefined || !type.startsWith('$.interface.');
-  const form = { definitions: definitions.filter(isOfUse), given, stored, ...check };
+  const names = asked.refusal === undefined ? { known: definitions.map(({ name }) => name) } : {};
+  const form = { definitions: definitions.filter(isOfUse), given, stored, ...names, ...check };
   const configuredProps = await configureProps(scope, who.accountId, form);
+  if (asked.refusal !== undefined) throw asked.refusal;
   return { definitions, dynamicProps, configuredProps };
+}
+
+/**
+ * `refusal`: why the component was not asked, which is that values are wrong. What else is wrong is told with that, as far as
+ * it can be known without its answer.
+ */
+async function askDynamicProps(
+  context: DecideContext,
+  who: Principal,
+  owner: PropsOwner,
+  { input, ...asked }: AskedProps & { input: Pick<SourceCreate, 'dynamicPropsId'> },
+): Promise<{ dynamicProps: PropDefinition[]; refusal?: HeadwaterError }> {
+  const { dynamicPropsId: id } = input;
+  if (id !== undefined) return { dynamicProps: await requireDynamicProps(context.db.sql, who.accountId, id, owner) };
+  try {
+    return { dynamicProps: await findDynamicProps(context, who, owner, asked) };
+  } catch (error) {
+    if (!(error instanceof HeadwaterError) || error.code !== 'INVALID_PROPS') throw error;
+    return { dynamicProps: asked.before?.dynamic_props ?? [], refusal: error };
+  }
 }
 
 interface AskedProps {

@@ -1,10 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PropDefinition } from '@headwater/shared';
 
 /** What is wrong with a value that is there, by the type of its prop; undefined where nothing is. Of timers the caller asks timerCheck. */
 export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
   const { type } = definition;
   const plain = definition['withLabel'] === true ? plainOf(value) : value;
+  if (isOffered(definition, plain)) return undefined;
   return type.endsWith('[]') ? arrayProblem(definition, type.slice(0, -2), plain) : oneProblem(definition, type, plain);
+}
+
+/**
+ * Whether the component itself offers the value, in which case it is of the right type, whatever the prop's is: an `integer`
+ * with `options: ['1', '2']` gets `'1'`. What it computes when it is asked cannot be known here: any plain value may be of it.
+ */
+function isOffered({ options }: PropDefinition, value: unknown): boolean {
+  if (options === true) return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  if (!Array.isArray(options)) return false;
+  return (options as unknown[]).some((option) => isDeepStrictEqual(plainOf(option), value));
 }
 
 /** With `withLabel` the component gets `{ label, value }`, and the value is what has the type. */
@@ -16,6 +28,7 @@ function plainOf(value: unknown): unknown {
 function arrayProblem(definition: PropDefinition, type: string, value: unknown): string | undefined {
   if (!Array.isArray(value)) return `Expected an array of ${type}, got ${kindOf(value)}`;
   for (const [i, item] of value.entries()) {
+    if (isOffered(definition, item)) continue;
     const problem = oneProblem(definition, type, item);
     if (problem !== undefined) return `Item ${i}: ${problem}`;
   }

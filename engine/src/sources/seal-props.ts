@@ -20,6 +20,8 @@ export interface GivenProps {
   given: Readonly<Record<string, unknown>>;
   /** What is configured already, as it is stored. Default: nothing. */
   stored?: Readonly<Record<string, unknown>>;
+  /** Names of props that may be given. Default: any may, and what no prop has is left out. */
+  known?: readonly string[];
   /** Default: complete. */
   completeness?: Completeness;
   /** Of a step. Absent: `{{…}}` is text like any other. */
@@ -34,12 +36,13 @@ export interface GivenProps {
 export async function configureProps(
   { sql, sealer }: PropContext,
   accountId: string,
-  { definitions, given, stored = {}, completeness = 'complete', expressions }: GivenProps,
+  { definitions, given, stored = {}, known, completeness = 'complete', expressions }: GivenProps,
 ): Promise<Record<string, unknown>> {
   const kept = Object.entries(stored).filter(([name]) => !Object.hasOwn(given, name));
   const all = { ...openStoredProps(sealer, accountId, Object.fromEntries(kept)), ...given };
   const references = await readPropReferences(sql, accountId, definitions, all);
-  const values = validateProps(definitions, all, references, { completeness, expressions });
+  const names = known === undefined ? undefined : { given, known };
+  const values = validateProps(definitions, all, references, { completeness, names, expressions });
   const keptSecrets = kept.filter(([, value]) => isSealed(value)).map(([name]) => name);
   return sealSecrets(sealer, accountId, values, [
     ...definitions.filter(isSecret).map(({ name }) => name),

@@ -1,4 +1,5 @@
 import {
+  didYouMean,
   type ExceededLimit,
   type FieldError,
   hasExpression,
@@ -20,14 +21,15 @@ export type ExpressionCheck = (value: unknown, propName: string) => string | und
 export interface ValidateOptions {
   /** Default: complete. */
   completeness?: Completeness;
+  /** Names that were given now; each must be that of a prop, unless it is given null to take it away. Default: none is judged. */
+  names?: { given: Readonly<Record<string, unknown>>; known: readonly string[] } | undefined;
   /** Values that hold expressions are checked with this, and not against their type, which is known when they are worked out. */
   expressions?: ExpressionCheck | undefined;
 }
 
 /**
- * Checks configured props against their definitions and fills in defaults. Every wrong prop is reported at once. Props
- * that are not defined are ignored, and static `options` are suggestions: other values of the type are taken. Answers the
- * values to store.
+ * Checks configured props against their definitions and fills in defaults. Every wrong prop is reported at once. Static
+ * `options` are suggestions: other values of the type are taken. Answers the values to store.
  *
  * Throws INVALID_PROPS, with the first limit that a value goes over.
  */
@@ -35,9 +37,9 @@ export function validateProps(
   definitions: readonly PropDefinition[],
   given: Readonly<Record<string, unknown>>,
   references: PropReferences,
-  { completeness = 'complete', expressions }: ValidateOptions = {},
+  { completeness = 'complete', names, expressions }: ValidateOptions = {},
 ): Record<string, unknown> {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = names === undefined ? [] : findUnknownProps(names.given, names.known);
   const values: Record<string, unknown> = {};
   let limit: ExceededLimit | undefined;
   const checkTimer = timerCheck();
@@ -58,6 +60,15 @@ export function validateProps(
   }
   if (errors.length > 0) throw invalidProps(errors, limit === undefined ? {} : { limit });
   return values;
+}
+
+/** A value under a name that no prop has reaches nobody: whoever gave it believes in it. */
+function findUnknownProps(given: Readonly<Record<string, unknown>>, known: readonly string[]): FieldError[] {
+  const names = new Set(known);
+  return Object.entries(given).flatMap(([name, value]) => {
+    if (names.has(name) || value === null || value === undefined) return [];
+    return [{ path: `configured_props.${name}`, message: `There is no such prop: ${didYouMean(name, known)}` }];
+  });
 }
 
 /** Timers of many public components say `static` where others say `default`. */

@@ -38,12 +38,18 @@ export async function answerOptions(
     typeof options === 'function'
       ? await callOptions(component, instance, prop, options as ComponentFunction, question)
       : options;
-  const list = isObject(answered) ? answered['options'] : answered;
-  const context = isObject(answered) ? answered['context'] : undefined;
+  const { list, context } = isPage(answered)
+    ? { list: answered.options, context: answered.context }
+    : { list: answered };
   const json = toJson(`What the options of '${name}' answer`, { options: readOptions(name, list), context });
   const used = utf8LengthUpTo(json, maxBytes);
   if (used <= maxBytes) return json;
   throw limitError({ name: 'maxPropOptionsBytes', value: maxBytes, used });
+}
+
+/** What pages by token: `{ options, context }`. Anything else that is no list is a mistake: `{ items }`, a Set, text. */
+function isPage(answered: unknown): answered is { options?: unknown; context?: unknown } {
+  return isObject(answered) && (Object.hasOwn(answered, 'options') || Object.hasOwn(answered, 'context'));
 }
 
 /** A prop of the component itself; else of those that it computes from what is configured. */
@@ -74,7 +80,7 @@ async function callOptions(
   options: ComponentFunction,
   { page, prevContext, query }: OptionsQuestion,
 ): Promise<unknown> {
-  const inputs = await readInputs(origin?.inputValues, instance);
+  const inputs = await readInputs(origin?.inputs ?? [], instance);
   const parameter = {
     ...inputs,
     page,
@@ -86,10 +92,14 @@ async function callOptions(
   return await applyFunction(options, self, [parameter]);
 }
 
-async function readInputs(inputValues: unknown, { props }: RunInstance): Promise<object> {
-  const inputs: unknown =
-    typeof inputValues === 'function' ? await (inputValues as ComponentFunction)(props) : inputValues;
-  return typeof inputs === 'object' && inputs !== null ? inputs : {};
+async function readInputs(all: readonly unknown[], { props }: RunInstance): Promise<object> {
+  const inputs: Record<string, unknown> = {};
+  for (const inputValues of all) {
+    const given: unknown =
+      typeof inputValues === 'function' ? await (inputValues as ComponentFunction)(props) : inputValues;
+    if (typeof given === 'object' && given !== null) Object.assign(inputs, given);
+  }
+  return inputs;
 }
 
 /**
@@ -148,6 +158,8 @@ function unusable(name: string, item: unknown): TypeError {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
+  if (value instanceof Set || value instanceof Map)
+    return `a ${value instanceof Set ? 'Set' : 'Map'}: spread it into a list`;
   if (!isObject(value)) return `a ${typeof value}`;
   const keys = Object.keys(value).slice(0, 5).join(', ');
   return keys === '' ? 'an empty object' : `an object with ${keys}`;

@@ -1,24 +1,51 @@
 /** A prop of a component with what it takes over from an app. Functions are still in it. */
 export interface ResolvedProp {
   definition: Record<string, unknown>;
-  /** Of a prop with a `propDefinition`: where it comes from, and the values that its `options` are given. */
-  origin: { from: object; inputValues: unknown; givesOptions: boolean } | undefined;
+  /**
+   * Of a prop with a `propDefinition`: the app whose `options` it has, where it gives none itself, and the values that they
+   * are given, the ones that win last.
+   */
+  origin: { from: object; inputs: readonly unknown[]; givesOptions: boolean } | undefined;
 }
+
+/** A definition may lead to another app's, and that one further: real ones do once or twice. */
+const MAX_CHAIN = 8;
+
+/** What a `propDefinition` that leads nowhere could have named. */
+const MAX_SHOWN_NAMES = 50;
 
 /**
  * What a prop is: the app's definition under what the prop says itself. The app is replaced by its slug in `propDefinition`:
- * with dozens of props that take theirs from it, it would be shown dozens of times. Undefined for what is no definition.
+ * with dozens of props that take theirs from it, it would be shown dozens of times. One that names nothing has the names
+ * that there are as a third member, for the judge outside. Undefined for what is no definition.
  */
 export function resolveProp(prop: unknown): ResolvedProp | undefined {
+  return resolve(prop, MAX_CHAIN);
+}
+
+function resolve(prop: unknown, left: number): ResolvedProp | undefined {
   if (typeof prop === 'string') return { definition: { type: prop }, origin: undefined };
   if (!isObject(prop)) return undefined;
   const own = prop;
   const [from, name, inputValues] = asArray(own['propDefinition']);
-  if (!isObject(from) || typeof name !== 'string') return { definition: own, origin: undefined };
-  const inherited = definitionOf(from, name);
-  const definition = { ...inherited, ...own, propDefinition: [from['app'], name] };
-  const givesOptions = own['options'] === undefined && inherited?.['options'] !== undefined;
-  return { definition, origin: { from, inputValues, givesOptions } };
+  if (typeof name !== 'string') return { definition: own, origin: undefined };
+  if (!isObject(from)) return { definition: { ...own, propDefinition: [null, name, []] }, origin: undefined };
+  const { propDefinitions } = from;
+  const known = isObject(propDefinitions) ? propDefinitions : {};
+  const inherited = Object.hasOwn(known, name) && left > 0 ? resolve(known[name], left - 1) : undefined;
+  const shown = left > 0 ? Object.keys(known).slice(0, MAX_SHOWN_NAMES) : [];
+  const taken = inherited === undefined ? [from['app'], name, shown] : (brokenLink(inherited) ?? [from['app'], name]);
+  const definition = { ...inherited?.definition, ...own, propDefinition: taken };
+  const givesOptions = own['options'] === undefined && inherited?.definition['options'] !== undefined;
+  const further = givesOptions && inherited.origin?.givesOptions === true ? inherited.origin : undefined;
+  const origin = { from: further?.from ?? from, inputs: [...(further?.inputs ?? []), inputValues], givesOptions };
+  return { definition, origin };
+}
+
+/** What names nothing further along the chain is what is wrong here. */
+function brokenLink({ definition }: ResolvedProp): unknown[] | undefined {
+  const taken = asArray(definition['propDefinition']);
+  return Array.isArray(taken[2]) ? taken : undefined;
 }
 
 /** Every prop of `props`, also those that are no definition, as they are. */
@@ -35,14 +62,6 @@ function shown(prop: unknown): unknown {
   if (!isObject(definition) || definition['type'] !== 'app') return definition;
   const { propDefinitions: _, methods: __, ...rest } = definition;
   return rest;
-}
-
-function definitionOf(from: Record<string, unknown>, name: string): Record<string, unknown> | undefined {
-  const { propDefinitions } = from;
-  if (!isObject(propDefinitions) || !Object.hasOwn(propDefinitions, name)) return undefined;
-  const definition = propDefinitions[name];
-  if (typeof definition === 'string') return { type: definition };
-  return isObject(definition) ? definition : undefined;
 }
 
 function asArray(value: unknown): unknown[] {

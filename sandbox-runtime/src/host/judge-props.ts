@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS, platformLimit, type PropDefinition } from '@headwater/shared';
+import { didYouMean, type FieldError, LIMITS, platformLimit, type PropDefinition } from '@headwater/shared';
 import { depthOf } from './depth-of.ts';
 import { judgeFields } from './judge-prop-fields.ts';
 
@@ -69,17 +69,25 @@ function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefi
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
+/** `[app, name]` as the isolate shows it, with the names that the app has where `name` is none of them. */
+function findTakenProblem(taken: unknown): string | undefined {
+  if (!Array.isArray(taken) || typeof taken[1] !== 'string')
+    return 'must be [app, name, inputValues]: an app, and the name of a prop of it';
+  const [app, name, known] = taken as [unknown, string, unknown?];
+  if (!Array.isArray(known)) return undefined;
+  const names = known.filter((one) => typeof one === 'string');
+  const whose = typeof app === 'string' ? `The app ${app.slice(0, MAX_SHOWN_NAME_CHARS)}` : 'The app';
+  return `${whose} has no propDefinitions.${name.slice(0, MAX_SHOWN_NAME_CHARS)}: ${didYouMean(name, names)}`;
+}
+
 function judgeType(path: string, fields: Record<string, unknown>, errors: FieldError[]): string | undefined {
   const { type } = fields;
   // A prop taken over from an app has its type there.
   const taken = fields['propDefinition'];
-  if (type === undefined && Array.isArray(taken)) {
-    if (typeof taken[1] !== 'string')
-      errors.push({
-        path: `${path}.propDefinition`,
-        message: 'must be [app, name, inputValues]: an app, and the name of a prop of it',
-      });
-    return 'any';
+  if (taken !== undefined) {
+    const problem = findTakenProblem(taken);
+    if (problem !== undefined) errors.push({ path: `${path}.propDefinition`, message: problem });
+    if (type === undefined) return 'any';
   }
   if (typeof type !== 'string') {
     errors.push({ path: `${path}.type`, message: type === undefined ? 'type is missing' : 'type must be a string' });
