@@ -58,6 +58,20 @@ it('a cron timer has its expression and time zone in the event and in this.timer
   await server.api('DELETE', `/sources/${source.id}`);
 });
 
+it('a cron timer without a time zone says in its event that it is in UTC, also where it is run by hand', async () => {
+  const timer = { cron: '* * * * * *' };
+  const source = await deploy(server, timed('default: { intervalSeconds: 900 }'), { props: { timer } });
+  const [tick] = await untilTicks(source.id, 1);
+  expect(tick?.event).toMatchObject({ interval_seconds: null, ...timer, timezone: 'UTC' });
+  await server.api('PUT', `/sources/${source.id}`, { configured_props: { timer: { cron: '0 0 1 1 *' } } });
+  await server.api('POST', `/sources/${source.id}/run`);
+  const byHand = await eventually(async () =>
+    (await emitted(source.id)).find(({ event }) => event.cron === '0 0 1 1 *'),
+  );
+  expect(byHand.event).toMatchObject({ interval_seconds: null, timezone: 'UTC' });
+  await server.api('DELETE', `/sources/${source.id}`);
+});
+
 it('what the API shows of a timer can be given back to it', async () => {
   const source = await deploy(server, timed('default: { intervalSeconds: 900 }'));
   const path = `/sources/${source.id}`;

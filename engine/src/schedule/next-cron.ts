@@ -8,6 +8,8 @@ import { type ZoneClock, zoneClock } from './zone-clock.ts';
 const SEARCHED_YEARS = 50;
 const SECOND_MS = 1000;
 
+export const DEFAULT_TIME_ZONE = 'UTC';
+
 /**
  * When an expression matches next after `afterMs`; undefined where it does not within SEARCHED_YEARS. Throws what croner says of one
  * that is not valid, and a RangeError of a time zone that the platform does not know.
@@ -16,7 +18,7 @@ const SECOND_MS = 1000;
  * time skips, in each year up to 3000: for an expression that matches in nothing else that was 40 seconds of the node's thread.
  */
 export function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
-  const clock = zoneClock(timezone ?? 'UTC');
+  const clock = zoneClock(timezone ?? DEFAULT_TIME_ZONE);
   // Matches are at whole seconds.
   const wallAfterMs = clock.wallMs(Math.floor(afterMs / SECOND_MS) * SECOND_MS);
   const matches = readMatches(expression, wallAfterMs);

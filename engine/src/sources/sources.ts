@@ -2,6 +2,7 @@ import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
+import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { readPage } from '../store/paging.ts';
 import { readRuns } from '../store/read-runs.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
@@ -71,7 +72,8 @@ function defaultEvent(row: SourceRow): unknown {
   const timer = row.configurable_props.find((definition) => definition.type === '$.interface.timer');
   if (timer === undefined) return {};
   const { intervalSeconds, cron, timezone } = timerOf(row.configured_props[timer.name]);
-  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds ?? null, cron, timezone };
+  const zone = cron === undefined ? undefined : (timezone ?? DEFAULT_TIME_ZONE);
+  return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds ?? null, cron, timezone: zone };
 }
 
 function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {

@@ -2,6 +2,7 @@ import { ID_PREFIXES } from '@headwater/shared';
 import type { JobCrowds } from '../jobs/job-crowds.ts';
 import { type FireTimerPayload, TASKS } from '../jobs/tasks.ts';
 import { type HeldInvocation, newInvocationId } from '../run/invocation.ts';
+import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -110,7 +111,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
     timestamp: Math.floor(row.due_ms / 1000),
     interval_seconds: row.interval_seconds,
     cron: row.cron ?? undefined,
-    timezone: row.timezone ?? undefined,
+    timezone: row.cron === null ? undefined : (row.timezone ?? DEFAULT_TIME_ZONE),
   });
   const { account_id: accountId, source_id: sourceId, prop_name: propName } = row;
   const id = newInvocationId(sourceId, nowMs);
