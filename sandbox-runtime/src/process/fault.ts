@@ -59,6 +59,12 @@ function isLimit(value: unknown): value is ExceededLimit {
   return typeof name === 'string' && Number.isFinite(most) && Number.isFinite(used);
 }
 
+/** Of a run that had no time, since another one computed. It is run again; this is its end where that cannot be. */
+export function blockedFault(blockedMs: number): Fault {
+  const ms = Math.round(blockedMs);
+  return { code: 'WALL_LIMIT', message: `Another run of this component computed for ${ms} ms while this one waited` };
+}
+
 /** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
 export function faultOfOthers(fault: Fault): Fault {
   if (fault.code === 'MEMORY_LIMIT') return fault;

@@ -58,6 +58,8 @@ export class ProcessRun {
   /** Ends a wait for intervals alone. */
   grace: NodeJS.Timeout | undefined;
   isGraceOver = false;
+  /** How long others of its isolate computed meanwhile. */
+  blockedMs = 0;
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();

@@ -8,7 +8,7 @@ import { CALL } from '../protocol/isolate-calls.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
-import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
+import { blockedFault, type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
@@ -27,6 +27,10 @@ import { watchIsolates } from './watch-isolates.ts';
 const DISPOSE_MS = 500;
 const DISPOSE_CPU_NS = 100e6;
 const MAX_DISPOSE_MS = 5_000;
+
+/** A call of so much CPU time computes; a run that others kept from its isolate for this part of its time was not slow itself. */
+const COMPUTING_NS = 50e6;
+const BLOCKED_PART = 1 / 4;
 
 /** Of each isolate: runs that ended, while others go on, and the timers that they left. What is more lets the oldest go. */
 const MAX_LINGERING = 10_000;
@@ -340,7 +344,13 @@ export class SandboxWorker {
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending !== undefined) return this.#endWaiting(isolate, run);
     const { wallMs, wallLimit } = run.limits;
-    this.#end(isolate, run, limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) }));
+    const fault = limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) });
+    // It computes: those that wait for the isolate would be ended by their own limits before it is.
+    const computes = isolate.guest.oldestCall();
+    if (computes?.owner === run && computes.cpuNs > COMPUTING_NS && isolate.runs.size > 1)
+      return this.#kill(isolate, fault, run);
+    if (run.blockedMs > wallMs * BLOCKED_PART) this.#end(isolate, run, blockedFault(run.blockedMs), true);
+    else this.#end(isolate, run, fault);
     this.#enter(isolate, run, CALL.end, []);
   }
 

@@ -6,6 +6,10 @@ const POLL_MS = 50;
 /** CPU time that a call of an already ended run may still take. */
 const ENDED_CALL_NS = 250e6;
 const HEAP_CHECK_MS = 2_000;
+/** A call of so much CPU time computes. */
+const COMPUTING_NS = 20e6;
+/** Between two looks, where this thread was held up. */
+const MAX_COUNTED_MS = 1_000;
 
 export interface WatchHandlers {
   overCpu(isolate: ComponentIsolate, run: ProcessRun): void;
@@ -29,10 +33,15 @@ export function watchIsolates(
 ): { wake(): void } {
   let timer: NodeJS.Timeout | undefined;
   let heapCheckedAtMs = 0;
+  let polledAtMs = 0;
   const poll = (): void => {
     let busy = false;
     clock.readNs();
+    const nowMs = performance.now();
+    const sinceMs = Math.min(nowMs - polledAtMs, MAX_COUNTED_MS);
+    polledAtMs = nowMs;
     for (const isolate of isolates()) {
+      countBlocked(isolate, sinceMs);
       checkClock(isolate, handlers);
       for (const run of isolate.runs.values()) if (run.wallMs() > run.limits.wallMs) handlers.overWall(isolate, run);
       busy ||= isolate.runs.size > 0 || (isolate.guest.openCalls > 0 && !isolate.dead);
@@ -49,9 +58,18 @@ export function watchIsolates(
     wake() {
       if (timer !== undefined) return;
       clock.readNs();
+      polledAtMs = performance.now();
       timer = setInterval(poll, POLL_MS);
     },
   };
+}
+
+/** While one run computes, the others of its isolate have no time at all. */
+function countBlocked(isolate: ComponentIsolate, sinceMs: number): void {
+  if (isolate.runs.size < 2) return;
+  const oldest = isolate.guest.oldestCall();
+  if (oldest === undefined || oldest.cpuNs < COMPUTING_NS) return;
+  for (const run of isolate.runs.values()) if (run !== oldest.owner) run.blockedMs += sinceMs;
 }
 
 function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {
