@@ -112,7 +112,7 @@ export interface TraceMissedRow {
   from_seq: number | null;
   to_seq: number | null;
   emit_ids: string;
-  /** Null as well in notes of before version 51 of the schema. */
+  /** Null as well in notes of before version 52 of the schema. */
   dedupe: DedupeStrategy | null;
   missed: number;
 }
