@@ -27,10 +27,7 @@ export interface HeldInvocation {
   cause?: EventCause | undefined;
   /** Of a source: times that its sandbox process ended while it was alone in it, on any node. */
   crashes: number;
-  /**
-   * Times that an execution of a workflow was taken by a node, this one included. It may have completed steps from its second
-   * time on, and only then: a row of one that has begun is never left with less than 1 when it is given back or waits.
-   */
+  /** Of a workflow: at least 1 once a node has taken it, so that it goes before those that have not begun. Judges nothing. */
   attempts: number;
   leasedBy: string;
   /**
