@@ -1,7 +1,7 @@
 import { fc } from './support/properties.ts';
 import { expect, it, vi } from 'vitest';
 import { checkTimer, timerCheck, timerOf } from '../engine/src/schedule/check-timer.ts';
-import { nextTickMs } from '../engine/src/schedule/next-tick.ts';
+import { nextAfterMs, nextTickMs } from '../engine/src/schedule/next-tick.ts';
 import { slowness } from './support/longest-turn.ts';
 import { LIMITS } from '../shared/src/index.ts';
 
@@ -17,6 +17,28 @@ it('an interval ticks on its anchor plus whole intervals, whatever time the last
         expect((next - anchorMs) % (intervalSeconds * 1000)).toBe(0);
         expect(next).toBeGreaterThan(afterMs);
         expect(next - afterMs).toBeLessThanOrEqual(intervalSeconds * 1000);
+      },
+    ),
+  );
+});
+
+it('each tick is due later than the one before, a late one costs none after it, and after a downtime there is one', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 10 }),
+      fc.double({ min: 0, max: 1e12, noNaN: true }),
+      fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 20 }),
+      (intervalSeconds, anchorMs, latenesses) => {
+        const after = (ms: number) => Math.round(nextTickMs({ intervalSeconds }, anchorMs, ms) as number);
+        let dueMs = after(anchorMs);
+        for (const latenessMs of latenesses) {
+          const nextMs = after(nextAfterMs(dueMs, dueMs + latenessMs));
+          const isNext = Math.abs(nextMs - dueMs - intervalSeconds * 1_000) <= 1;
+          expect(latenessMs <= 2_000 ? isNext : nextMs >= dueMs + latenessMs).toBe(true);
+          // In another second, which is what the event says.
+          expect(Math.floor(nextMs / 1_000)).toBeGreaterThan(Math.floor(dueMs / 1_000));
+          dueMs = nextMs;
+        }
       },
     ),
   );

@@ -21,3 +21,15 @@ export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: n
   const passed = Math.max(0, Math.floor((afterMs - anchorMs) / intervalMs));
   return anchorMs + (passed + 1) * intervalMs;
 }
+
+/** A tick that is this late, or less, does not cost the ones after it: a busy node is no downtime. */
+const LATE_MS = 2_000;
+
+/**
+ * After when the tick is looked for that follows one that was due at `dueMs` and fires at `nowMs`. After a downtime the tick that
+ * waited is the only one of those that were missed.
+ */
+export function nextAfterMs(dueMs: number, nowMs: number): number {
+  // Due times are rounded to milliseconds: the same one must not be found again.
+  return nowMs - dueMs <= LATE_MS ? dueMs + 1 : Math.max(nowMs, dueMs + 1);
+}

@@ -3,7 +3,7 @@ import type { JobCrowds } from '../jobs/job-crowds.ts';
 import { type FireTimerPayload, TASKS } from '../jobs/tasks.ts';
 import { type HeldInvocation, newInvocationId } from '../run/invocation.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
-import { nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
+import { nextAfterMs, nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { placeOf, runLane } from './insert-invocations.ts';
@@ -87,16 +87,8 @@ async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): 
     order by t.source_id, t.prop_name for update of t`;
 }
 
-/** A tick that is this late, or less, does not cost the ones after it: a busy node is no downtime. */
-const LATE_MS = 2_000;
 /** Between a late tick and the next one, when that was due as well: the run of the first may end, and is no overlap. */
 const LATE_GAP_MS = 200;
-
-/** After a downtime the tick that waited is the only one of those that were missed. */
-function nextAfterMs(row: TimerRow, nowMs: number): number {
-  // Due times are rounded to milliseconds: the same one must not be found again.
-  return nowMs - row.due_ms <= LATE_MS ? row.due_ms + 1 : Math.max(nowMs, row.due_ms + 1);
-}
 
 interface DueTimer {
   row: TimerRow;
@@ -118,7 +110,7 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   const started = { id, accountId, sourceId, kind: 'timer' as const, propName, event };
   const invocation = { ...started, crashes: 0, attempts: 1, leasedBy: nodeId, claim: 1 };
   try {
-    return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nextAfterMs(row, nowMs)) };
+    return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nextAfterMs(row.due_ms, nowMs)) };
   } catch (error) {
     // A time zone that this machine does not know: its neighbours must not wait for it, and the job comes back.
     return { row, invocation, nextMs: undefined, error };
