@@ -45,7 +45,7 @@ export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailu
  * Which requests are sent again at once where the connection had been closed while it was idle (startRepeatable). Default:
  * `idempotent` methods. `all`: what is attempted again in any case.
  */
-export type Repeats = 'idempotent' | 'all';
+type Repeats = 'idempotent' | 'all';
 
 /** The `fetch` of components, made by the host. */
 export interface GuestFetch {
