@@ -86,6 +86,19 @@ describe('hw trace', () => {
     for (const id of [traceId, emitId]) expect(await world.user.hw(['trace', id])).toMatchObject({ code: 0, stdout });
   });
 
+  test('and hw describe show why an execution exited, and the summaries of its steps', async () => {
+    const code = action("$.export('$summary', 'Looked at 3 orders'); $.flow.exit('nothing new');");
+    const flow = await makeWorkflow(world.hw, { name: 'Exits', steps: [{ namespace: 'look', component_code: code }] });
+    const { execution_id: id } = await world.user.json('run', 'exits');
+    await untilExecutions(world.hw.sql, flow.id as string, 1);
+    const traced = await world.user.hw(['trace', id]);
+    expect(traced.stdout).toMatch(/^├─ exited in step look: nothing new$/m);
+    expect(traced.stdout).toMatch(/^ {3}└─ Looked at 3 orders$/m);
+    const { stdout } = await world.user.hw(['describe', id]);
+    expect(stdout).toMatch(/^reason\s+nothing new$/m);
+    expect(stdout).toMatch(/look {2}done {2}Looked at 3 orders/);
+  });
+
   test('has log lines where they are asked for, and nothing that steers a terminal', async () => {
     const { stdout } = await world.user.hw(['trace', traceId, '--logs']);
     expect(stdout).toMatch(/├─ info: looking\\x1b\[2J$/m);

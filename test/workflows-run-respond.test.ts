@@ -48,8 +48,8 @@ describe('a workflow that answers its client itself', () => {
     await untilExecutions(headwater.sql, id, 1);
   });
 
-  it('is answered for with 400 where it ends, exits or fails without an answer', async () => {
-    const bodies = ['return 1;', 'return $.flow.exit("enough");', 'throw new Error("secret inside");'];
+  it('is answered for with 400 where it ends or fails without an answer', async () => {
+    const bodies = ['return 1;', 'throw new Error("secret inside");'];
     const details = await Promise.all(
       bodies.map(async (body) => {
         const { endpoint } = await workflow({ namespace: 'one', code: action(body) });
@@ -60,9 +60,29 @@ describe('a workflow that answers its client itself', () => {
     const silent = 'The workflow ran to its end without calling $.respond';
     expect(details).toEqual([
       [400, silent],
-      [400, silent],
       [400, expect.stringMatching(/^The workflow failed before it responded; its owner finds why under exec_\w+$/)],
     ]);
+  });
+
+  it('answers that it exited where a step ends it before an answer, without the reason', async () => {
+    const { id, endpoint } = await workflow(
+      { namespace: 'one', code: action('$.flow.exit("a customer of no interest");') },
+      { namespace: 'two', code: action('$.respond({ status: 201 });') },
+    );
+    const answer = await post(endpoint, {});
+    const [execution] = await untilExecutions(headwater.sql, id, 1);
+    expect(execution).toMatchObject({ status: 'exited', reason: 'a customer of no interest' });
+    expect(answer.headers.get('x-headwater-run')).toBe(execution?.id);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'exited', execution_id: execution?.id }]);
+  });
+
+  it('answers what it gave before it exited', async () => {
+    const { endpoint } = await workflow({
+      namespace: 'one',
+      code: action('$.respond({ status: 422, body: "not now" }); $.flow.exit("enough");'),
+    });
+    const answer = await post(endpoint, {});
+    expect([answer.status, await answer.text()]).toEqual([422, 'not now']);
   });
 
   it('still answers what it gave before it failed', async () => {

@@ -33,6 +33,7 @@ export interface Execution {
   trace_id?: string;
   steps?: Record<string, ExecutionStep>;
   error?: { code: string; message: string; namespace?: string | null } | null;
+  reason?: string | null;
   started_at?: number | string | null;
   ended_at?: number | string | null;
 }
@@ -40,6 +41,7 @@ export interface Execution {
 interface ExecutionStep {
   status?: string;
   $return_value?: unknown;
+  exports?: unknown;
   error?: { code: string; message: string } | null;
 }
 

@@ -161,16 +161,24 @@ function describeComponent(component: Component, output: Output): Answer {
 function describeExecution(execution: Execution, output: Output): Answer {
   const { error } = execution;
   const steps = Object.entries(execution.steps ?? {}).map(
-    ([namespace, step]) =>
-      `${namespace}  ${step.status ?? ''}  ${step.error ? step.error.message : (JSON.stringify(step.$return_value) ?? '')}`,
+    ([namespace, step]) => `${namespace}  ${step.status ?? ''}  ${cameTo(step)}`,
   );
   const fields: Field[] = [
     ['execution', execution.id],
     ['status', execution.status],
+    ['reason', execution.reason],
     ['deployment', execution.deployment_id],
     ['trace', execution.trace_id],
     ['steps', steps.length === 0 ? undefined : steps.join('\n')],
     ['error', error ? `${error.code}: ${error.message}` : undefined],
   ];
   return { json: execution, text: output.fields(fields) };
+}
+
+/** Its error, or its `$summary` before what it returned. */
+function cameTo({ error, exports, $return_value: value }: NonNullable<Execution['steps']>[string]): string {
+  if (error) return error.message;
+  const { $summary: summary } = (exports ?? {}) as { $summary?: unknown };
+  const texts = [typeof summary === 'string' ? summary : undefined, JSON.stringify(value)];
+  return texts.filter((text) => text !== undefined).join('  ');
 }

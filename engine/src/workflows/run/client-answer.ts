@@ -7,6 +7,8 @@ export interface ClientAnswer {
   respond(response: HttpResponse, immediate: boolean): void;
   /** The execution has ended; `why` is said where nothing was given to answer with. */
   ended(why: string): void;
+  /** A step has ended it on purpose: without an answer so far the client is told that this is all. */
+  exited(executionId: string): void;
   /** What becomes of it is not decided here: whatever was given to answer with may not come true. */
   leaves(why: string): void;
   /** It waits, perhaps for days: without an answer so far the client is told that it was accepted. */
@@ -35,8 +37,9 @@ export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 're
       if (given === undefined) refuse(why);
       else send(given);
     },
+    exited: (executionId) => send(given ?? statusAnswer(200, 'exited', executionId)),
     leaves: refuse,
-    waits: (executionId) => send(given ?? accepted(executionId)),
+    waits: (executionId) => send(given ?? statusAnswer(202, 'waiting', executionId)),
   };
 }
 
@@ -45,7 +48,8 @@ export function noAnswer(executionId: string, hasFailed: boolean): string {
   return hasFailed ? `The workflow failed before it responded; its owner finds why under ${executionId}` : ENDED;
 }
 
-function accepted(executionId: string): HttpResponse {
-  const body = JSON.stringify({ status: 'waiting', execution_id: executionId });
-  return { status: 202, headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode(body) };
+/** Without the reason of an exit, which is written for the owner of the workflow. */
+function statusAnswer(code: number, status: 'exited' | 'waiting', executionId: string): HttpResponse {
+  const body = JSON.stringify({ status, execution_id: executionId });
+  return { status: code, headers: { 'content-type': 'application/json' }, body: new TextEncoder().encode(body) };
 }

@@ -143,8 +143,9 @@ async function finish(
   outcome: FinalOutcome,
 ): Promise<void> {
   const { committed, error } = await commits.finish(last, outcome);
-  if (committed) client.ended(noAnswer(execution.key.id, error !== undefined));
-  else client.leaves(GOES_ON_ELSEWHERE);
+  if (!committed) client.leaves(GOES_ON_ELSEWHERE);
+  else if (outcome.status === 'exited' && error === undefined) client.exited(execution.key.id);
+  else client.ended(noAnswer(execution.key.id, error !== undefined));
 }
 
 async function park(
