@@ -199,6 +199,8 @@ export interface RunFault {
   message: string;
   /** The author's own frames only: file, line, column of the source as it was saved. */
   stack?: string;
+  /** Lines of causes and the like; they go behind the frames of `stack` before anybody else sees the fault. */
+  details?: string;
   /** Where a limit ended the run. */
   limit?: ExceededLimit;
 }

@@ -2,7 +2,8 @@ import type { LogLevel, LogLine } from '@headwater/shared';
 import { POST } from '../protocol/isolate-calls.ts';
 import { writeLogHead } from '../protocol/log-head.ts';
 import type { Bridge } from './bridge.ts';
-import { formatMessage, formatValue } from './format-value.ts';
+import { formatWith } from './node/format.ts';
+import { inspectForLog } from './node/inspect.ts';
 import { now } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { cutUtf8, utf8Length, utf8LengthUpTo } from './utf8.ts';
@@ -50,7 +51,7 @@ export function makeConsole(log: RunLog, runs: RunTracker): Record<string, (...a
   const at =
     (level: LogLevel) =>
     (...args: unknown[]): void =>
-      log.write(runs.current(), level, formatMessage(args));
+      log.write(runs.current(), level, formatWith({ maxChars: MAX_COUNTED_CHARS + 1 }, args));
   const elapsed = (label: unknown): string => `${String(label)}: ${now() - (timers.get(String(label)) ?? now())}ms`;
   return {
     debug: at('debug'),
@@ -59,8 +60,8 @@ export function makeConsole(log: RunLog, runs: RunTracker): Record<string, (...a
     warn: at('warn'),
     error: at('error'),
     trace: at('debug'),
-    dir: (value) => at('info')(formatValue(value)),
-    table: (value) => at('info')(formatValue(value)),
+    dir: (value) => at('info')(inspectForLog(value)),
+    table: (value) => at('info')(inspectForLog(value)),
     group: (...args) => (args.length > 0 ? at('info')(...args) : undefined),
     groupCollapsed: (...args) => (args.length > 0 ? at('info')(...args) : undefined),
     groupEnd: () => undefined,

@@ -1,8 +1,12 @@
 import { formatValue } from './format-value.ts';
-import { applyFunction, sliceText, toText } from './intrinsics.ts';
+import { applyFunction, sliceText, stringifyJson, toText } from './intrinsics.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
+const MAX_DETAILS_CHARS = 4_096;
+const MAX_DETAIL_CHARS = 1_000;
+const MAX_CAUSES = 5;
+const { getPrototypeOf, prototype: ObjectPrototype } = Object;
 const MAX_READ_CHARS = 64 * 1024;
 /** What a line of a stack begins with that is a frame. */
 const FRAME = '    at ';
@@ -14,6 +18,8 @@ const CONFIGURATION_ERROR = 'ConfigurationError';
 export interface DescribedError {
   message: string;
   stack?: string;
+  /** What else the error says of why: its causes, its errors, the answer that it is about. */
+  details?: string;
   /** The component does not accept how it is configured, and the message is for whoever configures it. */
   isConfiguration?: true;
 }
@@ -44,8 +50,48 @@ function readError(thrown: unknown): DescribedError {
   const named = isNamed ? `${name}: ${text}` : text;
   const described: DescribedError = { message: cut(named === '' ? 'Error' : named, MAX_MESSAGE_CHARS) };
   if (isConfiguration) described.isConfiguration = true;
+  const details = detailsOf(thrown, '  ', MAX_CAUSES);
+  if (details !== '') described.details = cut(details, MAX_DETAILS_CHARS);
   if (typeof stack === 'string') described.stack = cut(frames(stack), MAX_STACK_CHARS);
   return described;
+}
+
+/** Lines on causes, on the errors of an AggregateError and on the answer that an HTTP client's error holds. */
+function detailsOf(thrown: object, indent: string, levels: number): string {
+  const { cause, errors, response } = thrown as { cause?: unknown; errors?: unknown; response?: unknown };
+  let text = answerLine(response, indent);
+  if (levels === 0) return text;
+  if (cause !== undefined && cause !== null) text += `${indent}[cause]: ${detailLines(cause, indent, levels)}`;
+  if (Array.isArray(errors))
+    for (let index = 0; index < errors.length && index < MAX_CAUSES; index += 1)
+      text += `${indent}[errors]: ${detailLines(errors[index], indent, levels)}`;
+  return text;
+}
+
+function detailLines(error: unknown, indent: string, levels: number): string {
+  if (typeof error !== 'object' || error === null) return `${cut(formatValue(error), MAX_DETAIL_CHARS)}\n`;
+  const { name, message, code } = error as { name?: unknown; message?: unknown; code?: unknown };
+  const told = typeof message === 'string' ? message : formatValue(error);
+  const named = typeof name === 'string' && name !== '' ? `${name}: ${told}` : told;
+  const coded = typeof code === 'string' && code !== '' ? ` (${code})` : '';
+  return `${cut(named, MAX_DETAIL_CHARS)}${coded}\n${detailsOf(error, `${indent}  `, levels - 1)}`;
+}
+
+/** The status and the beginning of the body, as axios, got, superagent and others keep them. */
+function answerLine(response: unknown, indent: string): string {
+  if (typeof response !== 'object' || response === null) return '';
+  const { status, statusCode, data, body, text } = response as Record<string, unknown>;
+  const code = typeof status === 'number' ? status : statusCode;
+  if (typeof code !== 'number') return '';
+  const content = data ?? body ?? text;
+  const shown = typeof content === 'string' ? content : isPlainData(content) ? stringifyJson(content) : '';
+  return `${indent}[response]: ${code} ${cut(shown, MAX_DETAIL_CHARS)}\n`;
+}
+
+function isPlainData(value: unknown): boolean {
+  return (
+    Array.isArray(value) || (typeof value === 'object' && value !== null && getPrototypeOf(value) === ObjectPrototype)
+  );
 }
 
 /** What `fetch` rejects with says nothing by itself: whoever reads the record of a run wants to know why. */

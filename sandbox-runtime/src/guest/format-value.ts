@@ -1,46 +1,8 @@
-import { toText } from './intrinsics.ts';
-
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 100;
 /** More than a log line can have: what is cut here is cut again there, and told. */
 const MAX_CHARS = 64 * 1024 + 1;
 const LINE_CHARS = 100;
-
-/** `console.log`'s formatting: %s %d %i %f %j %o %O %c %%, then the rest with spaces between. Close to Node's, capped. */
-export function formatMessage(args: readonly unknown[]): string {
-  const [first, ...others] = args;
-  if (typeof first !== 'string') return args.map(top).join(' ');
-  let used = 0;
-  const text = top(first).replace(/%[sdifjoOc%]/g, (directive) => {
-    if (directive === '%%') return '%';
-    if (used >= others.length) return directive;
-    return formatDirective(directive, others[used++]);
-  });
-  return [text, ...others.slice(used).map(top)].join(' ');
-}
-
-function formatDirective(directive: string, value: unknown): string {
-  switch (directive) {
-    case '%s':
-      return typeof value === 'object' && value !== null ? formatValue(value) : String(value);
-    case '%d':
-      return typeof value === 'object' ? 'NaN' : toText(Number(value));
-    case '%i':
-      return typeof value === 'object' ? 'NaN' : String(Number.parseInt(toText(value), 10));
-    case '%f':
-      return String(Number.parseFloat(toText(value)));
-    case '%j':
-      return JSON.stringify(value) ?? 'undefined';
-    case '%c':
-      return '';
-    default:
-      return formatValue(value);
-  }
-}
-
-function top(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, MAX_CHARS) : formatValue(value);
-}
 
 /** A readable form of any value, at most 64 KB: nested four deep, 100 items a level. May run getters of proxies. */
 export function formatValue(value: unknown): string {

@@ -138,10 +138,12 @@ function boundsOf({ maxQueuedPerTenant, maxLoadWaitMs }: SandboxOptions) {
 
 async function run(pool: ProcessPool, mapStack: MapStack, request: RunRequest, host: RunHost): Promise<RunOutcome> {
   const outcome = await runInProcess(pool, request, host);
-  if (outcome.ok || outcome.fault.stack === undefined) return outcome;
-  const { stack: raw, ...fault } = outcome.fault;
-  const stack = (await mapStack(request.tenantId, request.bundle, raw))?.text;
-  return { ...outcome, fault: { ...fault, ...(stack === undefined ? {} : { stack: `${fault.message}\n${stack}` }) } };
+  if (outcome.ok) return outcome;
+  const { stack: raw, details, ...fault } = outcome.fault;
+  const frames = raw === undefined ? undefined : (await mapStack(request.tenantId, request.bundle, raw))?.text;
+  const lines = [frames, details?.trimEnd()].filter((text) => text !== undefined && text !== '');
+  const stack = lines.length === 0 ? {} : { stack: [fault.message, ...lines].join('\n') };
+  return { ...outcome, fault: { ...fault, ...stack } };
 }
 
 /** The stack of a fault is as the guest says it. */

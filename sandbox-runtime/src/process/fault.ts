@@ -8,6 +8,7 @@ export interface Fault {
   code: SandboxFault;
   message: string;
   stack?: string;
+  details?: string;
   limit?: ExceededLimit;
 }
 
@@ -22,15 +23,16 @@ export function roomLimitOf(message: string, memoryMb: number): ExceededLimit | 
 /** More than the guest cuts them to. */
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_STACK_CHARS = 16_384;
+const MAX_DETAILS_CHARS = 8_192;
 /** Of both as JSON, each character as an escape. */
-const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS);
+const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS + MAX_DETAILS_CHARS);
 
 /**
  * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in it is taken for what it should be all the
  * same: what is sent as a text without being one has a length of its own choice.
  */
 export function readFailure(json: string, memoryMb: number): Fault {
-  const { message, stack, isConfiguration, limit: told } = failureFields(json);
+  const { message, stack, details, isConfiguration, limit: told } = failureFields(json);
   const text =
     typeof message === 'string'
       ? message.slice(0, MAX_MESSAGE_CHARS)
@@ -39,6 +41,7 @@ export function readFailure(json: string, memoryMb: number): Fault {
   const code = isConfiguration === true ? 'CONFIGURATION_ERROR' : 'COMPONENT_ERROR';
   const fault: Fault = limit !== undefined && isRunLimit(limit.name) ? limitFault(limit) : { code, message: text };
   if (typeof stack === 'string') fault.stack = stack.slice(0, MAX_STACK_CHARS);
+  if (typeof details === 'string') fault.details = details.slice(0, MAX_DETAILS_CHARS);
   return fault;
 }
 

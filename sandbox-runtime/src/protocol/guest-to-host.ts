@@ -137,7 +137,7 @@ export class SandboxReporter {
     const { fault, innocent } = outcome;
     const { name, value, used } = fault.limit ?? {};
     const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent, name, value, used]);
-    this.#writer.send(KIND.outcome, run, [head, fault.message, fault.stack ?? '']);
+    this.#writer.send(KIND.outcome, run, [head, fault.message, fault.stack ?? '', fault.details ?? '']);
   }
 
   described(run: number, outline: string): void {
@@ -222,10 +222,11 @@ function readOutcome(frame: Frame): ReportedOutcome {
   if (head.code === undefined)
     return frame.parts.length > 1 ? { ok: true, cpuMs, wallMs, result: text(frame, 1) } : { ok: true, cpuMs, wallMs };
   const fault: RunFault & { code: SandboxFault } = { code: head.code, message: text(frame, 1) };
-  const stack = text(frame, 2);
-  if (fault.message.length > MAX_FAULT_CHARS || stack.length > MAX_FAULT_CHARS)
+  const [stack, details] = [text(frame, 2), frame.parts.length > 3 ? text(frame, 3) : ''];
+  if ([fault.message, stack, details].some(({ length }) => length > MAX_FAULT_CHARS))
     throw new FrameError('A fault over its limit');
   if (stack !== '') fault.stack = stack;
+  if (details !== '') fault.details = details;
   if (head.limit !== undefined) fault.limit = head.limit;
   return { ok: false, fault, innocent: head.innocent, cpuMs, wallMs };
 }

@@ -58,8 +58,8 @@ export function requireString(name: string, value: unknown): void {
 }
 
 export function missingArguments(...names: string[]): CodedError {
-  const quoted = names.map((name) => `"${name}"`);
-  const all = quoted.length === 1 ? `${quoted[0]} argument` : `${quoted.join(' and ')} arguments`;
+  const list = names.map((name) => `"${name}"`).join(' and ');
+  const all = names.length === 1 ? `${list} argument` : `${list} arguments`;
   return codedError('ERR_MISSING_ARGS', `The ${all} must be specified`);
 }
 

@@ -1,3 +1,4 @@
+import { GuestHeaders, headerPairs } from '../headers.ts';
 import { types } from './util-types.ts';
 
 export interface InspectOptions {
@@ -9,9 +10,11 @@ export interface InspectOptions {
   getters?: boolean;
   maxArrayLength?: number | null;
   maxStringLength?: number | null;
+  /** Of the whole result. */
+  maxChars?: number;
 }
 
-interface State extends Required<Omit<InspectOptions, 'sorted'>> {
+interface State extends Required<Omit<InspectOptions, 'sorted' | 'maxChars'>> {
   sorted: InspectOptions['sorted'];
   seen: object[];
   circular: Map<object, number>;
@@ -25,6 +28,11 @@ interface State extends Required<Omit<InspectOptions, 'sorted'>> {
 export const CUSTOM = Symbol.for('nodejs.util.inspect.custom');
 const MAX_CHARS = 4 * 1024 * 1024;
 const IDENTIFIER = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
+
+/** As `console` shows values: no more than a line of a log can have, and a bit, so that the cut is told. */
+export function inspectForLog(value: unknown): string {
+  return inspect(value, { maxChars: 64 * 1024 + 1 });
+}
 
 /** `util.inspect`: the layout is that of Node 24, without colours and without grouping of long arrays in columns. */
 export function inspect(value: unknown, options: InspectOptions | boolean = {}, depth?: number | null): string {
@@ -44,7 +52,7 @@ export function inspect(value: unknown, options: InspectOptions | boolean = {}, 
     circular: new Map(),
     indentation: 0,
     shownDepth: 0,
-    left: MAX_CHARS,
+    left: given.maxChars ?? MAX_CHARS,
   };
   return show(value, state, 0);
 }
@@ -156,6 +164,8 @@ function describe(value: object, name: string, state: State, depth: number): Sha
     const items = [...value].map(([key, item]) => `${nested(key)} => ${nested(item)}`);
     return { prefix: `${name}(${value.size}) `, braces: ['{', '}'], items: [...items, ...members()] };
   }
+  const web = webMembers(value, state, depth);
+  if (web !== undefined) return { prefix: `${name} `, braces: ['{', '}'], items: web };
   const base = baseOf(value, name, state);
   const items = members();
   if (base !== undefined) return items.length === 0 ? base : { prefix: `${base} `, braces: ['{', '}'], items };
@@ -163,6 +173,47 @@ function describe(value: object, name: string, state: State, depth: number): Sha
   const prefix = plain ? '' : `${tagged(value, name)} `;
   return { prefix, braces: ['{', '}'], items };
 }
+
+/** Members of objects of the web platform, which have none of their own. Undefined for anything else. */
+function webMembers(value: object, state: State, depth: number): string[] | undefined {
+  const nested = (item: unknown): string => indented(state, 2, () => show(item, state, depth + 1));
+  const pairs = (entries: Iterable<[string, unknown]>): string[] =>
+    [...entries].map(([key, item]) => `${IDENTIFIER.test(key) ? key : quote(key)}: ${nested(item)}`);
+  try {
+    if (value instanceof GuestHeaders) return pairs(headerPairs(value));
+    if (value instanceof FormData) return pairs(value.entries() as Iterable<[string, unknown]>);
+    if (value instanceof URLSearchParams)
+      return [...value.entries()].map(([key, item]) => `${quote(key)} => ${nested(item)}`);
+    for (const [Class, names] of webClasses())
+      if (value instanceof Class)
+        return pairs(names.map((key) => [key, (value as unknown as Record<string, unknown>)[key]]));
+  } catch {
+    // What only has the prototype of one is shown as any other object.
+  }
+  return undefined;
+}
+
+type AnyClass = new (...args: never[]) => object;
+
+function webClasses(): [AnyClass, string[]][] {
+  return [
+    [URL, URL_MEMBERS],
+    [File, ['size', 'type', 'name', 'lastModified']],
+    [Blob, ['size', 'type']],
+    [Response, RESPONSE_MEMBERS],
+    [Request, REQUEST_MEMBERS],
+    [AbortSignal, ['aborted']],
+  ];
+}
+
+const URL_MEMBERS = 'href origin protocol username password host hostname port pathname search searchParams hash'.split(
+  ' ',
+);
+const RESPONSE_MEMBERS = 'status statusText headers body bodyUsed ok redirected type url'.split(' ');
+const REQUEST_MEMBERS =
+  'method url headers destination referrer referrerPolicy mode credentials cache redirect integrity keepalive isReloadNavigation isHistoryNavigation signal'.split(
+    ' ',
+  );
 
 /** What stands for values that are more than their members. */
 function baseOf(value: object, name: string, state: State): string | undefined {
@@ -217,7 +268,8 @@ function showMembers(value: object, state: State, depth: number, skipIndexes: bo
   const kept = names.filter(
     (key) => !(skipIndexes && /^\d+$/.test(key)) && !(value instanceof Error && ['stack', 'message'].includes(key)),
   );
-  if (value instanceof Error && Object.hasOwn(value, 'cause') && !kept.includes('cause')) kept.push('cause');
+  if (value instanceof Error)
+    for (const key of ['cause', 'errors']) if (Object.hasOwn(value, key) && !kept.includes(key)) kept.push(key);
   if (state.sorted !== undefined && state.sorted !== false) kept.sort(state.sorted === true ? undefined : state.sorted);
   const symbols = Object.getOwnPropertySymbols(value).filter((key) =>
     Object.prototype.propertyIsEnumerable.call(value, key),

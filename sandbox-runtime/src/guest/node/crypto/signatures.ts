@@ -66,15 +66,7 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
     };
     return askCrypto(bridge, head, bytesOf(data), keys.derOf(key, 'public'))[0] === 1;
   };
-  let digests: ReadonlySet<string> | undefined;
-  const knownDigest = (name: unknown): string => {
-    requireString('algorithm', name);
-    digests ??= new Set(
-      (askCryptoJson(bridge, { operation: 'lists' }) as { hashes: string[] }).hashes.map((hash) => plain(hash)),
-    );
-    if (!digests.has(plain(name as string))) throw codedError('ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest');
-    return name as string;
-  };
+  const knownDigest = digestCheck(bridge);
   class Sign extends Signing {
     readonly #name: string;
     constructor(name: string) {
@@ -112,6 +104,19 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
     privateDecrypt: pairOperation('privateDecrypt', 'private'),
     privateEncrypt: pairOperation('privateEncrypt', 'private'),
     publicDecrypt: pairOperation('publicDecrypt', 'public'),
+  };
+}
+
+/** Throws for what OpenSSL knows no digest of. */
+function digestCheck(bridge: Bridge): (name: unknown) => string {
+  let digests: ReadonlySet<string> | undefined;
+  return (name) => {
+    requireString('algorithm', name);
+    digests ??= new Set(
+      (askCryptoJson(bridge, { operation: 'lists' }) as { hashes: string[] }).hashes.map((hash) => plain(hash)),
+    );
+    if (!digests.has(plain(name as string))) throw codedError('ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest');
+    return name as string;
   };
 }
 
