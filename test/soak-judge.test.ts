@@ -132,6 +132,13 @@ test.each<[string, Partial<Outcome>]>([
   expect(Object.keys(brokenIn(changes))).toEqual([name]);
 });
 
+test('a node that was frozen may say 408, and no other', () => {
+  const late = sent(4, { answer: 'odd', detail: '408 Request Timeout', wasDisturbed: true });
+  expect(brokenIn({ requests: [...outcome().requests, late] })).toEqual({});
+  const odd = { 'other answers than 200, 429, 503': 1 };
+  expect(brokenIn({ requests: [...outcome().requests, { ...late, wasDisturbed: false }] })).toEqual(odd);
+});
+
 test('what was emitted before the webhook was subscribed need not be delivered', () => {
   const early = { ...tick('early', 0), indexedAtMs: 999 };
   expect(brokenIn({ ticks: [[early], []], messages: delivered([emitted(1), emitted(2)]) })).toEqual({});

@@ -23,9 +23,14 @@ function run(config: Config, log: Logger): void {
   letHeapGrow();
   let madeKey: string | undefined;
   const starting = startNode(config, log, ({ apiKey }) => (madeKey = apiKey));
+  // A start that waits for its database has nothing open that keeps a process alive.
+  const awake = setInterval(() => undefined, LIMITS.shutdownMs);
   const signals = stopOnSignal(starting, config, log);
   starting.then(
-    (node) => announce(config, node, log),
+    (node) => {
+      clearInterval(awake);
+      announce(config, node, log);
+    },
     (cause: unknown) => {
       if (madeKey !== undefined) printKey(madeKey, (text) => void process.stdout.write(text));
       if (signals.came()) endInterruptedStart(cause, log);
