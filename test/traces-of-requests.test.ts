@@ -115,7 +115,7 @@ describe('a request to a source is found by the id in its answer', () => {
     const run = await runOf(id);
     expect(run).toMatchObject({ emitter_id: target.id, status: says.startsWith('failed') ? 'error' : 'ok' });
     expect(run.ran_ms).toBeGreaterThanOrEqual(0);
-    if (dedupe !== undefined) expect(run.deduped.strategy).toBe(dedupe);
+    expect(run.deduped?.strategy).toBe(dedupe);
   });
 
   test('each of many that one commit drops, past what it notes of listeners', () => {
@@ -214,30 +214,45 @@ test('a run that an event started leads to the trace that it is part of', async 
 });
 
 describe('a request to a workflow is found by the id in its answer', () => {
-  const EXECUTIONS: { what: string; code: string; status: string; says: RegExp }[] = [
+  const EXECUTIONS: { what: string; code: string; status: string; says: RegExp; also: object }[] = [
     {
       what: 'ends',
       code: "$.export('$summary', 'All good'); $.send.emit(1)",
       status: 'succeeded',
       says: /^ran 1 step, 1 event emitted$/,
+      also: { steps: [{ summary: 'All good' }] },
     },
-    { what: 'exits', code: "$.flow.exit('nothing new')", status: 'exited', says: /^exited in step only: nothing new$/ },
-    { what: 'fails', code: "throw new Error('no')", status: 'failed', says: /^failed in step only: COMPONENT_ERROR$/ },
+    {
+      what: 'exits',
+      code: "$.flow.exit('nothing new')",
+      status: 'exited',
+      says: /^exited in step only: nothing new$/,
+      also: { reason: 'nothing new' },
+    },
+    {
+      what: 'fails',
+      code: "throw new Error('no')",
+      status: 'failed',
+      says: /^failed in step only: COMPONENT_ERROR$/,
+      also: { error: { message: 'no' } },
+    },
     {
       what: 'is delayed',
       code: '$.flow.delay(600000)',
       status: 'waiting',
       says: /^waits in step only until 20\d\d-.*Z$/,
+      also: { waits: { kind: 'delay', until: expect.any(Number) } },
     },
     {
       what: 'is suspended',
       code: '$.flow.suspend(600000)',
       status: 'waiting',
       says: /^waits in step only for its resume URL to be called, until 20\d\d-.*Z$/,
+      also: { waits: { kind: 'suspend', until: expect.any(Number) } },
     },
   ];
 
-  test.each(EXECUTIONS)('of one that $what', async ({ code, status, says }) => {
+  test.each(EXECUTIONS)('of one that $what', async ({ code, status, says, also }) => {
     const steps = [{ namespace: 'only', component_code: action(code) }];
     const flow = await makeWorkflow(hw, { name: 'Flow', triggers: [{ type: 'http' }], steps });
     const answer = await post(flow.triggers[0].endpoint_url, {});
@@ -248,11 +263,8 @@ describe('a request to a workflow is found by the id in its answer', () => {
       return data?.runs?.[0]?.status === status && data.runs[0];
     });
     expect(run.explanation).toMatch(says);
-    if (status === 'succeeded') expect(run.steps[0].summary).toBe('All good');
-    if (status === 'exited') expect(run.reason).toBe('nothing new');
-    if (status === 'waiting') {
-      expect(run.waits.until).toBeGreaterThan(Date.now());
-      await hw.api('POST', `/executions/${id}/cancel`);
-    }
+    expect(run).toMatchObject(also);
+    const cancelled = await hw.api('POST', `/executions/${id}/cancel`);
+    expect(cancelled.status).toBe(status === 'waiting' ? 204 : 409);
   });
 });
