@@ -97,9 +97,9 @@ function checkHeaders(headers: unknown): void {
 
 function withType(headers: unknown, type: string | undefined): unknown {
   if (type === undefined) return headers;
-  const given = isObject(headers) ? headers : {};
-  const isNamed = Object.keys(given).some((name) => name.toLowerCase() === 'content-type');
-  return isNamed ? given : { ...given, 'content-type': type };
+  const own = isObject(headers) ? headers : {};
+  const isNamed = Object.keys(own).some((name) => name.toLowerCase() === 'content-type');
+  return isNamed ? own : { ...own, 'content-type': type };
 }
 
 function readEmail({ subject, text, html }: Fields): Fields {

@@ -1,3 +1,4 @@
+import { toText } from '../intrinsics.ts';
 import { systemError } from '../network-error.ts';
 import { codedError } from './errors.ts';
 import { Duplex } from './stream.ts';
@@ -49,5 +50,5 @@ function readPeer([first, second]: unknown[]): { host: string; port: number } {
   if (port === undefined && path === undefined)
     throw codedError('ERR_MISSING_ARGS', 'The "options" or "port" or "path" argument must be specified');
   const host = options['host'] ?? (typeof second === 'string' ? second : 'localhost');
-  return { host: String(path ?? host), port: Number(port ?? 0) };
+  return { host: toText(path ?? host), port: Number(port ?? 0) };
 }
