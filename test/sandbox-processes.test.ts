@@ -30,7 +30,7 @@ test('stop ends every process, and runs in flight end as innocent', async () => 
 /** Kills the first sandbox processes before they are ready. */
 function killingStarter(real: ProcessStarter, count: number): { starter: ProcessStarter; killed(): number } {
   let killed = 0;
-  const start: ProcessStarter['start'] = (order, events) =>
+  const startAndKill: ProcessStarter['start'] = (order, events) =>
     real.start(order, {
       ...events,
       started(pid, channel) {
@@ -41,7 +41,7 @@ function killingStarter(real: ProcessStarter, count: number): { starter: Process
         events.started(pid, channel);
       },
     });
-  return { starter: { ...real, start }, killed: () => killed };
+  return { starter: { ...real, start: startAndKill }, killed: () => killed };
 }
 
 test('a start survives that its first sandbox process is killed, and gives up where none boots', async () => {

@@ -54,7 +54,9 @@ async function startWithNpm(dataDir: string, inTerminal = false): Promise<Starte
     cwd: ROOT,
     detached: true,
     env: {
-      ...{ PATH, HOME, TMPDIR },
+      PATH,
+      HOME,
+      TMPDIR,
       PORT: String(port),
       HEADWATER_DATA_DIR: dataDir,
       HEADWATER_API_KEY: API_KEY,

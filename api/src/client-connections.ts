@@ -33,27 +33,15 @@ export function trackConnections(server: Server, maxConnections: number): Client
   /** Without a whole request so far, since when, the oldest first. */
   const fresh = new Map<Socket, number>();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
-  const idle = new Map<Socket, { bytesRead: number; sinceMs: number }>();
+  const idle: Idle = new Map();
   /** The request that began last on each, the oldest first; those that have arrived whole meanwhile are among them. */
-  const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
-  const forget = (socket: Socket) => {
-    open.delete(socket);
-    fresh.delete(socket);
-    idle.delete(socket);
-    arriving.delete(socket);
-  };
-  const longestArriving = (leastMs: number) => {
-    for (const [socket, { request, sinceMs }] of arriving) {
-      if (request.complete) arriving.delete(socket);
-      else return performance.now() - sinceMs >= leastMs ? socket : undefined;
-    }
-    return undefined;
-  };
+  const arriving: Arriving = new Map();
+  const forget = (socket: Socket) => [open, fresh, idle, arriving].forEach((those) => those.delete(socket));
   const makeRoom = () => {
     const resting = firstOf(idle.keys());
     // Whoever has most of the connections is the likeliest to have too many.
-    const first = idle.size > maxConnections / 2 ? resting : longestArriving(SLOW_MS);
-    const oldest = firstOf(fresh.keys()) ?? first ?? resting ?? longestArriving(0);
+    const first = idle.size > maxConnections / 2 ? resting : longestArriving(arriving, SLOW_MS);
+    const oldest = firstOf(fresh.keys()) ?? first ?? resting ?? longestArriving(arriving, 0);
     if (oldest === undefined) return false;
     forget(oldest);
     oldest.destroy();
@@ -94,12 +82,27 @@ export function trackConnections(server: Server, maxConnections: number): Client
       for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
     },
     endIdle(idleMs) {
-      const beforeMs = performance.now() - idleMs;
-      for (const [socket, { bytesRead, sinceMs }] of idle)
-        if (sinceMs <= beforeMs && socket.bytesRead === bytesRead) socket.destroy();
-      for (const [socket, sinceMs] of fresh) if (sinceMs <= beforeMs && socket.bytesRead === 0) socket.destroy();
+      endSince(performance.now() - idleMs, idle, fresh);
     },
   };
+}
+
+type Arriving = Map<Socket, { request: IncomingMessage; sinceMs: number }>;
+type Idle = Map<Socket, { bytesRead: number; sinceMs: number }>;
+
+function longestArriving(arriving: Arriving, leastMs: number): Socket | undefined {
+  for (const [socket, { request, sinceMs }] of arriving) {
+    if (request.complete) arriving.delete(socket);
+    else return performance.now() - sinceMs >= leastMs ? socket : undefined;
+  }
+  return undefined;
+}
+
+/** Ends connections on which nothing has come since that moment. */
+function endSince(beforeMs: number, idle: Idle, fresh: Map<Socket, number>): void {
+  for (const [socket, { bytesRead, sinceMs }] of idle)
+    if (sinceMs <= beforeMs && socket.bytesRead === bytesRead) socket.destroy();
+  for (const [socket, sinceMs] of fresh) if (sinceMs <= beforeMs && socket.bytesRead === 0) socket.destroy();
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {

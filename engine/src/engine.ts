@@ -222,8 +222,8 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
   const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs, watch: watchdog.part('requests') });
   watchdog.look('invocations that this node holds', () => {
-    const { waiting, running, committing } = dispatcher.stats();
-    return waiting > 0 && running === 0 && committing === 0;
+    const held = dispatcher.stats();
+    return held.waiting > 0 && held.running === 0 && held.committing === 0;
   });
   const ingest = createIngest({ sql, limits, inTurn, backlogs, intake });
   const stopListening = await turns.listen();

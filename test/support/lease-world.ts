@@ -89,7 +89,7 @@ export interface LeaseWorld {
   end(): Promise<void>;
 }
 
-export type LeaseMoves = ReturnType<typeof createMoves>;
+type LeaseMoves = ReturnType<typeof createMoves>;
 
 let counter = 0;
 

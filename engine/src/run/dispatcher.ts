@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountLimits } from '@headwater/shared';
 import { createKnownLimits } from '../accounts/known-limits.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../log.ts';
@@ -64,20 +63,18 @@ const RELEASE_PAUSE_MS = 5_000;
  * between tenants.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const queue = createFairQueue<HeldInvocation>();
+  const shelf = createShelf();
+  const { queue, held, claims } = shelf;
   const running = createRunningCounts();
-  const held = createHeldCount();
-  const claims = createHeldClaims();
   const slots = createRunSlots({
     running,
     queueFirst: (invocation) => queue.pushFirst(invocation.accountId, invocation.sourceId, invocation),
     onChange: startWhatMayRun,
   });
-  const limitsOf = createKnownLimits({ limits: options.limits, onKnown: startWhatMayRun, log: options.log });
   const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
   let draining: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const { mayStart, mayTenantStart } = withinLimits(options, running, limitsOf);
+  const { mayStart, mayTenantStart } = withinLimits(options, running, startWhatMayRun);
 
   function startWhatMayRun(): void {
     while (stopping === undefined) {
@@ -95,39 +92,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const isAsked = ({ respond }: HeldInvocation) => respond !== undefined && stopping === undefined;
-
-  function enqueue(invocations: readonly HeldInvocation[]): void {
-    for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
-  }
-
-  function end(invocations: readonly HeldInvocation[]): void {
-    held.remove(invocations);
-    const next = invocations.flatMap((invocation) => claims.end(invocation) ?? []);
-    if (next.length > 0) take(next);
-  }
+  const end = (invocations: readonly HeldInvocation[]) => take(shelf.end(invocations));
 
   function take(invocations: readonly HeldInvocation[]): void {
-    const mayRun = draining === undefined ? () => true : isAsked;
-    void giveBack(
-      options,
-      invocations.filter((invocation) => !mayRun(invocation)),
-    );
-    const admitted = claims.admit(invocations.filter(mayRun));
-    held.add(admitted);
-    enqueue(admitted);
+    shelf.put(draining === undefined ? invocations : keepOrGiveBack(options, invocations, isAsked));
     startWhatMayRun();
   }
 
   async function drain(): Promise<void> {
-    const { kept = [], unasked = [] } = Object.groupBy(queue.clear(), (invocation) =>
-      isAsked(invocation) || slots.hasBegun(invocation) ? 'kept' : 'unasked',
-    );
-    enqueue(kept);
+    const unasked = shelf.takeOut((invocation) => isAsked(invocation) || slots.hasBegun(invocation));
     await giveBack(options, unasked);
     end(unasked);
   }
 
   async function stop(): Promise<void> {
+    draining ??= Promise.resolve();
     const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
     slots.stop();
     pause.end();
@@ -146,11 +125,51 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     startMore: startWhatMayRun,
     stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
     drain: () => (draining ??= drain()),
-    stop() {
-      draining ??= Promise.resolve();
-      return (stopping ??= stop());
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/** What the node holds, and in which order it waits for its turn. */
+function createShelf() {
+  const queue = createFairQueue<HeldInvocation>();
+  const held = createHeldCount();
+  const claims = createHeldClaims();
+  const enqueue = (invocations: readonly HeldInvocation[]) => {
+    for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
+  };
+  return {
+    queue,
+    held,
+    claims,
+    /** Answers those that wait, except for these, which go on waiting. */
+    takeOut(isKept: (invocation: HeldInvocation) => boolean): HeldInvocation[] {
+      const waiting = queue.clear();
+      enqueue(waiting.filter(isKept));
+      return waiting.filter((invocation) => !isKept(invocation));
+    },
+    put(invocations: readonly HeldInvocation[]) {
+      const admitted = claims.admit(invocations);
+      held.add(admitted);
+      enqueue(admitted);
+    },
+    /** Answers newer claims of them, which have waited for this end. */
+    end(invocations: readonly HeldInvocation[]): HeldInvocation[] {
+      held.remove(invocations);
+      return invocations.flatMap((invocation) => claims.end(invocation) ?? []);
     },
   };
+}
+
+function keepOrGiveBack(
+  options: DispatcherOptions,
+  invocations: readonly HeldInvocation[],
+  isKept: (invocation: HeldInvocation) => boolean,
+): readonly HeldInvocation[] {
+  void giveBack(
+    options,
+    invocations.filter((invocation) => !isKept(invocation)),
+  );
+  return invocations.filter(isKept);
 }
 
 /** After `end` nothing waits. */
@@ -182,11 +201,8 @@ async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pau
   }
 }
 
-function withinLimits(
-  { isBehind }: DispatcherOptions,
-  running: RunningCounts,
-  limitsOf: (tenant: string) => AccountLimits | undefined,
-) {
+function withinLimits({ isBehind, limits, log }: DispatcherOptions, running: RunningCounts, onKnown: () => void) {
+  const limitsOf = createKnownLimits({ limits, onKnown, log });
   return {
     // Until its limits are known, what a tenant wants to run waits.
     mayTenantStart: (tenant: string): boolean =>

@@ -79,7 +79,7 @@ async function findBegun(sql: Sql, ids: readonly string[]): Promise<Set<string>>
   return new Set(rows.map((row) => row.id));
 }
 
-export async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionProgress> {
+async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionProgress> {
   const [steps, [execution], [wait]] = await Promise.all([
     sql<(ProgressStep & { deployment_id: string; started_at_ms: number })[]>`
       select position, deployment_id, namespace, status, runs, value, exports, logs, sends, error,

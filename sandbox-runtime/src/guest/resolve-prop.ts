@@ -33,8 +33,8 @@ function resolve(prop: unknown, left: number): ResolvedProp | undefined {
   const { propDefinitions } = from;
   const known = isObject(propDefinitions) ? propDefinitions : {};
   const inherited = Object.hasOwn(known, name) && left > 0 ? resolve(known[name], left - 1) : undefined;
-  const shown = left > 0 ? Object.keys(known).slice(0, MAX_SHOWN_NAMES) : [];
-  const taken = inherited === undefined ? [from['app'], name, shown] : (brokenLink(inherited) ?? [from['app'], name]);
+  const names = left > 0 ? Object.keys(known).slice(0, MAX_SHOWN_NAMES) : [];
+  const taken = inherited === undefined ? [from['app'], name, names] : (brokenLink(inherited) ?? [from['app'], name]);
   const definition = { ...inherited?.definition, ...own, propDefinition: taken };
   const givesOptions = own['options'] === undefined && inherited?.definition['options'] !== undefined;
   const further = givesOptions && inherited.origin?.givesOptions === true ? inherited.origin : undefined;

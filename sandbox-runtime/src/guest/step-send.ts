@@ -43,15 +43,15 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
   const ofUrl: TextLimit = { name: 'maxFetchUrlChars', value: context.limits.maxFetchUrlChars };
   const ofName: TextLimit = { name: 'maxChannelChars', value: context.limits.maxChannelChars };
   return {
-    http: (request) => send('http', readHttp(given('http', request, '{ method, url, data }'), ofUrl)),
-    email: (email) => send('email', readEmail(given('email', email, '{ subject, text }'))),
-    s3: (object) => send('s3', readObject(given('s3', object, '{ bucket, prefix, payload }'))),
+    http: (request) => send('http', readHttp(requireFields('http', request, '{ method, url, data }'), ofUrl)),
+    email: (email) => send('email', readEmail(requireFields('email', email, '{ subject, text }'))),
+    s3: (object) => send('s3', readObject(requireFields('s3', object, '{ bucket, prefix, payload }'))),
     emit: (event, channel) => send('emit', readEmit(event, channel, ofName)),
-    sse: (message) => send('sse', readSse(given('sse', message, '{ channel, payload }'), ofName)),
+    sse: (message) => send('sse', readSse(requireFields('sse', message, '{ channel, payload }'), ofName)),
   };
 }
 
-function given(kind: string, value: unknown, shape: string): Fields {
+function requireFields(kind: string, value: unknown, shape: string): Fields {
   if (!isObject(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
   return value;
 }

@@ -23,6 +23,7 @@ export function OAuthReturn() {
       ...(fault === null ? {} : { error: fault }),
     };
     const channel = new BroadcastChannel(OAUTH_CHANNEL);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
     channel.postMessage(result);
     channel.close();
     window.close();
