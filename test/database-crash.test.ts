@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../engine/src/database/embedded-postgres.ts';
@@ -8,10 +10,12 @@ import { testLog } from './support/logs.ts';
 import { makeDataDir } from './support/run-folder.ts';
 
 let server: EmbeddedPostgres;
+let dataDir: string;
 let db: Database;
 beforeAll(async () => {
   const settings = { fsync: 'off', full_page_writes: 'off' };
-  server = await startEmbeddedPostgres({ dataDir: makeDataDir(), log: testLog, settings });
+  dataDir = makeDataDir();
+  server = await startEmbeddedPostgres({ dataDir, log: testLog, settings });
   db = openDatabase({ url: server.url });
 });
 afterAll(async () => {
@@ -48,4 +52,28 @@ test('each of 40 transactions under way settles when a backend is killed, and th
     for (const outcome of lost) expect(isDatabaseAway((outcome as PromiseRejectedResult).reason)).toBe(true);
     expect(await sql.begin((tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
   }
+});
+
+test('so does each when the whole server is killed, and started again at the same address', async () => {
+  const { sql } = db;
+  let begun = 0;
+  const work = Array.from({ length: 40 }, async () =>
+    sql.begin(async (tx) => {
+      begun++;
+      await tx`select pg_sleep(0.3)`;
+    }),
+  );
+  const settled = Promise.allSettled(work);
+  await eventually(() => begun === 10);
+  const text = await readFile(path.join(dataDir, 'postgres/postmaster.pid'), 'utf8');
+  process.kill(Number(text.split('\n')[0]), 'SIGKILL');
+  await settled;
+  const beats = () =>
+    sql
+      .begin((tx) => tx`select 1`)
+      .then(
+        () => true,
+        () => false,
+      );
+  await eventually(beats, { timeoutMs: 20_000 });
 });

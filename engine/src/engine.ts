@@ -217,8 +217,8 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const { dispatcher, runtimes, committer, turns } = runs;
   node.onLost(dispatcher.loseNode);
   const { sends, sendRunner } = assembleSends(ground, options);
-  const waiting = () => countWaitingExecutions(sql);
-  metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting });
+  const parked = () => countWaitingExecutions(sql);
+  metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting: parked });
   const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
   const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs, watch: watchdog.part('requests') });
   watchdog.look('invocations that this node holds', () => {

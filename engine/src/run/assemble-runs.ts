@@ -77,7 +77,6 @@ const EXECUTIONS_INTERVAL_MS = 3;
 /** Everything from a held invocation to its commit. */
 export function assembleRuns(parts: RunParts): Runs {
   const { sql, node, log } = parts;
-  const nowMs = () => Date.now();
   const runtimes = createSourceRuntimes(sql, parts.opener);
   const committing: RunCommitterOptions = {
     sql,
@@ -96,7 +95,7 @@ export function assembleRuns(parts: RunParts): Runs {
     heavyTurns: createHeavyTurns(),
     watch: parts.watchdog.part('commits of runs'),
     presence: parts.presence,
-    nowMs,
+    nowMs: Date.now,
     log,
   };
   const { committer, executionCommitter, isBehind, stopRetries } = createCommitters(committing);
@@ -112,7 +111,7 @@ export function assembleRuns(parts: RunParts): Runs {
       read: (componentId) => readComponentBundle(sql, componentId),
       maxHeldChars: LIMITS.maxHeldBundleChars,
     }),
-    nowMs,
+    nowMs: Date.now,
   };
   const release: DispatcherOptions['release'] = (invocations) => releaseHeld(sql, invocations);
   const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
