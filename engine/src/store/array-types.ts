@@ -42,16 +42,27 @@ export function addArrayTypes({ options }: Client): void {
   }
 }
 
+/** Most have neither: to look for both at once costs a third of replacing them. */
+const ESCAPED = /["\\]/;
+
 function formatArray(items: readonly unknown[], serialize: Serialize | undefined): string {
-  const texts = items.map((item) => {
-    if (Array.isArray(item)) return formatArray(item, serialize);
-    if (item === null) return 'null';
-    if (item === undefined)
-      throw Object.assign(new Error('An array has an undefined value'), { code: 'UNDEFINED_VALUE' });
-    const text = String(serialize === undefined ? item : serialize(item));
-    return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-  });
-  return `{${texts.join(',')}}`;
+  let all = '{';
+  for (const item of items) {
+    if (all.length > 1) all += ',';
+    all += formatElement(item, serialize);
+  }
+  return `${all}}`;
+}
+
+function formatElement(item: unknown, serialize: Serialize | undefined): string {
+  if (Array.isArray(item)) return formatArray(item, serialize);
+  if (item === null) return 'null';
+  if (item === undefined)
+    throw Object.assign(new Error('An array has an undefined value'), { code: 'UNDEFINED_VALUE' });
+  const text = String(serialize === undefined ? item : serialize(item));
+  if (!ESCAPED.test(text)) return `"${text}"`;
+  const unslashed = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text;
+  return `"${unslashed.replaceAll('"', '\\"')}"`;
 }
 
 /** A quoted element, one without quotes, or what divides them. */
