@@ -1,7 +1,7 @@
 import type { IconName } from '../ui/icons.tsx';
 
 export interface NavigationItem {
-  to: '/' | '/sources' | '/webhooks' | '/traces';
+  to: '/' | '/sources' | '/workflows' | '/webhooks' | '/traces';
   label: string;
   icon: IconName;
 }
@@ -10,6 +10,7 @@ export interface NavigationItem {
 export const NAVIGATION: readonly NavigationItem[] = [
   { to: '/', label: 'Overview', icon: 'overview' },
   { to: '/sources', label: 'Sources', icon: 'source' },
+  { to: '/workflows', label: 'Workflows', icon: 'workflow' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhook' },
   { to: '/traces', label: 'Traces', icon: 'trace' },
 ];

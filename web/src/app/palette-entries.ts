@@ -16,6 +16,8 @@ const MAX_SHOWN = 12;
 const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id: string) => string][] = [
   [/^dc_\w+$/, 'Source', 'source', (id) => `/sources/${id}`],
   [/^wh_\w+$/, 'Webhook', 'webhook', (id) => `/webhooks/${id}`],
+  [/^p_\w+$/, 'Workflow', 'workflow', (id) => `/workflows/${id}`],
+  [/^exec_\w+$/, 'Execution', 'workflow', (id) => `/executions/${id}`],
   [/^(exec|inv)_\w+$/, 'Trace', 'trace', (id) => `/traces/${id}`],
   [/^(dc|p)_\w+-\d{13}-\d+$/, 'Trace of the event', 'trace', (id) => `/traces/${id}`],
 ];
@@ -23,12 +25,19 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
 /** Everything of the account that has a name; the newest hundred of each kind. */
 export async function namedThings(): Promise<PaletteEntry[]> {
   const query = { limit: 100 };
-  const [sources, webhooks] = await Promise.all([
+  const [sources, workflows, webhooks] = await Promise.all([
     ask(api.GET('/v1/users/me/sources', { params: { query } })),
+    ask(api.GET('/v1/users/me/workflows', { params: { query } })),
     ask(api.GET('/v1/users/me/webhooks', { params: { query } })),
   ]);
   return [
     ...sources.data.map(({ id, name }) => ({ label: name, path: `/sources/${id}`, icon: 'source' as const, hint: id })),
+    ...workflows.data.map(({ id, name }) => ({
+      label: name,
+      path: `/workflows/${id}`,
+      icon: 'workflow' as const,
+      hint: id,
+    })),
     ...webhooks.data.map(({ id, name, url }) => ({
       label: name ?? url,
       path: `/webhooks/${id}`,

@@ -73,6 +73,26 @@ const source = createRoute({
   component: lazyRouteComponent(() => import('../features/sources/source-page.tsx'), 'SourcePage'),
 });
 
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows',
+  validateSearch: texts('action', 'q'),
+  component: lazyRouteComponent(() => import('../features/workflows/workflow-list.tsx'), 'WorkflowList'),
+});
+
+const workflow = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/$id',
+  validateSearch: texts('tab', 'status'),
+  component: lazyRouteComponent(() => import('../features/workflows/workflow-page.tsx'), 'WorkflowPage'),
+});
+
+const execution = createRoute({
+  getParentRoute: () => shell,
+  path: '/executions/$id',
+  component: lazyRouteComponent(() => import('../features/workflows/execution-page.tsx'), 'ExecutionPage'),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
@@ -105,7 +125,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     oauthReturn,
-    shell.addChildren([overview, sources, source, webhooks, webhook, traces, trace]),
+    shell.addChildren([overview, sources, source, workflows, workflow, execution, webhooks, webhook, traces, trace]),
   ]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',

@@ -23,7 +23,7 @@ export function Overview() {
               <div key={name} className="bg-surface p-4">
                 <dt className="text-xs text-ink-faint capitalize">{name}</dt>
                 <dd className="text-xl font-semibold tabular-nums">
-                  {name === 'sources' || name === 'webhooks' ? (
+                  {name !== 'subscriptions' ? (
                     <Link to={`/${name}`}>{user.data.quotas[name].used}</Link>
                   ) : (
                     user.data.quotas[name].used

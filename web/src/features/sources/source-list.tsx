@@ -4,10 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { Page, Panel } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -66,10 +65,10 @@ export function SourceList() {
         </>
       }
     >
-      <ProblemNote error={list.error} />
-      <Panel>
-        {list.isPending && <SkeletonRows />}
-        {list.isSuccess && all.length === 0 && (
+      <Paged
+        list={list}
+        count={all.length}
+        empty={
           <Empty
             icon="source"
             title="No sources yet"
@@ -79,23 +78,17 @@ export function SourceList() {
             A source is started by a request, a timer or by hand, and emits events. Its events reach webhooks and
             workflows.
           </Empty>
-        )}
-        {all.length > 0 && (
-          <Table
-            label="Sources"
-            columns={COLUMNS}
-            rows={shown}
-            keyOf={({ id }) => id}
-            onOpen={({ id }) => void navigate({ to: '/sources/$id', params: { id } })}
-          />
-        )}
-        {all.length > 0 && shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No source matches “{q}”.</p>}
-      </Panel>
-      {list.hasNextPage && (
-        <Button className="self-center" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+        }
+      >
+        <Table
+          label="Sources"
+          columns={COLUMNS}
+          rows={shown}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/sources/$id', params: { id } })}
+        />
+        {shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No source matches “{q}”.</p>}
+      </Paged>
       {action === 'create' && <CreateSource onClose={() => void navigate({ search: {} })} />}
     </Page>
   );

@@ -1,23 +1,11 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
 
 export type Source = Schemas['Source'];
 
-const PAGE_SIZE = 50;
-
 export const sourcesQuery = () =>
-  infiniteQueryOptions({
-    queryKey: ['sources'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) };
-      return ask(api.GET('/v1/users/me/sources', { params: { query }, signal }));
-    },
-    getNextPageParam: ({ data, page_info }) =>
-      data.length < page_info.count || data.length === 0 || page_info.end_cursor === null || data.length < PAGE_SIZE
-        ? undefined
-        : page_info.end_cursor,
-  });
+  pagesOf(['sources'], (query, signal) => ask(api.GET('/v1/users/me/sources', { params: { query }, signal })));
 
 export const sourceQuery = (id: string) =>
   queryOptions({

@@ -210,7 +210,7 @@ function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
           <span className="truncate">{row.key}</span>
           <CopyButton text={row.key} what="id" />
         </p>
-        {link !== undefined && link.to !== '/workflows/$id' && (
+        {link !== undefined && (
           <Link to={link.to} params={{ id: link.id }} className="text-accent underline">
             Open {link.id}
           </Link>

@@ -6,11 +6,15 @@ import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { SubscriptionsOfWebhook } from './subscriptions-of-webhook.tsx';
+import { WebhookSettings } from './webhook-settings.tsx';
 import { type Attempt, deliveriesQuery, type Delivery, type Webhook, webhookQuery } from './webhook-queries.ts';
 
 export function WebhookPage() {
@@ -19,18 +23,66 @@ export function WebhookPage() {
   if (webhook === undefined) {
     return <Page title="Webhook">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
   }
+  return <WebhookView webhook={webhook} />;
+}
+
+function WebhookView({ webhook }: { webhook: Webhook }) {
+  const { tab = 'deliveries' } = useSearch({ from: '/shell/webhooks/$id' });
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const { id, name, url, active } = webhook;
   return (
     <Page
-      title={webhook.name ?? webhook.url}
-      aside={<Status of={webhook.active ? 'active' : 'inactive'} />}
-      actions={<CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks get ${id}` }} />}
+      title={name ?? url}
+      aside={<Status of={active ? 'active' : 'inactive'} />}
+      actions={<WebhookActions webhook={webhook} />}
     >
       <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">
-        {webhook.url}
-        <CopyButton text={webhook.url} what="URL" />
+        {url}
+        <CopyButton text={url} what="URL" />
       </p>
-      <Deliveries webhook={webhook} />
+      <Tabs
+        label="Webhook"
+        value={tab}
+        onChange={(value) => void navigate({ search: { tab: value } })}
+        tabs={[
+          { value: 'deliveries', label: 'Deliveries', panel: <Deliveries webhook={webhook} /> },
+          { value: 'subscriptions', label: 'Subscriptions', panel: <SubscriptionsOfWebhook webhookId={id} /> },
+          { value: 'settings', label: 'Settings', panel: <WebhookSettings webhook={webhook} /> },
+        ]}
+      />
     </Page>
+  );
+}
+
+function WebhookActions({ webhook: { id, active } }: { webhook: Webhook }) {
+  const queries = useQueryClient();
+  const params = { path: { id } };
+  const switching = useMutation({
+    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body: { active: !active } })),
+    onSuccess: ({ data }) => queries.setQueryData(['webhook', id], data),
+  });
+  const again = useMutation({
+    mutationFn: () => ask(api.POST('/v1/webhooks/{id}/redeliver', { params, body: {} })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['deliveries', id] }),
+  });
+  return (
+    <>
+      <Button busy={again.isPending} onClick={() => again.mutate()}>
+        <Icon name="retry" />
+        Redeliver all failed
+      </Button>
+      <Button busy={switching.isPending} onClick={() => switching.mutate()}>
+        <Icon name={active ? 'pause' : 'play'} />
+        {active ? 'Deactivate' : 'Activate'}
+      </Button>
+      <CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks get ${id}` }} />
+      <p role="status" className="basis-full text-right text-sm text-ink-soft empty:hidden">
+        {again.data !== undefined && `${again.data.data.count} failed deliveries go out anew.`}
+      </p>
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={again.error ?? switching.error} />
+      </div>
+    </>
   );
 }
 
@@ -56,10 +108,11 @@ function Deliveries({ webhook }: { webhook: Webhook }) {
   const select = (id: string | undefined) => void navigate({ search: (search) => ({ ...search, delivery: id }) });
   return (
     <div className="grid gap-4">
-      <ProblemNote error={list.error} />
-      <Panel title="Deliveries">
-        {list.isPending && <SkeletonRows />}
-        {list.isSuccess && rows.length === 0 && (
+      <Paged
+        list={list}
+        title="Deliveries"
+        count={rows.length}
+        empty={
           <Empty
             icon="webhook"
             title="Nothing was sent yet"
@@ -67,23 +120,17 @@ function Deliveries({ webhook }: { webhook: Webhook }) {
           >
             Subscribe this webhook to a source; each event from then on is sent to its URL.
           </Empty>
-        )}
-        {rows.length > 0 && (
-          <Table
-            label="Deliveries"
-            columns={COLUMNS}
-            rows={rows}
-            keyOf={({ id }) => id}
-            selected={selected}
-            onOpen={({ id }) => select(id)}
-          />
-        )}
-      </Panel>
-      {list.hasNextPage && (
-        <Button className="self-center" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+        }
+      >
+        <Table
+          label="Deliveries"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          selected={selected}
+          onOpen={({ id }) => select(id)}
+        />
+      </Paged>
       {chosen !== undefined && <DeliveryDetail delivery={chosen} onClose={() => select(undefined)} />}
     </div>
   );

@@ -1,23 +1,14 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
 
 export type Webhook = Schemas['WebhookSummary'];
+export type Subscription = Schemas['Subscription'];
 export type Delivery = Schemas['Delivery'];
 export type Attempt = Delivery['attempts'][number];
 
-const PAGE_SIZE = 50;
-
 export const webhooksQuery = () =>
-  infiniteQueryOptions({
-    queryKey: ['webhooks'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) };
-      return ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal }));
-    },
-    getNextPageParam: ({ data, page_info }) =>
-      data.length < PAGE_SIZE ? undefined : (page_info.end_cursor ?? undefined),
-  });
+  pagesOf(['webhooks'], (query, signal) => ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })));
 
 export const webhookQuery = (id: string) =>
   queryOptions({
@@ -28,15 +19,15 @@ export const webhookQuery = (id: string) =>
 
 const REFRESH_MS = 3_000;
 
-export const deliveriesQuery = (id: string) =>
-  infiniteQueryOptions({
-    queryKey: ['deliveries', id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) };
-      return ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query }, signal }));
-    },
-    getNextPageParam: ({ data, page_info }) =>
-      data.length < PAGE_SIZE ? undefined : (page_info.end_cursor ?? undefined),
-    refetchInterval: REFRESH_MS,
-  });
+export const deliveriesQuery = (id: string) => ({
+  ...pagesOf(['deliveries', id], (query, signal) =>
+    ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query }, signal })),
+  ),
+  refetchInterval: REFRESH_MS,
+});
+
+/** All of the account: the API has no filter by listener. */
+export const subscriptionsQuery = () =>
+  pagesOf(['subscriptions'], (query, signal) =>
+    ask(api.GET('/v1/users/me/subscriptions', { params: { query: { ...query, limit: 100 } }, signal })),
+  );

@@ -1,0 +1,28 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+
+export const PAGE_SIZE = 50;
+
+interface ApiPage<T> {
+  data: T[];
+  page_info: { end_cursor: string | null };
+}
+
+export interface PageQuery {
+  limit: number;
+  after?: string;
+}
+
+/** A list of the API, page after page. A page may be short although another follows; an empty one is the last. */
+export function pagesOf<T>(
+  queryKey: readonly unknown[],
+  fetchPage: (query: PageQuery, signal: AbortSignal) => Promise<ApiPage<T>>,
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      fetchPage({ limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) }, signal),
+    getNextPageParam: ({ data, page_info: { end_cursor: end } }) =>
+      data.length < PAGE_SIZE || end === null ? undefined : end,
+  });
+}

@@ -1,0 +1,167 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type SubmitEvent, useEffect, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { sourcesQuery } from '../sources/source-queries.ts';
+import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
+
+const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
+
+/** What the webhook listens to, and more of it. */
+export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
+  const list = useInfiniteQuery(subscriptionsQuery());
+  const { hasNextPage, fetchNextPage } = list;
+  // They are filtered here, so all of them are read.
+  useEffect(() => {
+    if (hasNextPage) void fetchNextPage();
+  }, [hasNextPage, fetchNextPage, list.data]);
+  const names = useEmitterNames();
+  const queries = useQueryClient();
+  const ending = useMutation({
+    mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
+      ask(api.DELETE('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
+  });
+  const own = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(({ listener_id: id }) => id === webhookId);
+  const columns: readonly Column<Subscription>[] = [
+    { header: 'Emitter', cell: ({ emitter_id: id }) => <Emitter id={id} name={names.get(id) ?? EVERY[id]} /> },
+    { header: 'Channel', cell: ({ event_name: name }) => (name === '' ? 'default' : name), className: 'w-40' },
+    {
+      header: 'Since',
+      cell: ({ created_at: at }) => <Time atMs={at * 1000} />,
+      className: 'w-32 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Remove',
+      cell: (row) => (
+        <Button
+          kind="quiet"
+          size="small"
+          aria-label={`Unsubscribe from ${names.get(row.emitter_id) ?? row.emitter_id}`}
+          onClick={() => ending.mutate(row)}
+        >
+          <Icon name="cross" />
+        </Button>
+      ),
+      className: 'w-20',
+    },
+  ];
+  return (
+    <div className="flex flex-col gap-4">
+      <ProblemNote error={ending.error} />
+      <Subscribe webhookId={webhookId} names={names} />
+      <Paged
+        list={{ ...list, hasNextPage: false }}
+        title="Subscriptions"
+        count={own.length}
+        empty={
+          <Empty
+            icon="webhook"
+            title="It listens to nothing"
+            command={`npx hw webhooks subscribe <source> ${webhookId}`}
+          >
+            Choose a source or workflow above; each event that it emits from then on is sent to this webhook.
+          </Empty>
+        }
+      >
+        <Table label="Subscriptions" columns={columns} rows={own} keyOf={({ id }) => id} />
+      </Paged>
+    </div>
+  );
+}
+
+function Emitter({ id, name }: { id: string; name: string | undefined }) {
+  if (!id.startsWith('dc_') || id.includes('*')) return <span>{name ?? id}</span>;
+  return (
+    <Link to="/sources/$id" params={{ id }} className="text-accent underline">
+      {name ?? id}
+    </Link>
+  );
+}
+
+/** Names of sources and workflows by id, as far as their first page. */
+function useEmitterNames(): Map<string, string> {
+  const sources = useInfiniteQuery(sourcesQuery());
+  const workflows = useInfiniteQuery(workflowsQuery());
+  return new Map([
+    ...(sources.data?.pages.flatMap(({ data }) => data.map(nameById)) ?? []),
+    ...(workflows.data?.pages.flatMap(({ data }) => data.map(nameById)) ?? []),
+  ]);
+}
+
+function nameById({ id, name }: { id: string; name: string }): [string, string] {
+  return [id, name];
+}
+
+function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string, string> }) {
+  const [emitter, setEmitter] = useState('');
+  const [channel, setChannel] = useState('');
+  const queries = useQueryClient();
+  const subscribing = useMutation({
+    mutationFn: () =>
+      ask(
+        api.POST('/v1/subscriptions', {
+          body: { emitter_id: emitter, listener_id: webhookId, ...(channel === '' ? {} : { event_name: channel }) },
+        }),
+      ),
+    onSuccess: () => {
+      setEmitter('');
+      setChannel('');
+      return queries.invalidateQueries({ queryKey: ['subscriptions'] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    subscribing.mutate();
+  };
+  return (
+    <Panel title="Subscribe">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <div className="min-w-56 flex-1">
+          <Field label="Emitter">
+            {(ids) => (
+              <select
+                {...ids}
+                required
+                className={INPUT_CLASS}
+                value={emitter}
+                onChange={({ target }) => setEmitter(target.value)}
+              >
+                <option value="">Choose a source or workflow…</option>
+                {[...names, ...Object.entries(EVERY)].map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <TextField
+          label="Channel"
+          optional
+          value={channel}
+          onChange={({ target }) => setChannel(target.value)}
+          placeholder="default"
+        />
+        <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={emitter === ''}>
+          Subscribe
+        </Button>
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={subscribing.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Empty } from '../../ui/empty.tsx';
+import { INPUT_CLASS } from '../../ui/field.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { type Execution, executionsQuery } from './workflow-queries.ts';
+
+const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
+
+const COLUMNS: readonly Column<Execution>[] = [
+  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
+  { header: 'Id', cell: ({ id }) => <span className="font-mono text-xs">{id}</span> },
+  { header: 'Reason', cell: ({ error, reason }) => error?.message ?? reason ?? '', wide: true },
+  {
+    header: 'Started',
+    cell: ({ started_at: at }) => (at === null ? 'not yet' : <Time atMs={at} />),
+    className: 'w-28 text-ink-soft',
+  },
+  {
+    header: 'Took',
+    cell: ({ started_at: from, ended_at: to }) => (from === null || to === null ? '' : formatDuration(to - from)),
+    className: 'w-24 text-ink-soft tabular-nums',
+    wide: true,
+  },
+];
+
+export function ExecutionList({ workflowId }: { workflowId: string }) {
+  const { status } = useSearch({ from: '/shell/workflows/$id' });
+  const navigate = useNavigate({ from: '/workflows/$id' });
+  const wanted = STATUSES.find((one) => one === status);
+  const list = useInfiniteQuery(executionsQuery(workflowId, wanted));
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="flex flex-col gap-4">
+      <select
+        aria-label="Status"
+        className={`${INPUT_CLASS} max-w-44`}
+        value={wanted ?? ''}
+        onChange={({ target }) =>
+          void navigate({
+            search: (search) => ({ ...search, status: target.value === '' ? undefined : target.value }),
+            replace: true,
+          })
+        }
+      >
+        <option value="">every status</option>
+        {STATUSES.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <Paged
+        list={list}
+        count={rows.length}
+        empty={
+          <Empty icon="workflow" title={wanted === undefined ? 'It has not run yet' : `No execution is ${wanted}`}>
+            Press Run now, or send it an event. Executions appear here as they begin.
+          </Empty>
+        }
+      >
+        <Table
+          label="Executions"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/executions/$id', params: { id } })}
+        />
+      </Paged>
+    </div>
+  );
+}

@@ -1,0 +1,187 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { type Execution, executionQuery, type ExecutionStep, isOver } from './workflow-queries.ts';
+
+/** One passage of an event through a workflow, step by step. */
+export function ExecutionPage() {
+  const { id } = useParams({ from: '/shell/executions/$id' });
+  const { data: execution, error } = useQuery(executionQuery(id));
+  if (execution === undefined) {
+    return <Page title="Execution">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+  }
+  const { status, trace_id: trace, workflow_id: workflow, started_at: from, ended_at: to, reason, wait } = execution;
+  return (
+    <Page title="Execution" aside={<Status of={status} />} actions={<ExecutionActions execution={execution} />}>
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm text-ink-soft">
+        <Fact name="Workflow">
+          <Link to="/workflows/$id" params={{ id: workflow }} className="text-accent underline">
+            {workflow}
+          </Link>
+        </Fact>
+        <Fact name="Trace">
+          <Link to="/traces/$id" params={{ id: trace }} className="text-accent underline">
+            {trace}
+          </Link>
+        </Fact>
+        {from !== null && (
+          <Fact name="Started">
+            <Time atMs={from} />
+          </Fact>
+        )}
+        {from !== null && to !== null && <Fact name="Took">{formatDuration(to - from)}</Fact>}
+        {reason !== null && <Fact name="Reason">{reason}</Fact>}
+        {wait !== null && (
+          <Fact name={`Waits (${wait.kind}) until`}>
+            <Time atMs={wait.until} />
+          </Fact>
+        )}
+      </dl>
+      {execution.error !== null && <Failure error={execution.error} />}
+      <Timeline execution={execution} />
+      <Panel title="Event">
+        <div className="p-4">
+          <JsonTree value={execution.trigger.event} label="Event" />
+        </div>
+      </Panel>
+    </Page>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-ink-faint">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function ExecutionActions({ execution }: { execution: Execution }) {
+  const { id } = execution;
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const params = { path: { id } };
+  const replaying = useMutation({
+    mutationFn: (from: 'start' | 'failed') => ask(api.POST('/v1/executions/{id}/replay', { params, body: { from } })),
+    onSuccess: ({ data }) => navigate({ to: '/executions/$id', params: { id: data.execution_id } }),
+  });
+  const cancelling = useMutation({
+    mutationFn: () => ask(api.POST('/v1/executions/{id}/cancel', { params })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
+  });
+  const mayReplay = isOver(execution);
+  return (
+    <>
+      {execution.status === 'failed' && (
+        <Button kind="primary" busy={replaying.isPending} onClick={() => replaying.mutate('failed')}>
+          <Icon name="retry" />
+          Replay from the failed step
+        </Button>
+      )}
+      {mayReplay && (
+        <Button busy={replaying.isPending} onClick={() => replaying.mutate('start')}>
+          Replay
+        </Button>
+      )}
+      {!mayReplay && (
+        <Button kind="danger" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
+          Cancel
+        </Button>
+      )}
+      <CopyMenu command={{ path: `/v1/executions/${id}`, hw: `hw trace ${id}` }} />
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={replaying.error ?? cancelling.error} />
+      </div>
+    </>
+  );
+}
+
+function Failure({ error: { code, message, namespace, stack } }: { error: NonNullable<Execution['error']> }) {
+  return (
+    <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
+      <p className="font-medium text-bad">
+        {code}
+        {namespace !== null && ` in step ${namespace}`}
+      </p>
+      <p className="break-words whitespace-pre-wrap">{message}</p>
+      {stack !== null && <pre className="mt-2 overflow-x-auto font-mono text-xs">{stack}</pre>}
+    </div>
+  );
+}
+
+/** Steps in the order in which they began, on one time axis; each opens to what it brought. */
+function Timeline({ execution }: { execution: Execution }) {
+  const steps = Object.entries(execution.steps).sort(([, a], [, b]) => a.started_at - b.started_at);
+  const fromMs = steps[0]?.[1].started_at ?? 0;
+  const toMs = Math.max(fromMs + 1, ...steps.map(([, { ended_at: at }]) => at));
+  return (
+    <Panel title="Steps">
+      {steps.length === 0 && <p className="p-4 text-sm text-ink-soft">No step has ended yet.</p>}
+      <ol aria-label="Steps" className="divide-y divide-line">
+        {steps.map(([namespace, step]) => (
+          <li key={namespace}>
+            <StepRow namespace={namespace} step={step} range={{ fromMs, toMs }} />
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+interface StepRowProps {
+  namespace: string;
+  step: ExecutionStep;
+  range: { fromMs: number; toMs: number };
+}
+
+const WORDS: Record<string, string> = { done: 'succeeded', continued: 'failed', rerun: 'waiting' };
+
+function StepRow({ namespace, step, range }: StepRowProps) {
+  const { status, started_at: from, ended_at: to, runs, error, logs } = step;
+  const share = (ms: number) => ((ms - range.fromMs) / (range.toMs - range.fromMs)) * 100;
+  return (
+    <details open={error !== null}>
+      <summary className="grid cursor-pointer grid-cols-[minmax(0,1fr)_7rem_minmax(0,1fr)_5rem] items-center gap-3 px-4 py-2 text-sm hover:bg-sunken">
+        <span className="truncate font-medium">
+          {namespace}
+          {runs > 1 && <span className="ml-2 text-xs font-normal text-ink-faint">{runs} runs</span>}
+        </span>
+        <Status of={WORDS[status] ?? status} label={status} />
+        <span className="relative h-2.5">
+          <span
+            className={classNames('absolute h-full min-w-1 rounded-xs', error === null ? 'bg-accent' : 'bg-bad')}
+            style={{ left: `${share(from)}%`, width: `${Math.max(share(to) - share(from), 0.6)}%` }}
+          />
+        </span>
+        <span className="text-right text-xs text-ink-faint tabular-nums">{formatDuration(to - from)}</span>
+      </summary>
+      <div className="flex flex-col gap-3 px-4 pb-4">
+        {error !== null && <Failure error={error} />}
+        {logs.length > 0 && (
+          <ol aria-label={`Log lines of ${namespace}`} className="rounded-md bg-sunken p-2 font-mono text-xs">
+            {logs.map(({ at, message }, index) => (
+              <li key={`${at} ${index}`} className="break-words whitespace-pre-wrap">
+                {message}
+              </li>
+            ))}
+          </ol>
+        )}
+        <JsonTree value={step.$return_value ?? null} label={`What ${namespace} returned`} maxHeight={240} />
+        {step.exports !== undefined && (
+          <JsonTree value={step.exports} label={`Exports of ${namespace}`} maxHeight={200} />
+        )}
+      </div>
+    </details>
+  );
+}

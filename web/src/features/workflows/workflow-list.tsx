@@ -1,0 +1,88 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateWorkflow } from './create-workflow.tsx';
+import { type WorkflowSummary, workflowsQuery } from './workflow-queries.ts';
+
+const COLUMNS: readonly Column<WorkflowSummary>[] = [
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-2/5' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
+  { header: 'Started by', cell: ({ triggers }) => triggers.map(triggerText).join(', '), wide: true },
+  { header: 'Version', cell: ({ version }) => version, className: 'w-20 tabular-nums' },
+  { header: 'Changed', cell: ({ updated_at: at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
+];
+
+export function triggerText({
+  type,
+  endpoint_url,
+  cron,
+  interval_seconds,
+  source_id,
+}: WorkflowSummary['triggers'][number]): string {
+  if (type === 'http') return endpoint_url ?? 'HTTP';
+  if (type === 'source') return `events of ${source_id}`;
+  return cron === undefined ? `every ${interval_seconds} s` : `cron ${cron}`;
+}
+
+export function WorkflowList() {
+  const { q = '', action } = useSearch({ from: '/shell/workflows' });
+  const navigate = useNavigate({ from: '/workflows' });
+  const list = useInfiniteQuery(workflowsQuery());
+  const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
+  const newWorkflow = (
+    <Button kind="primary" onClick={() => void navigate({ search: (search) => ({ ...search, action: 'create' }) })}>
+      <Icon name="plus" />
+      New workflow
+    </Button>
+  );
+  return (
+    <Page
+      title="Workflows"
+      actions={
+        <>
+          <SearchBox
+            value={q}
+            label="Search workflows"
+            onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+          />
+          <CopyMenu command={{ path: '/v1/users/me/workflows?limit=50', hw: 'hw list workflows' }} />
+          {newWorkflow}
+        </>
+      }
+    >
+      <Paged
+        list={list}
+        count={all.length}
+        empty={
+          <Empty
+            icon="workflow"
+            title="No workflows yet"
+            action={newWorkflow}
+            command="npx hw workflows create workflow.json"
+          >
+            A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
+          </Empty>
+        }
+      >
+        <Table
+          label="Workflows"
+          columns={COLUMNS}
+          rows={shown}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/workflows/$id', params: { id } })}
+        />
+      </Paged>
+      {action === 'create' && <CreateWorkflow onClose={() => void navigate({ search: {} })} />}
+    </Page>
+  );
+}

@@ -1,0 +1,51 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+
+export type Workflow = Schemas['Workflow'];
+export type WorkflowSummary = Schemas['WorkflowSummary'];
+export type Execution = Schemas['Execution'];
+export type ExecutionStep = Execution['steps'][string];
+export type Deployment = Schemas['Deployment'];
+
+export const workflowsQuery = () =>
+  pagesOf(['workflows'], (query, signal) => ask(api.GET('/v1/users/me/workflows', { params: { query }, signal })));
+
+export const workflowQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['workflow', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/workflows/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+  });
+
+const REFRESH_MS = 3_000;
+
+export const executionsQuery = (id: string, status: Execution['status'] | undefined) => ({
+  ...pagesOf(['executions', id, status], (query, signal) =>
+    ask(
+      api.GET('/v1/workflows/{id}/executions', {
+        params: { path: { id }, query: { ...query, ...(status === undefined ? {} : { status }) } },
+        signal,
+      }),
+    ),
+  ),
+  refetchInterval: REFRESH_MS,
+});
+
+export const executionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['execution', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/executions/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    // It goes on while it is looked at.
+    refetchInterval: ({ state: { data } }) => (data === undefined || isOver(data) ? false : 1_000),
+  });
+
+export const deploymentsQuery = (id: string) =>
+  pagesOf(['deployments', id], (query, signal) =>
+    ask(api.GET('/v1/workflows/{id}/deployments', { params: { path: { id }, query }, signal })),
+  );
+
+export function isOver({ status }: Pick<Execution, 'status'>): boolean {
+  return status !== 'queued' && status !== 'running' && status !== 'waiting';
+}
