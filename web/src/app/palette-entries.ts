@@ -1,6 +1,7 @@
 import { api, ask } from '../api/client.ts';
 import type { IconName } from '../ui/icons.tsx';
-import { NAVIGATION } from './navigation.ts';
+import { currentSession } from '../api/session.ts';
+import { navigationOf } from './navigation.ts';
 
 export interface PaletteEntry {
   label: string;
@@ -11,6 +12,8 @@ export interface PaletteEntry {
 }
 
 const MAX_SHOWN = 12;
+
+const roleNow = () => currentSession()?.role ?? 'account';
 
 /** Prefixes of ids, and the page of each. */
 const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id: string) => string][] = [
@@ -24,6 +27,7 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
 
 /** Everything of the account that has a name; the newest hundred of each kind. */
 export async function namedThings(): Promise<PaletteEntry[]> {
+  if (roleNow() === 'operator') return [];
   const query = { limit: 100 };
   const [sources, workflows, webhooks] = await Promise.all([
     ask(api.GET('/v1/users/me/sources', { params: { query } })),
@@ -49,7 +53,7 @@ export async function namedThings(): Promise<PaletteEntry[]> {
 
 export function findEntries(text: string, things: readonly PaletteEntry[]): PaletteEntry[] {
   const wanted = text.trim();
-  const pages = NAVIGATION.map(({ to, label, icon }) => ({ label, path: to, icon, hint: 'page' }));
+  const pages = navigationOf(roleNow()).map(({ to, label, icon }) => ({ label, path: to, icon, hint: 'page' }));
   const byId = PAGES.filter(([pattern]) => pattern.test(wanted)).map(([, label, icon, path]) => ({
     label: `${label} ${wanted}`,
     path: path(wanted),

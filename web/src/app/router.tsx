@@ -107,6 +107,46 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 
+const events = createRoute({
+  getParentRoute: () => shell,
+  path: '/events',
+  validateSearch: texts('source', 'event'),
+  component: lazyRouteComponent(() => import('../features/events/events-page.tsx'), 'EventsPage'),
+});
+
+const registry = createRoute({
+  getParentRoute: () => shell,
+  path: '/registry',
+  validateSearch: texts('q', 'key'),
+  component: lazyRouteComponent(() => import('../features/registry/registry-page.tsx'), 'RegistryPage'),
+});
+
+const connections = createRoute({
+  getParentRoute: () => shell,
+  path: '/connections',
+  component: lazyRouteComponent(() => import('../features/connections/connections-page.tsx'), 'ConnectionsPage'),
+});
+
+const data = createRoute({
+  getParentRoute: () => shell,
+  path: '/data',
+  validateSearch: texts('store'),
+  component: lazyRouteComponent(() => import('../features/data/data-page.tsx'), 'DataPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('../features/operator/operator-page.tsx'), 'OperatorPage'),
+});
+
 const traces = createRoute({
   getParentRoute: () => shell,
   path: '/traces',
@@ -125,7 +165,24 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     oauthReturn,
-    shell.addChildren([overview, sources, source, workflows, workflow, execution, webhooks, webhook, traces, trace]),
+    shell.addChildren([
+      overview,
+      sources,
+      source,
+      workflows,
+      workflow,
+      execution,
+      events,
+      webhooks,
+      webhook,
+      traces,
+      trace,
+      registry,
+      connections,
+      data,
+      settings,
+      operator,
+    ]),
   ]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
-import { NAVIGATION } from './navigation.ts';
+import { navigationOf } from './navigation.ts';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
@@ -61,6 +61,7 @@ function Logo() {
 }
 
 function Sidebar({ isOpen }: { isOpen: boolean }) {
+  const role = useSession()?.role ?? 'account';
   return (
     <div
       id="navigation"
@@ -75,7 +76,7 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
       </div>
       <Palette />
       <nav aria-label="Main" className="flex flex-col gap-0.5">
-        {NAVIGATION.map(({ to, label, icon }) => (
+        {navigationOf(role).map(({ to, label, icon }) => (
           <Link
             key={to}
             to={to}

@@ -14,7 +14,7 @@ export function SignIn() {
     mutationFn: signIn,
     onSuccess: (session) => {
       // The admin key has no account: the pages of one would be refused.
-      void navigate({ to: session.role === 'operator' ? '/operator' : from });
+      void navigate({ to: session.role === 'operator' ? '/operator' : from === '/operator' ? '/' : from });
     },
   });
   const submit = (event: SubmitEvent) => {

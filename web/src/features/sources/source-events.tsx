@@ -1,4 +1,4 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { writeExact } from '../../api/exact-json.ts';
@@ -16,14 +16,17 @@ import { endpointOf, type Source } from './source-queries.ts';
 const ROW_PX = 40;
 const PREVIEW_CHARS = 200;
 
+interface SourceEventsProps {
+  source: Source;
+  /** Stands in the URL, which the page around it keeps. */
+  selected: string | undefined;
+  onSelect: (id: string | undefined) => void;
+}
+
 /** The event bin: the last hundred, and every new one as it comes. */
-export function SourceEvents({ source }: { source: Source }) {
-  const { event: selected } = useSearch({ from: '/shell/sources/$id' });
-  const navigate = useNavigate({ from: '/sources/$id' });
+export function SourceEvents({ source, selected, onSelect: select }: SourceEventsProps) {
   const live = useLiveEvents(`/v1/sources/${source.id}/sse?expand=event`);
   const { hold } = live;
-  const select = (id: string | undefined) =>
-    void navigate({ search: (search) => ({ ...search, event: id }), replace: selected !== undefined });
   useEffect(() => hold(selected !== undefined), [hold, selected]);
   const chosen = live.shown.find(({ id }) => id === selected);
   return (

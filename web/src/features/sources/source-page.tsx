@@ -26,7 +26,7 @@ export function SourcePage() {
 }
 
 function SourceView({ source }: { source: Source }) {
-  const { tab = 'events' } = useSearch({ from: '/shell/sources/$id' });
+  const { tab = 'events', event } = useSearch({ from: '/shell/sources/$id' });
   const navigate = useNavigate({ from: '/sources/$id' });
   const endpoint = endpointOf(source);
   return (
@@ -52,7 +52,17 @@ function SourceView({ source }: { source: Source }) {
         value={tab}
         onChange={(value) => void navigate({ search: { tab: value } })}
         tabs={[
-          { value: 'events', label: 'Events', panel: <SourceEvents source={source} /> },
+          {
+            value: 'events',
+            label: 'Events',
+            panel: (
+              <SourceEvents
+                source={source}
+                selected={event}
+                onSelect={(id) => void navigate({ search: { tab, event: id }, replace: event !== undefined })}
+              />
+            ),
+          },
           { value: 'logs', label: 'Logs', panel: <SourceLogs source={source} /> },
           { value: 'configuration', label: 'Configuration', panel: <SourceConfiguration source={source} /> },
         ]}

@@ -1,0 +1,261 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type SubmitEvent, useDeferredValue, useState } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeView } from '../../ui/code-view.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type DataStore = Schemas['DataStore'];
+type StoredRecord = Schemas['DataStoreRecord'];
+
+const storesQuery = pagesOf(['data-stores', 'list'], (query, signal) =>
+  ask(api.GET('/v1/data_stores', { params: { query }, signal })),
+);
+
+const COLUMNS: readonly Column<DataStore>[] = [
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  { header: 'Records', cell: ({ record_count: count }) => count, className: 'w-24 tabular-nums' },
+  {
+    header: 'Size',
+    cell: ({ bytes }) => `${(bytes / 1024).toFixed(1)} KB`,
+    className: 'w-28 tabular-nums',
+    wide: true,
+  },
+  { header: 'Changed', cell: ({ updated_at: at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
+];
+
+/** Data stores of the account, and the records of the one that is open. */
+export function DataPage() {
+  const { store } = useSearch({ from: '/shell/data' });
+  const navigate = useNavigate({ from: '/data' });
+  const [isMaking, setMaking] = useState(false);
+  const list = useInfiniteQuery(storesQuery);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const chosen = rows.find(({ id }) => id === store);
+  const newStore = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      <Icon name="plus" />
+      New data store
+    </Button>
+  );
+  return (
+    <Page
+      title="Data"
+      actions={
+        <>
+          <CopyMenu command={{ path: '/v1/data_stores', hw: 'hw data-stores list' }} />
+          {newStore}
+        </>
+      }
+    >
+      <Paged
+        list={list}
+        title="Data stores"
+        count={rows.length}
+        empty={
+          <Empty icon="data" title="No data stores" action={newStore}>
+            A data store keeps records that several components share.
+          </Empty>
+        }
+      >
+        <Table
+          label="Data stores"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          selected={store}
+          onOpen={({ id }) => void navigate({ search: { store: id } })}
+        />
+      </Paged>
+      {chosen !== undefined && <Records key={chosen.id} store={chosen} />}
+      {isMaking && <NewStore onClose={() => setMaking(false)} />}
+    </Page>
+  );
+}
+
+function NewStore({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const queries = useQueryClient();
+  const making = useMutation({
+    mutationFn: () => ask(api.POST('/v1/data_stores', { body: { name } })),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['data-stores'] });
+      onClose();
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    making.mutate();
+  };
+  return (
+    <Dialog open onClose={onClose} title="New data store">
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <TextField
+          label="Name"
+          required
+          autoFocus
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          errors={messagesFor(making.error, 'name')}
+        />
+        <ProblemNote error={making.error} />
+        <Button type="submit" kind="primary" className="self-end" busy={making.isPending}>
+          Create data store
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+function Records({ store: { id, name } }: { store: DataStore }) {
+  const [text, setText] = useState('');
+  const [edited, setEdited] = useState<StoredRecord | 'new'>();
+  const [deleted, setDeleted] = useState<string>();
+  const prefix = useDeferredValue(text);
+  const queries = useQueryClient();
+  const list = useInfiniteQuery(
+    pagesOf(['records', id, prefix], (query, signal) =>
+      ask(
+        api.GET('/v1/data_stores/{id}/records', {
+          params: { path: { id }, query: { ...query, ...(prefix === '' ? {} : { prefix }) } },
+          signal,
+        }),
+      ),
+    ),
+  );
+  const deleting = useMutation({
+    mutationFn: (key: string) =>
+      ask(api.DELETE('/v1/data_stores/{id}/record', { params: { path: { id }, query: { key } } })),
+    onSuccess: () => {
+      setDeleted(undefined);
+      return queries.invalidateQueries({ queryKey: ['records', id] });
+    },
+  });
+  const columns: readonly Column<StoredRecord>[] = [
+    { header: 'Key', cell: ({ key }) => <code className="font-mono text-xs">{key}</code>, className: 'w-1/3' },
+    { header: 'Value', cell: ({ value }) => <code className="font-mono text-xs">{JSON.stringify(value)}</code> },
+    {
+      header: 'Changed',
+      cell: ({ updated_at: at }) => <Time atMs={at * 1000} />,
+      className: 'w-28 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Delete',
+      cell: ({ key }) => (
+        <Button
+          kind="quiet"
+          size="small"
+          aria-label={`Delete ${key}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            setDeleted(key);
+          }}
+        >
+          <Icon name="cross" />
+        </Button>
+      ),
+      className: 'w-20',
+    },
+  ];
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <>
+      <Paged
+        list={list}
+        title={`Records of ${name}`}
+        actions={
+          <>
+            <SearchBox value={text} label="Keys that begin with" onChange={setText} />
+            <Button size="small" onClick={() => setEdited('new')}>
+              New record
+            </Button>
+          </>
+        }
+        count={rows.length}
+        empty={
+          <p className="p-4 text-sm text-ink-soft">
+            No records{prefix === '' ? '' : ` with keys that begin with “${prefix}”`}.
+          </p>
+        }
+      >
+        <Table label="Records" columns={columns} rows={rows} keyOf={({ key }) => key} onOpen={setEdited} />
+      </Paged>
+      {edited !== undefined && (
+        <EditRecord storeId={id} record={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+      )}
+      <Confirm
+        open={deleted !== undefined}
+        onClose={() => setDeleted(undefined)}
+        title={`Delete record ${deleted ?? ''}?`}
+        action="Delete record"
+        busy={deleting.isPending}
+        onConfirm={() => deleted !== undefined && deleting.mutate(deleted)}
+      >
+        Components that read it find nothing from then on.
+        <ProblemNote error={deleting.error} />
+      </Confirm>
+    </>
+  );
+}
+
+function EditRecord({
+  storeId,
+  record,
+  onClose,
+}: {
+  storeId: string;
+  record: StoredRecord | undefined;
+  onClose: () => void;
+}) {
+  const [key, setKey] = useState(record?.key ?? '');
+  const [text, setText] = useState(JSON.stringify(record?.value ?? {}, undefined, 2));
+  const queries = useQueryClient();
+  const saving = useMutation({
+    mutationFn: () => {
+      const value: unknown = JSON.parse(text);
+      return ask(api.PUT('/v1/data_stores/{id}/record', { params: { path: { id: storeId } }, body: { key, value } }));
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['records', storeId] });
+      onClose();
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <Dialog open onClose={onClose} title={record === undefined ? 'New record' : `Edit ${record.key}`} wide>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        {record === undefined && (
+          <TextField
+            label="Key"
+            required
+            className="font-mono"
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
+        )}
+        <CodeView value={text} label="Value" language="json" onChange={setText} />
+        <ProblemNote error={saving.error} />
+        <Button type="submit" kind="primary" className="self-end" busy={saving.isPending}>
+          Save
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

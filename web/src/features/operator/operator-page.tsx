@@ -1,0 +1,113 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Account = Schemas['Account'];
+
+const accountsQuery = pagesOf(['accounts'], (query, signal) =>
+  ask(api.GET('/v1/accounts', { params: { query }, signal })),
+);
+
+const COLUMNS: readonly Column<Account>[] = [
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  { header: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
+  { header: 'Sources', cell: ({ sources }) => sources, className: 'w-24 tabular-nums' },
+  {
+    header: 'Made',
+    cell: ({ created_at: at }) => <Time atMs={at * 1000} />,
+    className: 'w-28 text-ink-soft',
+    wide: true,
+  },
+];
+
+/** For the admin key: the accounts of the instance. */
+export function OperatorPage() {
+  const session = useSession();
+  if (session?.role !== 'operator') {
+    return (
+      <Page title="Operator">
+        <Empty icon="operator" title="Only for the operator">
+          Sign in with the admin key (HEADWATER_ADMIN_KEY) to see the accounts of this instance.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page title="Operator">
+      <NewAccount />
+      <AccountList />
+    </Page>
+  );
+}
+
+function AccountList() {
+  const list = useInfiniteQuery(accountsQuery);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <Paged
+      list={list}
+      title="Accounts"
+      count={rows.length}
+      empty={<p className="p-4 text-sm text-ink-soft">There is no account yet.</p>}
+    >
+      <Table label="Accounts" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+    </Paged>
+  );
+}
+
+function NewAccount() {
+  const [name, setName] = useState('');
+  const queries = useQueryClient();
+  const making = useMutation({
+    mutationFn: () => ask(api.POST('/v1/accounts', { body: { name } })),
+    onSuccess: () => {
+      setName('');
+      return queries.invalidateQueries({ queryKey: ['accounts'] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    making.mutate();
+  };
+  const made = making.data?.data;
+  return (
+    <Panel title="New account">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <TextField
+          label="Account name"
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          errors={messagesFor(making.error, 'name')}
+        />
+        <Button type="submit" kind="primary" busy={making.isPending} disabled={name === ''}>
+          Create account
+        </Button>
+        {made !== undefined && (
+          <p
+            role="status"
+            className="flex basis-full flex-wrap items-center gap-1 rounded-md bg-good-soft px-3 py-2 text-sm"
+          >
+            Its API key, shown this once: <code className="font-mono break-all">{made.api_key}</code>
+            <CopyButton text={made.api_key} what="API key" />
+          </p>
+        )}
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={making.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,119 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { CodeView } from '../../ui/code-view.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Summary = Schemas['RegistryComponentSummary'];
+
+const COLUMNS: readonly Column<Summary>[] = [
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/3' },
+  { header: 'Key', cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+  { header: 'Type', cell: ({ type }) => type, className: 'w-20' },
+  { header: 'Version', cell: ({ version }) => version, className: 'w-24 font-mono text-xs' },
+  {
+    header: 'Description',
+    cell: ({ description }) => <span className="text-ink-soft">{description}</span>,
+    wide: true,
+  },
+];
+
+/** The components that all accounts of the instance may deploy. */
+export function RegistryPage() {
+  const { q = '', key } = useSearch({ from: '/shell/registry' });
+  const navigate = useNavigate({ from: '/registry' });
+  const words = useDeferredValue(q.trim());
+  const list = useInfiniteQuery(
+    pagesOf(['registry', words], (query, signal) =>
+      ask(
+        api.GET('/v1/components/registry', {
+          params: { query: { ...query, ...(words === '' ? {} : { q: words }) } },
+          signal,
+        }),
+      ),
+    ),
+  );
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const search = (next: { q?: string | undefined; key?: string | undefined }) =>
+    void navigate({ search: next, replace: true });
+  return (
+    <Page
+      title="Registry"
+      actions={
+        <>
+          <SearchBox
+            value={q}
+            label="Search the registry"
+            onChange={(text) => search(text === '' ? {} : { q: text })}
+          />
+          <CopyMenu
+            command={{ path: `/v1/components/registry?q=${encodeURIComponent(q)}`, hw: `hw registry search ${q}` }}
+          />
+        </>
+      }
+    >
+      <Paged
+        list={list}
+        count={rows.length}
+        empty={
+          <Empty
+            icon="registry"
+            title={q === '' ? 'The registry is empty' : 'Nothing matches'}
+            command="npx hw registry import <folder>"
+          >
+            Components that are published to the registry appear here, for every account of this instance.
+          </Empty>
+        }
+      >
+        <Table
+          label="Components of the registry"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          onOpen={({ id, key: ownKey }) => search({ ...(q === '' ? {} : { q }), key: ownKey ?? id })}
+        />
+      </Paged>
+      {key !== undefined && <ComponentDialog id={key} onClose={() => search(q === '' ? {} : { q })} />}
+    </Page>
+  );
+}
+
+function ComponentDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const component = useQuery({
+    queryKey: ['registry-component', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+  });
+  const { data } = component;
+  return (
+    <Dialog open onClose={onClose} wide title={data?.name ?? id}>
+      <ProblemNote error={component.error} />
+      {component.isPending && <SkeletonRows rows={4} />}
+      {data !== undefined && (
+        <div className="flex flex-col gap-4 text-sm">
+          <p className="font-mono text-xs text-ink-faint">
+            {data.key}@{data.version}
+          </p>
+          {data.description !== null && <Markdown text={data.description} />}
+          {data.type === 'source' && (
+            <Link to="/sources" search={{ action: 'create', key: id }} className="text-accent underline">
+              Deploy as a source
+            </Link>
+          )}
+          <CodeView value={data.code} label="Code" language="typescript" />
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,127 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type ApiKey = Schemas['ApiKey'];
+
+const keysQuery = pagesOf(['api-keys'], (query, signal) => ask(api.GET('/v1/api_keys', { params: { query }, signal })));
+
+/** Keys of the account. A new one is shown once; revoking one ends the sessions that were opened with it. */
+export function ApiKeys() {
+  const list = useInfiniteQuery(keysQuery);
+  const [revoked, setRevoked] = useState<ApiKey>();
+  const queries = useQueryClient();
+  const revoking = useMutation({
+    mutationFn: (id: string) => ask(api.DELETE('/v1/api_keys/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      setRevoked(undefined);
+      await queries.invalidateQueries({ queryKey: ['api-keys'] });
+    },
+  });
+  const columns: readonly Column<ApiKey>[] = [
+    { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { header: 'Key', cell: ({ hint }) => <span className="font-mono text-xs">…{hint}</span>, className: 'w-28' },
+    {
+      header: 'State',
+      cell: ({ revoked_at: at }) => (
+        <Status of={at === null ? 'active' : 'cancelled'} label={at === null ? 'active' : 'revoked'} />
+      ),
+      className: 'w-28',
+    },
+    {
+      header: 'Made',
+      cell: ({ created_at: at }) => <Time atMs={at * 1000} />,
+      className: 'w-28 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Revoke',
+      cell: (key) =>
+        key.revoked_at === null && (
+          <Button kind="danger" size="small" aria-label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+            Revoke
+          </Button>
+        ),
+      className: 'w-24',
+    },
+  ];
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="flex flex-col gap-4">
+      <NewKey />
+      <Paged list={list} title="Keys" count={rows.length} empty={null}>
+        <Table label="API keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
+      </Paged>
+      <Confirm
+        open={revoked !== undefined}
+        onClose={() => setRevoked(undefined)}
+        title={`Revoke key ${revoked?.name ?? ''}?`}
+        action="Revoke key"
+        busy={revoking.isPending}
+        onConfirm={() => revoked !== undefined && revoking.mutate(revoked.id)}
+      >
+        Programs that use it are refused within five seconds, and sessions that were opened with it end. It cannot be
+        made valid again.
+        <ProblemNote error={revoking.error} />
+      </Confirm>
+    </div>
+  );
+}
+
+function NewKey() {
+  const [name, setName] = useState('');
+  const queries = useQueryClient();
+  const making = useMutation({
+    mutationFn: () => ask(api.POST('/v1/api_keys', { body: { name } })),
+    onSuccess: () => {
+      setName('');
+      return queries.invalidateQueries({ queryKey: ['api-keys'] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    making.mutate();
+  };
+  const made = making.data?.data;
+  return (
+    <Panel title="New key">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <TextField
+          label="Key name"
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          errors={messagesFor(making.error, 'name')}
+          placeholder="deploys from CI"
+        />
+        <Button type="submit" kind="primary" busy={making.isPending} disabled={name === ''}>
+          Create key
+        </Button>
+        {made !== undefined && (
+          <p
+            role="status"
+            className="flex basis-full flex-wrap items-center gap-1 rounded-md bg-good-soft px-3 py-2 text-sm"
+          >
+            Copy it now, it is not shown again: <code className="font-mono break-all">{made.api_key}</code>
+            <CopyButton text={made.api_key} what="API key" />
+          </p>
+        )}
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={making.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask, type Schemas } from '../../api/client.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Variable = Schemas['EnvironmentVariable'];
+
+const variablesQuery = pagesOf(['environment'], (query, signal) =>
+  ask(api.GET('/v1/environment_variables', { params: { query }, signal })),
+);
+
+/** Values that steps of workflows may read. They are sealed: no answer holds one. */
+export function Environment() {
+  const list = useInfiniteQuery(variablesQuery);
+  const queries = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: (id: string) => ask(api.DELETE('/v1/environment_variables/{id}', { params: { path: { id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['environment'] }),
+  });
+  const columns: readonly Column<Variable>[] = [
+    { header: 'Name', cell: ({ name }) => <code className="font-mono text-xs">{name}</code> },
+    { header: 'Description', cell: ({ description }) => description ?? '', wide: true },
+    { header: 'Changed', cell: ({ updated_at: at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
+    {
+      header: 'Delete',
+      cell: ({ name }) => (
+        <Button kind="quiet" size="small" aria-label={`Delete ${name}`} onClick={() => deleting.mutate(name)}>
+          <Icon name="cross" />
+        </Button>
+      ),
+      className: 'w-20',
+    },
+  ];
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="flex flex-col gap-4">
+      <SetVariable />
+      <ProblemNote error={deleting.error} />
+      <Paged
+        list={list}
+        title="Variables"
+        count={rows.length}
+        empty={
+          <Empty icon="settings" title="No variables" command="npx hw env set NAME value">
+            Steps read them as {'{{env.NAME}}'}.
+          </Empty>
+        }
+      >
+        <Table label="Environment variables" columns={columns} rows={rows} keyOf={({ name }) => name} />
+      </Paged>
+    </div>
+  );
+}
+
+function SetVariable() {
+  const [name, setName] = useState('');
+  const [value, setValue] = useState('');
+  const queries = useQueryClient();
+  const setting = useMutation({
+    mutationFn: () =>
+      ask(api.PUT('/v1/environment_variables/{id}', { params: { path: { id: name } }, body: { value } })),
+    onSuccess: () => {
+      setName('');
+      setValue('');
+      return queries.invalidateQueries({ queryKey: ['environment'] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setting.mutate();
+  };
+  return (
+    <Panel title="Set a variable">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <TextField
+          label="Variable name"
+          required
+          className="font-mono"
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          placeholder="API_TOKEN"
+          errors={messagesFor(setting.error, 'name')}
+        />
+        <TextField
+          label="Value"
+          required
+          autoComplete="off"
+          className="font-mono [-webkit-text-security:disc]"
+          value={value}
+          onChange={({ target }) => setValue(target.value)}
+          errors={messagesFor(setting.error, 'value')}
+        />
+        <Button type="submit" kind="primary" busy={setting.isPending} disabled={name === ''}>
+          Set variable
+        </Button>
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={setting.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}
