@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 
 interface ApiPage<T> {
   data: T[];

@@ -5,7 +5,7 @@ import { ProblemNote } from './problem.tsx';
 import { SkeletonRows } from './skeleton.tsx';
 
 /** What a list of pages is doing; the queries of TanStack Query have this shape. */
-export interface PagedState {
+interface PagedState {
   isPending: boolean;
   isSuccess: boolean;
   error: unknown;

@@ -1,8 +1,8 @@
 import type { Schemas } from '../../api/client.ts';
 
 export type TraceRun = Schemas['TraceRun'];
-export type TraceEvent = TraceRun['events'][number];
-export type TraceListener = TraceEvent['listeners'][number];
+type TraceEvent = TraceRun['events'][number];
+type TraceListener = TraceEvent['listeners'][number];
 
 export interface Span {
   fromMs: number;
