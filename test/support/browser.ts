@@ -31,7 +31,11 @@ export async function startBrowser(): Promise<TestBrowser> {
   });
   return {
     async open(options = {}) {
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const context = await browser.newContext({
+        viewport: { width: 1440, height: 900 },
+        reducedMotion: 'reduce',
+        ...options,
+      });
       const page = await context.newPage();
       page.setDefaultTimeout(30_000);
       const faults: string[] = [];

@@ -69,7 +69,7 @@ function WebhookActions({ webhook: { id, active } }: { webhook: Webhook }) {
     <>
       <Button busy={again.isPending} onClick={() => again.mutate()}>
         <Icon name="retry" />
-        Redeliver all failed
+        Send all failed again
       </Button>
       <Button busy={switching.isPending} onClick={() => switching.mutate()}>
         <Icon name={active ? 'pause' : 'play'} />
