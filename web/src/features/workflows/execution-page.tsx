@@ -177,11 +177,30 @@ function StepRow({ namespace, step, range }: StepRowProps) {
             ))}
           </ol>
         )}
-        <JsonTree value={step.$return_value ?? null} label={`What ${namespace} returned`} maxHeight={240} />
-        {step.exports !== undefined && (
-          <JsonTree value={step.exports} label={`Exports of ${namespace}`} maxHeight={200} />
+        {step.$return_value !== undefined && (
+          <Output title="Returned">
+            <JsonTree value={step.$return_value} label={`What ${namespace} returned`} maxHeight={240} />
+          </Output>
+        )}
+        {hasMembers(step.exports) && (
+          <Output title="Exports">
+            <JsonTree value={step.exports} label={`Exports of ${namespace}`} maxHeight={200} />
+          </Output>
         )}
       </div>
     </details>
   );
+}
+
+function Output({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <h3 className="mb-1 text-xs text-ink-faint">{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+function hasMembers(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
