@@ -109,6 +109,8 @@ export class ConnectionPool {
       return Promise.reject(awayError(this.#away));
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject, sinceMs: nowMs });
+      // The process does not end while somebody waits.
+      this.#watching.ref();
       this.#grow();
     });
   }
@@ -229,6 +231,7 @@ export class ConnectionPool {
   }
 
   #watch(nowMs: number): void {
+    if (this.#waiters.length === 0) this.#watching.unref();
     this.#refuseLate(nowMs);
     const { probeAfterMs, maxStatementMs } = this.#limits;
     let isSilent = false;

@@ -162,7 +162,7 @@ export class Connection {
 
   async #greet({ timeoutMs, mustWrite }: OpenOptions): Promise<void> {
     const [row] = await this.ask<{ pid: number; read_only: boolean }>(
-      "select pg_backend_pid() as pid, current_setting('transaction_read_only')::bool as read_only",
+      "select pg_backend_pid() as pid, current_setting('transaction_read_only') = 'on' as read_only",
       timeoutMs,
     );
     this.pid = row?.pid ?? 0;
