@@ -150,7 +150,12 @@ const errorsOf = async (method: string, path: string, body: unknown) => {
 
 test.each([
   ['PUT', '/v1/webhooks/wh_1', { secret: 'x' }, ['secret is shown, and cannot be set']],
-  ['POST', '/v1/api_keys', { name: 'a', scopes: ['read'] }, ['scopes is not known here']],
+  [
+    'POST',
+    '/v1/api_keys',
+    { name: 'a', scopes: ['read'] },
+    ['scopes is not known here: did you mean one of name, include, exclude?'],
+  ],
   ['PUT', '/v1/webhooks/wh_1', { descripton: 'x' }, ['descripton is not known here: did you mean description?']],
   [
     'POST',
@@ -168,13 +173,16 @@ test.each([
     'PUT',
     '/v1/workflows/p_1',
     { settings: { throttle: { limit: 1, interval_seconds: 1, burst: 2 } } },
-    ['settings.throttle.burst is not known here'],
+    ['settings.throttle.burst is not known here: did you mean one of limit, interval_seconds?'],
   ],
   [
     'POST',
     '/v1/webhooks',
     { url: 'nonsense', activ: true },
-    ['activ is not known here', expect.stringMatching(/^url /)],
+    [
+      'activ is not known here: did you mean one of url, name, description, format, include, exclude?',
+      expect.stringMatching(/^url /),
+    ],
   ],
 ])('%s %s with %j is told %j', async (method, path, body, told) => {
   const errors = await errorsOf(method, path, body);

@@ -235,7 +235,7 @@ test('console shows values as they are read best', async () => {
   );
   const [first, percent, missing, error] = host.messages();
   expect(first).toContain('A { x: 1 }');
-  expect(first).toContain('[Circular]');
+  expect(first).toContain('[Circular *1]');
   expect(first).toContain('1970-01-01T00:00:00.000Z');
   expect(percent).toBe('100% 5 %s null');
   expect(missing).toBe('one %s');

@@ -212,8 +212,8 @@ describe('a limit on what a run puts out', () => {
   const longest: [title: string, line: string, used: number | undefined][] = [
     ['a text as long as', `'x'.repeat(${FULL})`, undefined],
     ['a text longer than', `'x'.repeat(70000)`, FULL + 1],
-    ['an object shorter than', `{ a: 'x'.repeat(40000) }`, undefined],
-    ['an object longer than', `{ a: 'x'.repeat(40000), b: ['x'.repeat(40000)] }`, FULL + 1],
+    ['an object shorter than', `{ a: Array(4).fill('x'.repeat(9000)) }`, undefined],
+    ['an object longer than', `{ a: Array(4).fill('x'.repeat(9000)), b: Array(4).fill('x'.repeat(9000)) }`, FULL + 1],
   ];
   test.each(longest)('%s the longest limit of a line is not cut in silence', async (_title, line, used) => {
     const { host } = await sandbox.run(withRun(`console.log(${line})`), { account: { maxLogLineBytes: FULL } });
