@@ -120,7 +120,9 @@ test('a component sees no variable but through the props of a step', async () =>
   const { data } = await hw.api('GET', `/sources/${source.id}`);
   const form = { prop_name: 'text', configured_props: { text: '{{env.HIDDEN}}' } };
   const options = await hw.api('POST', `/components/${data.component_id}/configure`, form);
-  const props = await hw.api('POST', `/components/${data.component_id}/props`, form);
+  const props = await hw.api('POST', `/components/${data.component_id}/props`, {
+    configured_props: form.configured_props,
+  });
   expect([options.status, props.status]).toEqual([200, 200]);
   const seen = JSON.stringify(events) + options.text + props.text;
   expect(seen).toContain('{{env.HIDDEN}}');
