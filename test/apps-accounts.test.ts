@@ -109,7 +109,7 @@ it('a check uses the app’s own request, and only a refusal makes an account de
   expect(await check()).toMatchObject({ dead: true, error: `${host} answered 401` });
   service.script({ status: 403 });
   expect(await check()).toMatchObject({ dead: true, check: { conclusive: false, detail: `${host} answered 403` } });
-  service.script({ hangUp: true });
+  service.script({ hangUp: true }, { hangUp: true });
   expect(await check()).toMatchObject({
     check: { conclusive: false, detail: expect.stringContaining('closed the connection') },
   });
