@@ -32,7 +32,7 @@ test('every page of the navigation is there, in both themes, also on a phone, wi
   for (const name of PAGES) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
-    await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
     await picture(page, `page-${name.toLowerCase()}`);
     await expectAccessible(page);
     await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);

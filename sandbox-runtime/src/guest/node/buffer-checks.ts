@@ -1,3 +1,4 @@
+import { giveName } from './give-names.ts';
 import { codedError, invalidArgument, outOfRange } from './errors.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
@@ -44,6 +45,8 @@ export function checkNumbers(methods: Methods): void {
         return write.call(this, number, offset, true);
       },
     }.write;
+    giveName(checkedRead, `read${suffix}`);
+    giveName(checkedWrite, `write${suffix}`);
     for (const name of [suffix, suffix.replace('UInt', 'Uint')]) {
       methods[`read${name}`] = checkedRead as AnyFunction;
       methods[`write${name}`] = checkedWrite as AnyFunction;
