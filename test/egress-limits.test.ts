@@ -28,5 +28,5 @@ test('a connection that is not accepted in time names the limit', () => {
   const outcome = failExchange('a.example', failed, accountLimits(), { tookMs: value, heldBytes: 0 });
   const limit = { name: 'connectTimeoutMs', value, used: value + 1 };
   const [message, plain] = ['a.example', 'The receiver'].map((who) => `${who} did not accept a connection in time`);
-  expect(outcome).toEqual({ ok: false, message, plain, limit });
+  expect(outcome).toEqual({ ok: false, code: 'UND_ERR_CONNECT_TIMEOUT', message, plain, limit });
 });

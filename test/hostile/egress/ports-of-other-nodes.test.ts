@@ -10,7 +10,7 @@ import { deploy, startServer, type TestServer } from '../../support/server.ts';
 
 const FETCH = `export default { name: 'Fetch', version: '1', props: { http: { type: '$.interface.http', customResponse: true } },
   async run(event) {
-    const asked = event.body.map((url) => fetch(url).then(({ status }) => status, ({ message }) => message));
+    const asked = event.body.map((url) => fetch(url).then(({ status }) => status, ({ cause, message }) => cause?.message ?? message));
     await this.http.respond({ status: 200, body: JSON.stringify(await Promise.all(asked)) });
   } };`;
 

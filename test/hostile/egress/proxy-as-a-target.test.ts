@@ -10,7 +10,7 @@ import { startReceiver, type Receiver } from '../../support/receiver.ts';
 const FETCH = `export default { name: 'Fetch', version: '1', props: { http: '$.interface.http' },
   async run(event) {
     for (const url of event.body.urls) {
-      this.$emit(await fetch(url).then(({ status }) => ({ url, status }), ({ message }) => ({ url, message })));
+      this.$emit(await fetch(url).then(({ status }) => ({ url, status }), ({ cause, message }) => ({ url, message: cause?.message ?? message })));
     }
   } };`;
 

@@ -14,6 +14,8 @@ const OF_NOBODY = [
   '/components/registry/',
   '/registry/components/',
   '/apps/',
+  // No run of this world is abandoned: abandoned-runs.test.ts has those of others.
+  '/runs/',
 ];
 
 /** Of each kind of thing the neighbour's id, by the path of its routes up to the id. */
