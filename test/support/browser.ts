@@ -37,7 +37,7 @@ export async function startBrowser(): Promise<TestBrowser> {
         ...options,
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(30_000);
+      page.setDefaultTimeout(60_000);
       const faults: string[] = [];
       page.on('pageerror', (error) => faults.push(String(error.stack ?? error)));
       page.on('console', (message) => {

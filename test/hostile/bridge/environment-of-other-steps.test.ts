@@ -16,6 +16,7 @@ const texts = () => {
     seen.add(value);
     for (const key of Reflect.ownKeys(value)) {
       let inner; try { inner = value[key]; } catch { continue; }
+      if (inner instanceof Promise) inner.catch(() => {});
       look(key, 9); look(inner, depth + 1);
     }
     look(Object.getPrototypeOf(value), depth + 1);

@@ -10,9 +10,9 @@ const sandbox = sandboxForFile();
 
 const RUNS = 30;
 const WALL_MS = 60_000;
-const CLOSE_MS = 5_000;
+const CLOSE_MS = 200;
 
-/** Some connections take a while to close: until then the next requests are refused. */
+/** Some connections take a while to close: until then the next requests wait. */
 const closing = (_: unknown, signal: AbortSignal) =>
   new Promise<FetchOutcome>((resolve) => {
     const close = () => setTimeout(resolve, CLOSE_MS, { ok: false, message: 'aborted' }).unref();
