@@ -58,12 +58,14 @@ export interface Peer {
 }
 
 /** What a request of `http` or `https` fails with. */
-export function requestFailure({ message, code = 'ECONNRESET', limit }: NetworkFailure, peer: Peer): Error {
+export function requestFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
   if (limit !== undefined) {
     // Packages try again on this code.
     const isLate = limit.name === 'fetchTimeoutMs' || limit.name === 'connectTimeoutMs';
     return isLate ? limitError(limit, 'ETIMEDOUT') : limitError(limit);
   }
+  // The node refused the request itself: "socket hang up" would hide why.
+  if (code === undefined) return Object.assign(new Error(message), { code: 'EINVAL' });
   return systemError(code.startsWith('UND_ERR_') || code === 'EPIPE' ? 'ECONNRESET' : code, message, peer);
 }
 
