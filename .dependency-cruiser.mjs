@@ -117,7 +117,8 @@ export default {
       comment: 'The import leads nowhere.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true },
+      // `npm run build:web-types` makes the types of the web UI; the checks run it, and a fresh clone may not have them yet.
+      to: { couldNotResolve: true, pathNot: '^\\./schema\\.d\\.ts$' },
     },
     {
       name: 'no-deprecated-core',
