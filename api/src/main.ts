@@ -1,3 +1,4 @@
+import { isConnectionLost } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
@@ -18,7 +19,11 @@ else {
 function run(config: Config, log: Logger): void {
   // What nobody caught leaves state that nobody knows: the process ends, and the next start takes up what was stored.
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
-  process.on('unhandledRejection', (err) => fail(log, err, 'a rejection that nobody handled'));
+  process.on('unhandledRejection', (err) => {
+    // The connection is made anew, so the loss is no reason to end.
+    if (isConnectionLost(err)) log.error({ err }, 'a connection was lost, and nothing waited for it');
+    else fail(log, err, 'a rejection that nobody handled');
+  });
   raisePriority();
   letHeapGrow();
   let madeKey: string | undefined;

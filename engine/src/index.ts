@@ -84,6 +84,6 @@ export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { hostUrlsOf } from './store/database-hosts.ts';
-export { describeDatabaseError, isDatabaseUnavailable } from './store/lost-connection.ts';
+export { describeDatabaseError, isConnectionLost, isDatabaseUnavailable } from './store/lost-connection.ts';
 export { type StartedEngine, startEngine } from './start-engine.ts';
 export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';
