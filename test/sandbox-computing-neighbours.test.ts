@@ -22,14 +22,13 @@ test.each([
     const behind = sandbox.run(component, { isolateKey, event: { n: 2 }, ...limits });
     expect((await loop).outcome).toMatchObject({ ok: false, innocent: false, fault: { code } });
     for (const { outcome } of await Promise.all([waiting, behind])) {
-      // The one that began before may have ended before as well.
+      // On a busy machine one may have had its turn before the first began to compute.
       if (outcome.ok) continue;
       expect([what, outcome]).toMatchObject([
         what,
         { innocent: true, fault: { message: /^Another run of this component/ } },
       ]);
     }
-    expect((await behind).outcome.ok).toBe(false);
     const again = await sandbox.run(component, { isolateKey, event: { n: 2 }, alone: true, ...limits });
     expect([again.outcome.ok, again.host.data()]).toEqual([true, [2]]);
   },
@@ -42,7 +41,7 @@ test('steps of a workflow too are run again where another execution computed', {
     runStep(sandbox.run, code, { ...options, alone, steps: { trigger: { event, context: {} } } });
   const [loop, second, third] = await Promise.all([run({ loop: true }), run({ n: 1 }), run({ n: 2 })]);
   expect(loop.outcome).toMatchObject({ ok: false, innocent: false, fault: { code: 'WALL_LIMIT' } });
-  for (const { outcome } of [second, third]) expect(outcome).toMatchObject({ ok: false, innocent: true });
+  for (const { outcome } of [second, third]) if (!outcome.ok) expect(outcome).toMatchObject({ innocent: true });
   expect((await run({ n: 1 }, true)).returned).toBe(1);
 });
 
