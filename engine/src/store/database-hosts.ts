@@ -1,7 +1,7 @@
 /** User and password, hosts with their ports, the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s;
 
-/** A URL for each host of a database's, which libpq divides by commas. */
+/** A URL for each host of a database's, which libpq divides by commas. One that cannot be parsed stays as it is. */
 export function hostUrlsOf(databaseUrl: string): string[] {
   const [, before, hosts = '', after = ''] = PARTS.exec(databaseUrl) ?? [];
   if (before === undefined) return [databaseUrl];
@@ -10,7 +10,8 @@ export function hostUrlsOf(databaseUrl: string): string[] {
 
 /** Of several servers Headwater uses the one that stores, and finds it by itself. */
 function withoutTarget(text: string): string {
-  const url = new URL(text);
+  const url = URL.parse(text);
+  if (url === null) return text;
   url.searchParams.delete('target_session_attrs');
   return url.href;
 }
