@@ -111,7 +111,14 @@ it('frames that break the protocol end the run as SANDBOX_CRASHED, and nobody el
 it('words about what is not its own reach nobody, and its own run ends well', () =>
   makeEach<unknown[]>(WORDS, (ran, events) => {
     const { name } = ran;
-    expect({ ...ran, stored: ran.stored ?? null }).toEqual({ name, stored: null, answered: undefined, events, keys: [], reasons: [] });
+    expect({ ...ran, stored: ran.stored ?? null }).toEqual({
+      name,
+      stored: null,
+      answered: undefined,
+      events,
+      keys: [],
+      reasons: [],
+    });
   }));
 
 it('silence ends the run at its limit of time', async () => {
