@@ -93,7 +93,7 @@ function startRun({ process, runs }: World, entry: RunEntry): void {
   const heard: Heard = { host: recordingHost(), step: [], stores: [], open: 0, mostOpen: 0, ends: [] };
   runs.push(heard);
   const note = (...said: unknown[]) => void heard.step.push(said);
-  const step: StepHost = { export: note, send: note, flow: note, respond: note };
+  const step: StepHost = { export: note, send: note, flow: note, respond: note, props: note };
   const host = recordingHost({
     fetch: (_request, signal) => {
       heard.mostOpen = Math.max(heard.mostOpen, ++heard.open);

@@ -35,6 +35,9 @@ export interface TestedStep {
   namespace: string;
   /** `continued`: it has failed, and those behind it have run all the same. */
   status: 'done' | 'failed' | 'continued';
+  /** As in ExecutionStepRecord. */
+  props?: string;
+  propsCut?: string[];
   value?: string;
   exports: string;
   logs: LogLine[];

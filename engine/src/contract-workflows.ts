@@ -162,6 +162,10 @@ export interface ExecutionStepRecord {
    */
   status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting' | 'cancelled';
   runs: number;
+  /** As its component got them, JSON text of an object; absent: it has none, or it is shown in a list. */
+  props?: string;
+  /** Those of which `props` has only the beginning of their JSON, as a string, or nothing. */
+  propsCut?: string[];
   /** What it returned; absent: nothing. */
   value?: ShownJson;
   exports: ShownJson;

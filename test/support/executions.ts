@@ -32,6 +32,7 @@ export const DONE_STEP: StepRow = {
   exports: '{}',
   logs: '[]',
   sends: [],
+  props: undefined,
   error: undefined,
   startedAtMs: 1,
   endedAtMs: 1,

@@ -143,6 +143,7 @@ function messages(): Message[] {
   to.stepFlow(1, '{"kind":"exit","reason":"r"}', undefined);
   to.stepFlow(1, '{"kind":"rerun","ms":5,"maxRetries":2}', '{"a":1}');
   to.stepRespond(1, answer, 'body', true);
+  to.stepProps(1, '{"a":1}', '[]');
   to.outcome(1, { ok: true, cpuMs: 1, wallMs: 2 });
   to.outcome(1, {
     ok: true,

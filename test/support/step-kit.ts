@@ -9,6 +9,8 @@ export interface StepRecord {
   sends: { kind: SendCall['kind']; payload: unknown }[];
   flows: FlowAction[];
   responses: { response: HttpResponse; immediate: boolean }[];
+  /** What its expressions have come to, and which of that is cut. */
+  props: [evaluated: unknown, cut: unknown][];
 }
 
 export interface StepOptions extends Omit<RunOptions, 'event' | 'hook' | 'entry' | 'host'> {
@@ -69,12 +71,13 @@ export function withStep(body: string, rest = ''): string {
 
 /** A StepHost that keeps everything. */
 export function recordingStep(): { step: StepHost; record: StepRecord } {
-  const record: StepRecord = { exports: [], sends: [], flows: [], responses: [] };
+  const record: StepRecord = { exports: [], sends: [], flows: [], responses: [], props: [] };
   const step: StepHost = {
     export: (name, valueJson) => void record.exports.push([name, JSON.parse(valueJson)]),
     send: ({ kind, payload }) => void record.sends.push({ kind, payload: JSON.parse(payload) }),
     flow: (action) => void record.flows.push(action),
     respond: (response, immediate) => void record.responses.push({ response, immediate }),
+    props: (propsJson, cutJson) => void record.props.push([JSON.parse(propsJson), JSON.parse(cutJson)]),
   };
   return { step, record };
 }

@@ -29,19 +29,27 @@ export const executionErrorSchema = z.object({
   limit: exceededLimitSchema.nullable(),
 });
 
+export const propsField = z
+  .unknown()
+  .optional()
+  .openapi({
+    description: `Its props by name, as the component got them: what expressions came to, and what is configured. A secret is \`[secret:<name>]\`, an app its connected account. Of more than ${LIMITS.recordedPropsChars} characters the rest is cut, and named in \`truncated\`. Absent where it has none, and in lists.`,
+  });
+
 const stepSchema = z.object({
   status: z.enum(['done', 'failed', 'continued', 'rerun', 'waiting', 'cancelled']).openapi({
     description:
       '`continued`: it has failed, and those behind it run all the same. `waiting`: it is done, and the execution waits. `rerun`: it is to be run again. `cancelled`: the execution was, while it waited for either.',
   }),
   runs: z.int().openapi({ description: 'How often it was run.' }),
+  props: propsField,
   $return_value: z.unknown().optional().openapi({ description: 'Absent where it returned nothing.' }),
   exports: z.unknown().openapi({ description: 'By name, `$summary` among them.' }),
   truncated: z
     .array(z.string())
     .optional()
     .openapi({
-      description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes (in lists ${LIMITS.summaryEventBytes}) and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole. In lists also \`logs\`, where its lines are left out.`,
+      description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes (in lists ${LIMITS.summaryEventBytes}) and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole. In lists also \`logs\`, where its lines are left out. \`props.<name>\`: that prop was recorded up to here only.`,
     }),
   logs: z.array(logLineSchema),
   error: executionErrorSchema.nullable(),
@@ -117,15 +125,17 @@ export function presentExecution(execution: ExecutionRecord): z.output<typeof ex
 }
 
 function presentStep(step: ExecutionStepRecord): z.output<typeof stepSchema> {
-  const { value, exports } = step;
+  const { value, exports, props, propsCut = [] } = step;
   const truncated = [
     ...(value?.isCut === true ? ['$return_value'] : []),
     ...(exports.isCut === true ? ['exports'] : []),
     ...(step.logsAreCut === true ? ['logs'] : []),
+    ...propsCut.map((name) => `props.${name}`),
   ];
   return lateRecord({
     status: step.status,
     runs: step.runs,
+    ...(props === undefined ? {} : { props: new RawJson(props) }),
     ...(value === undefined ? {} : { $return_value: jsonOf(value) }),
     exports: jsonOf(exports),
     ...(truncated.length === 0 ? {} : { truncated }),

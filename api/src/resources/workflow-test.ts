@@ -2,11 +2,13 @@ import { z } from '@hono/zod-openapi';
 import type { TestedStep, WorkflowTestRecord } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { lateList, lateRecord, RawJson } from '../raw-json.ts';
-import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
+import { executionErrorSchema, logLineSchema, presentError, presentLines, propsField } from './execution.ts';
 
 const stepSchema = z.object({
   namespace: z.string(),
   status: z.enum(['done', 'failed', 'continued']),
+  props: propsField,
+  truncated: z.array(z.string()).optional().openapi({ description: 'As of an execution: `props.<name>`.' }),
   $return_value: z.unknown().optional().openapi({ description: 'Absent where the step returned nothing.' }),
   exports: z.record(z.string(), z.unknown()).openapi({ description: 'By name; `$summary` is one of them.' }),
   logs: z.array(logLineSchema),
@@ -61,10 +63,26 @@ export function presentWorkflowTest(record: WorkflowTestRecord): z.output<typeof
 }
 
 function presentStep(step: TestedStep): z.output<typeof stepSchema> {
-  const { namespace, status, value, exports, logs, error, flow, sends, responds, startedAt, endedAt } = step;
+  const {
+    namespace,
+    status,
+    props,
+    propsCut = [],
+    value,
+    exports,
+    logs,
+    error,
+    flow,
+    sends,
+    responds,
+    startedAt,
+    endedAt,
+  } = step;
   return lateRecord({
     namespace,
     status,
+    ...(props === undefined ? {} : { props: new RawJson(props) }),
+    ...(propsCut.length === 0 ? {} : { truncated: propsCut.map((name) => `props.${name}`) }),
     ...(value === undefined ? {} : { $return_value: new RawJson(value) }),
     exports: new RawJson(exports) as unknown as Record<string, unknown>,
     logs: lateList(presentLines(logs)),

@@ -40,6 +40,7 @@ export interface Execution {
 
 interface ExecutionStep {
   status?: string;
+  props?: unknown;
   $return_value?: unknown;
   exports?: unknown;
   error?: { code: string; message: string } | null;

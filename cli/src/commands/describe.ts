@@ -160,9 +160,10 @@ function describeComponent(component: Component, output: Output): Answer {
 
 function describeExecution(execution: Execution, output: Output): Answer {
   const { error } = execution;
-  const steps = Object.entries(execution.steps ?? {}).map(
-    ([namespace, step]) => `${namespace}  ${step.status ?? ''}  ${cameTo(step)}`,
-  );
+  const steps = Object.entries(execution.steps ?? {}).flatMap(([namespace, step]) => [
+    `${namespace}  ${step.status ?? ''}  ${cameTo(step)}`,
+    ...Object.entries(step.props ?? {}).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`),
+  ]);
   const fields: Field[] = [
     ['execution', execution.id],
     ['status', execution.status],

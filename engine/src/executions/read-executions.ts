@@ -41,7 +41,7 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
       const found = isKnowable ? await readExecutions(sql, accountId, [id], { maxEventBytes: maxBytes }) : [];
       const [record] = found;
       if (record === undefined) throw notFound('execution', id);
-      return withSteps(record, (await readExecutionSteps(sql, accountId, [id], { maxBytes })).get(id));
+      return withSteps(record, (await readExecutionSteps(sql, accountId, [id], { maxBytes, withProps: true })).get(id));
     },
   };
 }

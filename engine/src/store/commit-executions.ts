@@ -98,9 +98,9 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const of = <T>(read: (step: StepRow) => T) => rows.map(({ step }) => read(step));
   return sql`${overWaits(sql, commits)}stored as (
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value,
-        exports, logs, sends, error, started_at, ended_at)
-      select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
-        to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+        exports, logs, sends, props, props_cut, error, started_at, ended_at)
+      select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, props,
+        props_cut, error, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
       from ${rowsOf(sql, [
         ['text', rows.map(({ key }) => key.id)],
         ['int4', of((step) => step.position)],
@@ -110,18 +110,21 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         ['text', of((step) => step.status)],
         ['int4', of((step) => step.runs)],
         ['text', of((step) => step.error ?? null)],
+        ['text', of(({ props }) => (props === undefined || props.cut === '[]' ? null : props.cut))],
         ['float8', of((step) => step.startedAtMs)],
         ['float8', of((step) => step.endedAtMs)],
         ['long', of(({ sends }) => (sends.length === 0 ? null : JSON.stringify(sends)))],
+        ['long', of((step) => step.props?.json ?? null)],
         ['long', of((step) => step.logs)],
         ['long', of((step) => step.exports)],
         ['long', of((step) => step.value ?? null)],
-      ])} as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, started, ended, sends, logs,
-        exports, value)
+      ])} as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, props_cut, started, ended, sends, props,
+        logs, exports, value)
       where execution_id in (select id from ours)
       on conflict (execution_id, position) do update set deployment_id = excluded.deployment_id,
         namespace = excluded.namespace, status = excluded.status, runs = excluded.runs, value = excluded.value,
-        exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, error = excluded.error,
+        exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, props = excluded.props,
+        props_cut = excluded.props_cut, error = excluded.error,
         started_at = excluded.started_at, ended_at = excluded.ended_at
     )`;
 }

@@ -49,8 +49,8 @@ export function countCommit(plan: CommitPlan, history: HistoryCount): void {
  */
 export function executionBytes({ steps, start, end, wait }: ExecutionCommit): number {
   let bytes = 0;
-  for (const { value, exports, logs, error, sends } of steps) {
-    bytes += historyRowBytes(value, exports, logs, error);
+  for (const { value, exports, logs, error, sends, props } of steps) {
+    bytes += historyRowBytes(value, exports, logs, error, props?.json);
     for (const { payload, sealed } of sends) bytes += textBytes(payload, sealed);
   }
   const isFirst = start.isStored !== true && (end !== undefined || wait !== undefined);

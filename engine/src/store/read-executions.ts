@@ -196,6 +196,8 @@ interface StepRow {
   exports_are_cut: boolean;
   logs: string;
   logs_are_cut: boolean;
+  props: string | null;
+  props_cut: string | null;
   error: string | null;
   started_ms: number;
   ended_ms: number;
@@ -207,18 +209,25 @@ export interface StepsOfExecution {
   steps: ExecutionStepRecord[];
 }
 
+interface StepBounds {
+  maxBytes: number | null;
+  maxLogBytes?: number | null;
+  withProps?: boolean;
+}
+
 /**
  * The steps that executions have come to, in order; `maxBytes` of each value, null: values are whole. Lines whose JSON has more
- * than `maxLogBytes` are left out, of each step all or none.
+ * than `maxLogBytes` are left out, of each step all or none. `withProps`: what the steps got as well.
  */
 export async function readExecutionSteps(
   sql: Sql,
   accountId: string,
   ids: readonly string[],
-  { maxBytes, maxLogBytes = null }: { maxBytes: number | null; maxLogBytes?: number | null },
+  { maxBytes, maxLogBytes = null, withProps = false }: StepBounds,
 ): Promise<Map<string, StepsOfExecution>> {
   const rows = await sql<StepRow[]>`
     select execution_id, deployment_id, namespace, status, runs, error,
+      ${withProps ? sql`props, props_cut` : sql`null as props, null as props_cut`},
       case when ${isCut(sql, sql`logs`, maxLogBytes)} then '[]' else logs end as logs,
       ${isCut(sql, sql`logs`, maxLogBytes)} as logs_are_cut,
       ${cutJson(sql, sql`value`, maxBytes)} as value, ${isCut(sql, sql`value`, maxBytes)} as value_is_cut,
@@ -242,6 +251,8 @@ function stepOf(row: StepRow): ExecutionStepRecord {
     runs: row.runs,
     ...(row.value === null ? {} : { value: shown(row.value, row.value_is_cut) }),
     exports: shown(row.exports, row.exports_are_cut),
+    ...(row.props === null ? {} : { props: row.props }),
+    ...(row.props_cut === null ? {} : { propsCut: JSON.parse(row.props_cut) as string[] }),
     logs: readLines(row.logs),
     ...(row.logs_are_cut ? { logsAreCut: true as const } : {}),
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),

@@ -72,12 +72,13 @@ export async function insertReplay(sql: Sql, replay: Replay): Promise<number | '
         now())`;
     const steps = await tx<{ bytes: number }[]>`
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports,
-        logs, error, started_at, ended_at)
+        logs, props, props_cut, error, started_at, ended_at)
       select ${id}, position, account_id, ${deploymentId}, namespace,
-        case when status = 'continued' then status else 'done' end, runs, value, exports, logs, error, started_at, ended_at
+        case when status = 'continued' then status else 'done' end, runs, value, exports, logs, props, props_cut, error,
+        started_at, ended_at
       from execution_steps where execution_id = ${of} and account_id = ${accountId} and position < ${completed}
       returning ${LIMITS.historyRowBytes}::int4 + coalesce(octet_length(value), 0) + octet_length(exports) + octet_length(logs)
-        + coalesce(octet_length(error), 0) as bytes`;
+        + coalesce(octet_length(error), 0) + coalesce(octet_length(props), 0) as bytes`;
     if (steps.length !== completed) throw isGone(of);
     // As if it had been taken before: the node that takes it looks for what it has completed.
     await tx`

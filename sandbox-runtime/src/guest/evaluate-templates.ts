@@ -24,6 +24,12 @@ class TemplateError extends Error {
   override readonly stack = '';
 }
 
+export interface EvaluatedProps {
+  props: Record<string, RunProp>;
+  /** Those that expressions have made, by name; undefined where there are none. */
+  evaluated: [name: string, value: unknown][] | undefined;
+}
+
 /** The props of a step with what their expressions come to. Throws TemplateError, which names step, prop and expression. */
 export class Templates {
   readonly #kept = new PrivateMap<string, Piece[]>();
@@ -33,8 +39,9 @@ export class Templates {
     scope: TemplateScope,
     definitions: ReadonlyMap<string, ResolvedProp>,
     namespace: string,
-  ): Record<string, RunProp> {
+  ): EvaluatedProps {
     const props: [string, RunProp][] = [];
+    let evaluated: EvaluatedProps['evaluated'];
     for (const [name, prop] of Object.entries(given)) {
       if (prop.kind !== 'template') {
         props.push([name, prop]);
@@ -43,9 +50,10 @@ export class Templates {
       const where = `The prop \`${name}\` of the step \`${namespace}\``;
       const type = prop.type ?? definitions.get(name)?.definition['type'];
       const value = fitValue(this.#resolve(prop.value, scope, where), type);
+      (evaluated ??= []).push([name, value]);
       props.push([name, type === 'http_request' ? { kind: 'http-request', request: value } : { kind: 'value', value }]);
     }
-    return Object.fromEntries(props);
+    return { props: Object.fromEntries(props), evaluated };
   }
 
   #resolve(value: unknown, scope: TemplateScope, where: string): unknown {

@@ -14,6 +14,7 @@ import { type ActionContextParts, makeActionContext } from './action-context.ts'
 import { answerAdditionalProps } from './additional-props.ts';
 import type { ComponentFunction } from './bind-methods.ts';
 import { Templates } from './evaluate-templates.ts';
+import { postProps } from './record-props.ts';
 import { toJson } from './json-value.ts';
 import { defaultExportOf, type LoadedComponent, readComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
@@ -146,7 +147,9 @@ export class Guest {
     let made: Record<string, unknown> | undefined;
     // Not before it is asked for: many steps never look at it.
     const steps = (): Record<string, unknown> => (made ??= makeSteps(step.steps()));
-    const props = this.#templates.evaluate(given, { steps, env: step.env }, component.props, step.namespace);
+    const scope = { steps, env: step.env };
+    const { props, evaluated } = this.#templates.evaluate(given, scope, component.props, step.namespace);
+    if (evaluated !== undefined) postProps(this.#parts.bridge, context, evaluated);
     const { self } = makeInstance(parts, component, context, props);
     const argument = {
       $: makeActionContext(parts, context, step),

@@ -80,6 +80,7 @@ export class DescribeClient implements ProcessClient {
       case 'step-send':
       case 'step-flow':
       case 'step-respond':
+      case 'step-props':
       case 'respond':
       case 'emit':
         throw new FrameError('A component that is only loaded has no store and no output');

@@ -99,6 +99,7 @@ export class RunClient implements ProcessClient {
       case 'step-send':
       case 'step-flow':
       case 'step-respond':
+      case 'step-props':
         return this.#requireWithin(this.#step.take(message));
       case 'outcome':
         return this.#finish(message.outcome);

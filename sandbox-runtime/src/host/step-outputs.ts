@@ -5,7 +5,10 @@ import type { RunBudget } from '../protocol/run-budget.ts';
 import type { RunConduct } from '../protocol/run-conduct.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
 
-export type StepMessage = Extract<FromSandbox, { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' }>;
+export type StepMessage = Extract<
+  FromSandbox,
+  { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' | 'step-props' }
+>;
 
 /** Hands on what a step puts out by `$`. What would break its host later is refused here: the process may be in any hands. */
 export class StepOutputs {
@@ -67,6 +70,10 @@ export class StepOutputs {
       case 'step-respond':
         this.#conduct.stepRespond();
         return this.#budget.takeBytes(message.response.body.byteLength);
+      case 'step-props':
+        // The node records them, not the step: they are no output of it.
+        this.#conduct.stepProps(message.propsJson);
+        return undefined;
     }
   }
 }
@@ -81,5 +88,7 @@ function handOn(host: StepHost, message: StepMessage): void {
       return host.flow(message.action);
     case 'step-respond':
       return host.respond(message.response, message.immediate);
+    case 'step-props':
+      return host.props(message.propsJson, message.cutJson);
   }
 }

@@ -2,13 +2,13 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { SandboxReporter } from '../protocol/guest-to-host.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import { readResponseHead } from '../protocol/read-heads.ts';
-import { readExportName, readFlow, readSendKind } from '../protocol/read-step-heads.ts';
+import { readCutNames, readExportName, readFlow, readSendKind } from '../protocol/read-step-heads.ts';
 import { bytesOf, contentOf, optionalOf, textOf } from './post-values.ts';
 import type { ProcessRun } from './process-run.ts';
 
-type StepPost = (typeof POST)['stepExport' | 'stepSend' | 'stepFlow' | 'stepRespond'];
+type StepPost = (typeof POST)['stepExport' | 'stepSend' | 'stepFlow' | 'stepRespond' | 'stepProps'];
 
-const STEP_POSTS = new Set<unknown>([POST.stepExport, POST.stepSend, POST.stepFlow, POST.stepRespond]);
+const STEP_POSTS = new Set<unknown>([POST.stepExport, POST.stepSend, POST.stepFlow, POST.stepRespond, POST.stepProps]);
 
 export function isStepPost(kind: unknown): kind is StepPost {
   return STEP_POSTS.has(kind);
@@ -48,6 +48,12 @@ export function routeStepPost(
       exceeded = budget.takeBytes(bytesOf(a) + bytesOf(context ?? ''));
       if (exceeded === undefined) reporter.stepFlow(run, a, context);
       return exceeded;
+    }
+    case POST.stepProps: {
+      const cut = readCutNames(textOf(b));
+      conduct.stepProps(a);
+      reporter.stepProps(run, a, cut);
+      return undefined;
     }
     case POST.stepRespond: {
       const body = contentOf(b);

@@ -29,6 +29,7 @@ const OF_PLATFORM = [
   'maxSummaryChars',
   'maxDbKeyBytes',
   'maxExportNameChars',
+  'recordedPropsChars',
   'maxStepWaitMs',
   'maxStepReruns',
   'dbEntryOverheadBytes',

@@ -4,7 +4,7 @@ import { type Frame, FrameError, type FramePart, type FrameWriter } from './fram
 import { MAX_FAULT_CHARS } from './head-bounds.ts';
 import { readLogHead, writeLogHead } from './log-head.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
-import { readExportName, readFlow, readSendKind } from './read-step-heads.ts';
+import { readCutNames, readExportName, readFlow, readSendKind } from './read-step-heads.ts';
 
 /** Faults that a sandbox process may report; any other code from it is a protocol violation. */
 const SANDBOX_FAULTS = [
@@ -41,6 +41,7 @@ export type FromSandbox =
   | { kind: 'step-send'; run: number; call: SendCall }
   | { kind: 'step-flow'; run: number; action: FlowAction }
   | { kind: 'step-respond'; run: number; response: HttpResponse; immediate: boolean }
+  | { kind: 'step-props'; run: number; propsJson: string; cutJson: string }
   | { kind: 'outcome'; run: number; outcome: ReportedOutcome }
   | { kind: 'described'; run: number; outline: string }
   | { kind: 'pong' }
@@ -65,6 +66,7 @@ const KIND = {
   stepSend: 15,
   stepFlow: 16,
   stepRespond: 17,
+  stepProps: 18,
 } as const;
 
 /** The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the receiver checks them. */
@@ -128,6 +130,10 @@ export class SandboxReporter {
     this.#writer.send(KIND.stepRespond, run, [head, body, immediate ? 'now' : '']);
   }
 
+  stepProps(run: number, propsJson: string, cutJson: string): void {
+    this.#writer.send(KIND.stepProps, run, [propsJson, cutJson]);
+  }
+
   outcome(run: number, outcome: ReportedOutcome): void {
     const { cpuMs, wallMs } = outcome;
     if (outcome.ok) {
@@ -183,6 +189,8 @@ export function readFromSandbox(frame: Frame): FromSandbox {
       return { kind: 'step-flow', run, action: readFlow(text(frame, 0), frame.parts[1]?.toString('utf8')) };
     case KIND.stepRespond:
       return { kind: 'step-respond', run, response: readResponse(frame), immediate: text(frame, 2) === 'now' };
+    case KIND.stepProps:
+      return { kind: 'step-props', run, propsJson: text(frame, 0), cutJson: readCutNames(text(frame, 1)) };
     case KIND.outcome:
       return { kind: 'outcome', run, outcome: readOutcome(frame) };
     case KIND.described:

@@ -41,6 +41,24 @@ export function readFlow(json: string, contextJson: string | undefined): FlowAct
   }
 }
 
+/** Names of props that are cut, as JSON of an array. */
+export function readCutNames(json: string): string {
+  if (json.length > LIMITS.recordedPropsChars) throw new FrameError('Names of cut props over their limit');
+  const names = parseList(json);
+  if (names === undefined || !names.every((name) => typeof name === 'string'))
+    throw new FrameError('Names of cut props that are none');
+  return json;
+}
+
+function parseList(json: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function readReason(reason: unknown): string {
   const text = string(reason, 'reason');
   if (text.length > LIMITS.maxSummaryChars) throw new FrameError('A reason over its limit');

@@ -38,6 +38,7 @@ export class RunConduct {
   #hasResponded = false;
   #hasStepResponded = false;
   #hasFlow = false;
+  #hasProps = false;
 
   constructor(entry: EntryName | RunEntry['kind'] | 'load', limits: ConductLimits) {
     this.#task = taskOf(entry);
@@ -135,6 +136,17 @@ export class RunConduct {
     this.#requireStep();
     demand(!this.#hasStepResponded, 'A second answer of a step');
     this.#hasStepResponded = true;
+  }
+
+  /** The evaluated props of a step, once. */
+  stepProps(json: string): void {
+    this.#requireStep();
+    demand(!this.#hasProps, 'Evaluated props for a second time');
+    this.#hasProps = true;
+    demand(json.length <= LIMITS.recordedPropsChars, 'Evaluated props over their limit');
+    // It is put together with the props that have no expression.
+    demand(json.startsWith('{'), 'Evaluated props that are no object');
+    checkedJson(json);
   }
 
   /** It ended well, with what its entry answers. */

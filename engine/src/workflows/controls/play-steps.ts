@@ -93,6 +93,7 @@ function testedStep(row: StepRow, flow: TestedFlow | undefined, responds: Tested
   return {
     namespace: row.namespace,
     status: row.status === 'failed' || row.status === 'continued' ? row.status : 'done',
+    ...(row.props === undefined ? {} : { props: row.props.json, propsCut: JSON.parse(row.props.cut) as string[] }),
     ...(row.value === undefined ? {} : { value: row.value }),
     exports: row.exports,
     logs: readLines(row.logs),

@@ -14,6 +14,8 @@ import {
   type WorkflowState,
 } from '../../store/read-workflow-runtime.ts';
 import type { Deployment, Step } from '../deployment.ts';
+import type { RecordedProps } from './execution-rows.ts';
+import { staticPropsOf } from './recorded-props.ts';
 
 /** A step made ready to run. */
 export interface StepRuntime {
@@ -29,6 +31,8 @@ export interface StepRuntime {
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
   redactor?: UnkeptRedactor;
+  /** What its executions record of props that have no expression. */
+  staticProps: RecordedProps | undefined;
   /** Environment variables that its props name. */
   env: readonly string[];
   /** As in Step. */
@@ -97,7 +101,9 @@ function stepRuntimeOf(
 ): StepRuntime {
   const { id, namespace, env, configuredProps: configured, retries, onError } = step;
   const policy = { ...(retries === undefined ? {} : { retries }), ...(onError === undefined ? {} : { onError }) };
-  const base = { id, namespace, accountId, env, ...policy, holdBundle: () => holdBundle(accountId, step.componentId) };
+  const staticProps = staticPropsOf(configured);
+  const own = { id, namespace, accountId, env, ...policy, staticProps };
+  const base = { ...own, holdBundle: () => holdBundle(accountId, step.componentId) };
   if (component === undefined)
     return { ...base, isolateKey: deploymentId, props: {}, secrets: [], fault: componentIsGone(namespace) };
   const { bundleHash: hash, configurableProps: definitions } = component;

@@ -6,6 +6,14 @@ export interface StoredSend extends SendContent {
   kind: SendCall['kind'];
 }
 
+/** Props of a step, or some of them. */
+export interface RecordedProps {
+  /** JSON text of an object. */
+  json: string;
+  /** Those of which it has only the beginning of their JSON, as a string, or nothing: JSON text of an array. */
+  cut: string;
+}
+
 /** A row of `execution_steps`. All but `namespace` and the times is JSON text or null. */
 export interface StepRow {
   position: number;
@@ -19,6 +27,8 @@ export interface StepRow {
   exports: string;
   logs: string;
   sends: readonly StoredSend[];
+  /** As the component got them; undefined where it has none. */
+  props: RecordedProps | undefined;
   error: string | undefined;
   startedAtMs: number;
   endedAtMs: number;
@@ -88,8 +98,8 @@ export function charsOf({ steps, start, end, wait }: ExecutionCommit): number {
   let chars = (wait?.context?.length ?? 0) + (wait?.callback?.length ?? 0);
   if (end !== undefined || wait !== undefined) chars += start.event.length + start.context.length;
   chars += (end?.error?.length ?? 0) + (end?.reason?.length ?? 0);
-  for (const { exports, value = '', logs, error = '', sends } of steps) {
-    chars += exports.length + value.length + logs.length + error.length;
+  for (const { exports, value = '', logs, error = '', sends, props } of steps) {
+    chars += exports.length + value.length + logs.length + error.length + (props?.json.length ?? 0);
     for (const { payload, sealed = '' } of sends) chars += payload.length + sealed.length;
   }
   return chars;

@@ -203,6 +203,7 @@ function failNext({ options, execution, commits }: Part, code: 'INTERNAL', messa
     exports: '{}',
     logs: '[]',
     sends: [],
+    props: undefined,
     error: stepErrorJson(fault, step),
     startedAtMs: options.nowMs(),
     endedAtMs: options.nowMs(),

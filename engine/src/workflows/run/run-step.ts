@@ -135,6 +135,7 @@ function outputsOf(context: StepContext, { step, limits, respond, stored }: Step
     failure ??= new Error('The database was away while a step asked it');
   };
   const outputs = createStepOutputs({
+    staticProps: step.staticProps,
     fetch: async (request, signal) => ((await isStored()) ? context.fetch(tenant, request, signal) : GONE),
     dataStore: async (call, signal) =>
       (await isStored()) ? context.callDataStore(tenant, call, signal, onAway) : GONE,

@@ -135,6 +135,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           logs: '[]',
           logCount: 0,
           sends: [],
+          props: undefined,
           fault: lateFault(task, -leftMs),
           redactor: undefined,
           ranMs: 0,
@@ -154,7 +155,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           lost: host.lost,
         });
   const result = withinLimits(task, ended, usedBytes + bytesOf(ended));
-  const { exports, value, logs, sends, fault } = result;
+  const { exports, value, logs, sends, props, fault } = result;
   const row: StepRow = {
     position,
     namespace: step.namespace,
@@ -164,6 +165,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
     exports,
     logs,
     sends,
+    props,
     error: fault === undefined ? undefined : stepErrorJson(fault, step),
     startedAtMs,
     endedAtMs: context.nowMs(),

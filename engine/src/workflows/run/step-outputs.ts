@@ -5,12 +5,15 @@ import { storeLines } from '../../run/stored-lines.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { contentOf } from '../../sends/new-send.ts';
-import type { StoredSend } from './execution-rows.ts';
+import type { RecordedProps, StoredSend } from './execution-rows.ts';
+import { joinProps } from './recorded-props.ts';
 
 export interface StepOutputsOptions {
   fetch: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   dataStore: RunHost['dataStore'];
   respond: (response: HttpResponse, immediate: boolean) => void;
+  /** Those that have no expression. */
+  staticProps: RecordedProps | undefined;
 }
 
 /** What a step has put out, as it may be stored: without secrets. */
@@ -21,6 +24,8 @@ export interface StepOutput {
   logs: string;
   logCount: number;
   sends: StoredSend[];
+  /** Its props as it got them. */
+  props: RecordedProps | undefined;
 }
 
 export interface StepOutputs {
@@ -41,6 +46,7 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
   const logs: LogLine[] = [];
   const sends: SendCall[] = [];
   let action: FlowAction | undefined;
+  let evaluated: RecordedProps | undefined;
   const host: RunHost = {
     emit: ({ data, name }) => void sends.push({ kind: 'emit', payload: emitPayload(data, name) }),
     log: (line) => void logs.push(line),
@@ -57,6 +63,9 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
         action = asked;
       },
       respond: options.respond,
+      props(json, cut) {
+        evaluated = { json, cut };
+      },
     },
   };
   return {
@@ -73,7 +82,12 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
           : await contentOf(sealer, accountId, redactor, payload);
         stored.push({ kind, ...content });
       }
+      const props = evaluated && {
+        json: await clean(evaluated.json),
+        cut: storableText(redactor?.text(evaluated.cut) ?? evaluated.cut),
+      };
       return {
+        props: joinProps(options.staticProps, props),
         exports: await clean(exported),
         value: value === undefined ? undefined : await clean(value),
         logs: await clean(await storeLines(logs)),

@@ -50,5 +50,5 @@ export function createWaitingBytes(
 }
 
 function bytesOfRow(row: StepRow): number {
-  return bytesOfStep(row) + bytesOfSends(row.sends);
+  return bytesOfStep(row) + bytesOfSends(row.sends) + (row.props?.json.length ?? 0);
 }

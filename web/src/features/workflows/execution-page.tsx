@@ -177,6 +177,11 @@ function StepRow({ namespace, step, range }: StepRowProps) {
             ))}
           </ol>
         )}
+        {hasMembers(step.props) && (
+          <Output title="Inputs">
+            <JsonTree value={step.props} label={`Inputs of ${namespace}`} maxHeight={240} />
+          </Output>
+        )}
         {step.$return_value !== undefined && (
           <Output title="Returned">
             <JsonTree value={step.$return_value} label={`What ${namespace} returned`} maxHeight={240} />
