@@ -27,6 +27,7 @@ import { runEndpoints } from './routes/runs.ts';
 import { sendEndpoints } from './routes/sends.ts';
 import { mountSession, SESSION_PATH } from './routes/session.ts';
 import { sourceEndpoints } from './routes/sources.ts';
+import { statEndpoints } from './routes/stats.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { subscriptionEndpoints } from './routes/subscriptions.ts';
 import { workflowTestEndpoints } from './routes/test-workflow.ts';
@@ -96,6 +97,7 @@ export function allEndpoints(): Endpoint[] {
     ...eventEndpoints(),
     ...streamEndpoints(),
     ...traceEndpoints(),
+    ...statEndpoints(),
     ...executionEndpoints(),
     ...webhookEndpoints(),
     ...sendEndpoints(),

@@ -50,6 +50,7 @@ import { assembleSends } from './sends/assemble-sends.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createChangeTurns } from './sources/lifecycle.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
+import { createStats } from './stats/stats.ts';
 import { createSources } from './sources/sources.ts';
 import { stopInOrder } from './stop-in-order.ts';
 import type { Database, Sql } from './store/database.ts';
@@ -99,6 +100,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     events: createEvents({ db }),
     streams: base.streams,
     traces: createTraces(db.sql),
+    stats: createStats(db.sql, Date.now),
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
     abandonedRuns: createAbandonedRuns({ sql: db.sql, limits, backlogs: base.backlogs }),
     webhooks: createWebhooks({ db, sealer, room, giveBack: base.deliverer.giveBack }),
@@ -167,9 +169,9 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     log,
   });
   const counts = await startAccountCounts(options, { sql, limits, metrics });
-  const { history } = counts;
+  const { history, stats } = counts;
   const onAttempt = metrics.attemptEnded;
-  const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, log, presence };
+  const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, stats, log, presence };
   const deliverer = createDeliverer({ ...delivering, accountLimits: limits });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
@@ -206,7 +208,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
 async function startBase(options: EngineOptions, parts: EngineParts) {
   const ground = await startGround(options, parts);
   const { sql, node, limits, starter, sandbox, deliverer, metrics, guestFetch, streams, environment } = ground;
-  const { backlogs, watchdog, log } = ground;
+  const { backlogs, stats, watchdog, log } = ground;
   const { auth } = ground.connected;
   const runs = assembleRuns({
     ...ground,
@@ -219,8 +221,8 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const { sends, sendRunner } = assembleSends(ground, options);
   const parked = () => countWaitingExecutions(sql);
   metrics.watch({ dispatcher, deliverer, sends: sendRunner, sandbox, streams, waiting: parked });
-  const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, ...turns });
-  const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs, watch: watchdog.part('requests') });
+  const inTurn = createInTurnIntake({ sql, nodeId: node.id, dispatcher, stats, ...turns });
+  const intake = createIntake({ sql, nodeId: node.id, dispatcher, backlogs, stats, watch: watchdog.part('requests') });
   watchdog.look('invocations that this node holds', () => {
     const held = dispatcher.stats();
     return held.waiting > 0 && held.running === 0 && held.committing === 0;
@@ -323,6 +325,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     node,
     dispatcher,
     backlogs: base.backlogs,
+    stats: base.stats,
     turns: turns.turns,
     deliverer,
     sends: sendRunner,

@@ -43,6 +43,7 @@ export type {
 } from './contract-apps.ts';
 export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
+export type { StatCounts, StatRange, Stats, StatSeries, StatSpan, SubjectStats } from './contract-stats.ts';
 export type { EventStreamRequest, Stream, Streams } from './contract-streams.ts';
 export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract-traces.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract-props.ts';

@@ -25,6 +25,16 @@ import {
   subscription,
 } from './engine-records.ts';
 
+const noStats = {
+  received: 0,
+  emitted: 0,
+  runsOk: 0,
+  runsFailed: 0,
+  delivered: 0,
+  failedAttempts: 0,
+  exhausted: 0,
+};
+
 export const API_KEY = `hw_${'k'.repeat(32)}`;
 
 /** Calls that reached the engine, in order: what the HTTP side made of a request. */
@@ -198,6 +208,10 @@ export function createRecordingEngine() {
       cancelByToken: answer('executions.cancelByToken', true),
     },
     traces: { get: answer('traces.get', { id: 'inv_1', isCut: false, runs: [] }) },
+    stats: {
+      series: answer('stats.series', { sinceMs: 0, untilMs: 0, stepSeconds: 60, totals: noStats, buckets: [] }),
+      subjects: answer('stats.subjects', { sinceMs: 0, untilMs: 0, stepSeconds: 60, subjects: [] }),
+    },
     streams: {
       events: answer('streams.events', emptyStream),
       logs: answer('streams.logs', emptyStream),

@@ -14,6 +14,7 @@ import { registryCommands } from './registry.ts';
 import { run } from './run.ts';
 import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
+import { stats } from './stats.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { trace } from './trace.ts';
 import { update } from './update.ts';
@@ -47,6 +48,7 @@ export function allCommands(): readonly CommandSpec[] {
     events,
     logs,
     trace,
+    stats,
     list,
     describe,
     deleteAny,

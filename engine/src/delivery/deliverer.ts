@@ -8,6 +8,7 @@ import { createPostponedLanes } from '../jobs/postponed-lanes.ts';
 import type { DeliverWebhookPayload } from '../jobs/tasks.ts';
 import type { Log } from '../log.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
 import { addJobs } from '../store/add-jobs.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import type { Database } from '../store/database.ts';
@@ -40,6 +41,8 @@ export interface DelivererOptions {
   accountLimits: Pick<LimitsCache, 'known' | 'get'>;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
+  /** Default: they are not counted by time. */
+  stats?: StatCount;
   /** As in SenderOptions. */
   presence?: Presence;
 }
@@ -258,6 +261,7 @@ class NodeDeliverer implements Deliverer {
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
       await this.#recorder.record(end.result);
       this.#options.history?.add(delivery.accountId, attemptBytes(attempt));
+      if (this.#options.stats !== undefined) countAttempt(this.#options.stats, delivery, status);
     }
     this.#held.remove(delivery);
   }
@@ -274,6 +278,16 @@ class NodeDeliverer implements Deliverer {
       log.error({ count: deliveries.length, err: error }, 'deliveries could not be released');
     }
   }
+}
+
+function countAttempt(
+  stats: StatCount,
+  { accountId, emitterId, webhookId }: DueDelivery,
+  status: AttemptResult['status'],
+): void {
+  const subjects = [emitterId, webhookId];
+  stats.add(accountId, subjects, status === 'delivered' ? 'delivered' : 'failedAttempts', 1);
+  if (status === 'failed') stats.add(accountId, subjects, 'exhausted', 1);
 }
 
 /** `onKnown`: there is a share where there was none. */

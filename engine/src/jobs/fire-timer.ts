@@ -1,5 +1,6 @@
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { Dispatcher } from '../run/dispatcher.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
@@ -11,6 +12,8 @@ export interface TickerOptions {
   nodeId: () => string;
   dispatcher: Pick<Dispatcher, 'capacity' | 'take'>;
   backlogs: Pick<AccountBacklogs, 'exceeded' | 'add'>;
+  /** Default: nothing is counted. */
+  stats?: StatCount | undefined;
 }
 
 const ONE_TICK = { invocations: 1, chars: 0, deliveries: 0 };
@@ -24,6 +27,7 @@ export function createTicker({
   nodeId,
   dispatcher,
   backlogs,
+  stats,
 }: TickerOptions): (tick: FireTimerPayload) => Promise<void> {
   const { priorityAt } = createJobCrowds();
   const batcher = createBatcher<FireTimerPayload, FiredTick>({
@@ -38,6 +42,10 @@ export function createTicker({
   });
   return async (tick) => {
     const fired = await batcher.add(tick);
+    if (fired.kind === 'held' || fired.kind === 'queued') {
+      const { accountId, sourceId } = fired.invocation;
+      stats?.add(accountId, [sourceId], 'received', 1);
+    }
     if (fired.kind === 'held') dispatcher.take([fired.invocation]);
     if (fired.kind === 'queued') backlogs.add(fired.invocation.accountId, ONE_TICK);
     if (fired.kind === 'failed') throw fired.error;

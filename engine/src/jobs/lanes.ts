@@ -30,6 +30,7 @@ export interface LanesOptions {
   node: NodeLease;
   dispatcher: Dispatcher;
   backlogs: TickerOptions['backlogs'];
+  stats?: TickerOptions['stats'];
   turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
@@ -45,7 +46,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
   const laneTurns = createLaneTurns({ presence: options.presence, log });
   const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS), laneTurns };
-  const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs });
+  const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs, stats: options.stats });
   const wake = createWaker(sql);
   const runner = await startJobRunner({
     get databaseUrl() {

@@ -1,11 +1,13 @@
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
-import { addHistory, UnansweredAddition, wasCommitted } from '../store/add-history.ts';
+import { addHistory } from '../store/add-history.ts';
 import { cutHistory } from '../store/cut-history.ts';
 import type { Sql } from '../store/database.ts';
+import { expireStats } from '../store/expire-stats.ts';
 import { expireHistory, readHistoriesKept } from '../store/expire-history.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
-import { createHistoryMeter, type HistoryMeter, type HistoryPart } from './history-meter.ts';
+import { createCountedFlush } from './counted-flush.ts';
+import { createHistoryMeter } from './history-meter.ts';
 
 export interface HistoryOptions {
   sql: Sql;
@@ -45,7 +47,8 @@ export function startHistory(options: HistoryOptions): HistoryCount & { stop: ()
 export function createHistory(options: HistoryOptions): History {
   const { sql, defaultBytes, defaultDays, nowMs } = options;
   const meter = createHistoryMeter(nowMs);
-  const flush = createFlush(options, meter);
+  /** Answers the accounts that are over their limit. */
+  const flush = createCountedFlush(sql, meter, (parts) => addHistory(sql, parts, defaultBytes));
   let after = '';
 
   async function lookAround(): Promise<string[]> {
@@ -55,6 +58,12 @@ export function createHistory(options: HistoryOptions): History {
       .filter(({ days }) => days > 0)
       .map(({ id, days }) => ({ id, beforeMs: Math.floor(nowMs() - days * DAY_MS) }));
     await expireHistory(sql, expiries);
+    const daysBefore = new Map(expiries.map(({ id, beforeMs }) => [id, beforeMs]));
+    await expireStats(
+      sql,
+      kept.map(({ id }) => ({ id, beforeMs: daysBefore.get(id) ?? 0 })),
+      nowMs(),
+    );
     return kept.filter(({ isOver }) => isOver).map(({ id }) => id);
   }
 
@@ -72,37 +81,8 @@ export function createHistory(options: HistoryOptions): History {
   return {
     add: meter.add,
     async turn() {
-      const over = new Set([...(await flush()), ...(await lookAround())]);
+      const over = new Set([...((await flush()) ?? []), ...(await lookAround())]);
       for (const accountId of over) await cut(accountId);
     },
-  };
-}
-
-/** Stores what was counted, and answers the accounts that are over their limit. */
-function createFlush({ sql, defaultBytes }: HistoryOptions, meter: HistoryMeter): () => Promise<string[]> {
-  let unanswered: { transaction: string; parts: HistoryPart[] } | undefined;
-
-  /** Rejects while the database is away. False: the transaction has not ended, and what it adds may still come. */
-  async function isSettled(): Promise<boolean> {
-    if (unanswered === undefined) return true;
-    const { transaction, parts } = unanswered;
-    const isCommitted = await wasCommitted(sql, transaction);
-    if (isCommitted === undefined) return false;
-    unanswered = undefined;
-    if (!isCommitted) meter.putBack(parts);
-    return true;
-  }
-
-  return async () => {
-    if (!(await isSettled())) return [];
-    const parts = meter.take();
-    if (parts.length === 0) return [];
-    try {
-      return await addHistory(sql, parts, defaultBytes);
-    } catch (error) {
-      if (error instanceof UnansweredAddition) unanswered = { transaction: error.transaction, parts };
-      else meter.putBack(parts);
-      throw error;
-    }
   };
 }

@@ -11,6 +11,7 @@ import type { Watchdog } from '../watchdog.ts';
 import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
 import type { PropOpener } from '../sources/run-props.ts';
 import type { Watches } from '../streams/watches.ts';
 import type { Sql } from '../store/database.ts';
@@ -59,6 +60,7 @@ export interface RunParts {
   dbSizes: AccountSums;
   waiting: AccountSums;
   history: HistoryCount;
+  stats: StatCount;
   log: Log;
 }
 
@@ -92,6 +94,7 @@ export function assembleRuns(parts: RunParts): Runs {
     backlogs: parts.backlogs,
     dbSizes: parts.dbSizes,
     history: parts.history,
+    stats: parts.stats,
     heavyTurns: createHeavyTurns(),
     watch: parts.watchdog.part('commits of runs'),
     presence: parts.presence,

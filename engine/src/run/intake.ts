@@ -1,4 +1,5 @@
 import type { RunResponse } from '../contract.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
 import { type Batcher, type BatcherWatch, createBatcher } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { insertInvocations, type NewInvocation } from '../store/insert-invocations.ts';
@@ -11,6 +12,8 @@ export interface IntakeOptions {
   nodeId: () => string;
   dispatcher: Pick<Dispatcher, 'capacity' | 'capacityToAnswer' | 'take'>;
   backlogs: Pick<AccountBacklogs, 'queue'>;
+  /** Default: nothing is counted. */
+  stats?: StatCount;
   watch?: BatcherWatch;
 }
 
@@ -37,21 +40,23 @@ const REQUESTS_PER_MS = 8;
  * A row leased by this node while it has room, else one that any node's lane picks up. What arrives while a commit is in flight
  * shares the next one.
  */
-export function createIntake({ sql, nodeId, dispatcher, backlogs, watch }: IntakeOptions): Intake {
+export function createIntake({ sql, nodeId, dispatcher, backlogs, stats, watch }: IntakeOptions): Intake {
   const batcher = createInsertBatcher(sql, watch);
   const isFull = (accountId: string, asked = false) =>
     (asked ? dispatcher.capacityToAnswer(accountId) : dispatcher.capacity(accountId)) <= batcher.size();
   return {
     isFull,
     async add({ propName, ...invocation }, respond) {
-      const { accountId, event } = invocation;
+      const { accountId, sourceId, event } = invocation;
       const row = { ...invocation, ...(propName === undefined ? {} : { httpProp: propName }) };
       if (isFull(accountId, respond !== undefined)) {
         await backlogs.queue(accountId, event.length, () => batcher.add(row));
+        stats?.add(accountId, [sourceId], 'received', 1);
         return;
       }
       const leasedBy = nodeId();
       await batcher.add({ ...row, leasedBy });
+      stats?.add(accountId, [sourceId], 'received', 1);
       const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy, claim: 1 };
       dispatcher.take([respond === undefined ? held : { ...held, respond }]);
     },

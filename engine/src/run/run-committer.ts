@@ -33,6 +33,7 @@ export interface RunCommitterOptions {
   backlogs: CommitOptions['backlogs'];
   dbSizes?: CommitOptions['dbSizes'];
   history?: CommitOptions['history'];
+  stats?: CommitOptions['stats'];
   nowMs: () => number;
   /** Who uses the node: what is heavy rests while others do. Default: nobody else. */
   presence?: Pick<Presence, 'hasSeveral'>;
@@ -98,6 +99,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
         backlogs: options.backlogs,
         dbSizes: options.dbSizes,
         history: options.history,
+        stats: options.stats,
         restAfter,
         maxLockMs: MAX_LOCK_MS[patience],
         nowMs: options.nowMs,

@@ -4,6 +4,8 @@ import type { EngineMetrics } from '../metrics.ts';
 import { startHistory } from '../nodes/history.ts';
 import { historyOf } from '../parts-of-options.ts';
 import type { Sql } from '../store/database.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
+import { startStats } from '../stats/start-stats.ts';
 import type { HistoryCount } from '../store/history-bytes.ts';
 import { readAccountDbSizes } from '../store/read-account-db-sizes.ts';
 import { readBacklogs } from '../store/read-backlogs.ts';
@@ -17,6 +19,7 @@ export interface AccountCounts {
   dbSizes: AccountSums;
   waiting: AccountSums;
   history: HistoryCount;
+  stats: StatCount;
   /** After whatever commits. */
   stopCounts: () => Promise<void>;
 }
@@ -30,11 +33,13 @@ export async function startAccountCounts(
   const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', log });
   const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
   const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
+  const stats = startStats({ sql, nowMs: Date.now, log });
   async function stopCounts(): Promise<void> {
     await backlogs.stop();
     await dbSizes.stop();
     await waiting.stop();
     await history.stop();
+    await stats.stop();
   }
-  return { backlogs, dbSizes, waiting, history, stopCounts };
+  return { backlogs, dbSizes, waiting, history, stats, stopCounts };
 }

@@ -1,49 +1,15 @@
 import type { HistoryPart } from '../nodes/history-meter.ts';
+import { addCounted } from './add-counted.ts';
 import type { Sql, Transaction } from './database.ts';
-import { codeOf, isConnectionLost } from './lost-connection.ts';
-
-/** The connection was lost: parts may have been added or not, as `wasCommitted` says of their transaction. */
-export class UnansweredAddition extends Error {
-  readonly transaction: string;
-
-  constructor(transaction: string, cause: unknown) {
-    super('The connection was lost while history was counted', { cause });
-    this.transaction = transaction;
-  }
-}
 
 /**
  * Adds what was written to the parts of each account, all in one statement. Accounts that are gone are passed over, and so is what
  * was cut off meanwhile. Answers the accounts that now have more than they may. `defaultBytes`: of accounts for which nothing else is set.
  * Rejects with UnansweredAddition where parts must not be added again before it is known what became of them.
  */
-export async function addHistory(sql: Sql, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
-  let transaction: string | undefined;
-  try {
-    return await sql.begin(async (tx) => {
-      const [row] = await tx<{ id: string }[]>`select pg_current_xact_id()::text as id`;
-      transaction = row?.id;
-      return addParts(tx, parts, defaultBytes);
-    });
-  } catch (error) {
-    if (transaction === undefined || !isConnectionLost(error)) throw error;
-    throw new UnansweredAddition(transaction, error);
-  }
+export function addHistory(sql: Sql, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
+  return addCounted(sql, (tx) => addParts(tx, parts, defaultBytes));
 }
-
-/** Undefined: it has not ended. One that the server has forgotten is taken for committed: what is counted twice costs an account its history. */
-export async function wasCommitted(sql: Sql, transaction: string): Promise<boolean | undefined> {
-  try {
-    const [row] = await sql<{ status: string | null }[]>`select pg_xact_status(${transaction}::text::xid8) as status`;
-    return row?.status === 'in progress' ? undefined : row?.status !== 'aborted';
-  } catch (error) {
-    // It lies in the future of a server that took over without it.
-    if (codeOf(error) === UNKNOWN_TRANSACTION) return false;
-    throw error;
-  }
-}
-
-const UNKNOWN_TRANSACTION = '22023';
 
 async function addParts(tx: Transaction, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
   // `stored` reads `sums`: the row of an account is locked before its parts are, and rows of accounts in their order.

@@ -20,6 +20,8 @@ import type { HeldInvocation } from '../run/invocation.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import type { Sql } from './database.ts';
+import { countCommittedStats } from '../stats/count-commit.ts';
+import type { StatCount } from '../stats/stat-meter.ts';
 import { countCommit, type HistoryCount } from './history-bytes.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
@@ -38,6 +40,8 @@ export interface CommitOptions {
   dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
   /** Default: it is not counted. */
   history?: HistoryCount | undefined;
+  /** Default: nothing is counted. */
+  stats?: StatCount | undefined;
   /** Between pieces of a commit that is heavy, with what the last one took. Default: there are no rests. */
   restAfter?: ((tookMs: number) => Promise<void>) | undefined;
   /** How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as it takes. */
@@ -90,6 +94,7 @@ export async function commitRuns(
     for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
     for (const [accountId, bytes] of plan.dbGrowth) options.dbSizes?.add(accountId, bytes);
     if (options.history !== undefined) countCommit(plan, options.history);
+    if (options.stats !== undefined) countCommittedStats(plan, options.stats);
     connection.release();
     return summarize(runs, plan, held);
   } catch (error) {

@@ -4,6 +4,10 @@ export const HISTORY_LIMITS = {
   historyRowBytes: 256,
   /** History is counted by the time of its writing, and cut, in parts so long. */
   historyPartMs: 60_000,
+  /** Counters by minute are kept for a day and the hour that has begun; counters by hour as long as the history. */
+  minuteStatsKeptMs: 90_000_000,
+  /** What one answer shows of counters by time. */
+  maxStatBuckets: 1_500,
   /**
    * Deletions of workflows, of events, and of data stores or their records, each, of one account on one node: one goes on, the others wait.
    * Each may be thousands of rows. The same of webhooks that are stopped or deleted, which cancel what is pending in turns.

@@ -2,6 +2,7 @@ import type { EndpointRoute, RunResponse } from '../../contract.ts';
 import type { Dispatcher } from '../../run/dispatcher.ts';
 import { newInvocationId } from '../../run/invocation.ts';
 import { noRoomToAnswer } from '../../run/no-room-to-answer.ts';
+import type { StatCount } from '../../stats/stat-meter.ts';
 import { type Batcher, createBatcher } from '../../store/batcher.ts';
 import type { Sql } from '../../store/database.ts';
 import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
@@ -15,6 +16,8 @@ export interface InTurnIntakeOptions {
   dispatcher: Pick<Dispatcher, 'capacity'>;
   turns: Pick<Turns, 'next'>;
   clients: WaitingClients;
+  /** Default: nothing is counted. */
+  stats?: StatCount;
 }
 
 interface Accepted {
@@ -54,6 +57,7 @@ export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
 
   async function queue(turn: NewTurn): Promise<void> {
     if (!(await insert(turn))) throw queueIsFull(turn.sourceId, turn.queueLimit ?? 0);
+    options.stats?.add(turn.accountId, [turn.sourceId], 'received', 1);
     options.turns.next({ accountId: turn.accountId, workflowId: turn.sourceId });
   }
 

@@ -38,6 +38,7 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
   metrics: Pick<EngineMetrics, 'executionCommitted'>;
   waiting: Pick<AccountSums, 'of' | 'add'>;
   history: HistoryCount;
+  stats: ExecutionRunnerOptions['stats'];
   backlogs: Pick<AccountBacklogs, 'queue'>;
   watchdog: Pick<Watchdog, 'part'>;
   log: Log;
@@ -79,6 +80,7 @@ export function assembleExecutions(
     committer: steps,
     waiting: parts.waiting,
     log,
+    stats: parts.stats,
     onCommitted: parts.metrics.executionCommitted,
     commitRun: committer.commit,
     publicUrl: parts.publicUrl,

@@ -78,7 +78,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
       const { committed, exceeded } = await writeEnd(options, final);
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
       if (committed) waiting.set(0);
-      if (committed) options.onCommitted(exceeded === undefined ? outcome.status : 'failed');
+      if (committed) countEnd(options, key, exceeded === undefined ? outcome.status : 'failed');
       return { committed, ...(error === undefined ? {} : { error }) };
     },
     forgetSteps: unstored.drop,
@@ -88,6 +88,15 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
     },
     next: () => next,
   };
+}
+
+function countEnd(
+  { stats, onCommitted }: ExecutionRunnerOptions,
+  { accountId, workflowId }: ExecutionCommit['key'],
+  status: ExecutionEnd['status'],
+): void {
+  onCommitted(status);
+  stats.add(accountId, [workflowId], status === 'failed' ? 'runsFailed' : 'runsOk', 1);
 }
 
 async function writeEnd(

@@ -6,6 +6,7 @@ import type { AccountSums } from '../../run/account-sums.ts';
 import type { Log } from '../../log.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { CommittedRun } from '../../store/commit-runs.ts';
+import type { StatCount } from '../../stats/stat-meter.ts';
 import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
 import type { WorkflowRuntimes } from './deployment-runtime.ts';
 import type { ExecutionCommitter } from './execution-committer.ts';
@@ -27,6 +28,7 @@ export interface ExecutionRunnerOptions extends StepContext {
   waiting: Pick<AccountSums, 'of' | 'add'>;
   /** Of ends that bring events, sends, log lines or an error. */
   commitRun: (run: RunCommit) => Promise<CommittedRun>;
+  stats: StatCount;
   /** How an execution ended, or that it waits. */
   onCommitted: (status: ExecutionEnd['status'] | 'waiting') => void;
   log: Log;

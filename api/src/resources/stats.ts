@@ -1,0 +1,85 @@
+import { z } from '@hono/zod-openapi';
+import type { StatCounts, StatSeries, StatSpan, SubjectStats } from '@headwater/engine';
+
+const count = (description: string, example: number) => z.int().openapi({ description, example });
+
+const counts = {
+  received: count(
+    'Events that a source or workflow was given to run: requests, ticks, runs by hand, events heard.',
+    42,
+  ),
+  emitted: count('Events that were emitted and stored, those of `$errors` and `$logs` left out.', 40),
+  runs_ok: count('Runs and executions that ended well.', 41),
+  runs_failed: count('Runs and executions that failed.', 1),
+  delivered: count('Deliveries that a webhook has accepted.', 78),
+  failed_attempts: count('Attempts of deliveries that failed.', 3),
+  exhausted: count(
+    'Deliveries that failed with no attempt left; the last attempt is one of `failed_attempts` as well.',
+    1,
+  ),
+};
+
+const span = {
+  since: z
+    .int()
+    .openapi({ description: 'Where the first bucket begins. Epoch milliseconds.', example: 1_763_640_000_000 }),
+  until: z
+    .int()
+    .openapi({ description: 'Where the last bucket ends. Epoch milliseconds.', example: 1_763_643_600_000 }),
+  step: z.int().openapi({ description: 'Seconds of a bucket.', example: 60 }),
+};
+
+const totals = z.object(counts).openapi({ description: 'The sums of the range.' });
+
+export const statSeriesSchema = z
+  .object({
+    ...span,
+    totals,
+    buckets: z
+      .array(z.object({ at: z.int().openapi({ description: 'Where it begins. Epoch milliseconds.' }), ...counts }))
+      .openapi({ description: 'Every bucket of the range, in order, also those in which nothing happened.' }),
+  })
+  .openapi('StatSeries');
+
+const subjectSchema = z.object({
+  id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+  type: z.enum(['source', 'workflow', 'webhook']),
+  name: z.string(),
+  totals,
+  activity: z.array(z.int()).openapi({
+    description: 'A number for each bucket: what was received, or what was delivered to a webhook.',
+  }),
+  failures: z.array(z.int()).openapi({ description: 'A number for each bucket: runs and attempts that failed.' }),
+});
+
+export const subjectStatsSchema = z.object({ ...span, subjects: z.array(subjectSchema) }).openapi('SubjectStats');
+
+export function presentSeries({ buckets, totals: sums, ...range }: StatSeries): z.output<typeof statSeriesSchema> {
+  return {
+    ...presentSpan(range),
+    totals: presentCounts(sums),
+    buckets: buckets.map(({ beganMs, ...rest }) => ({ at: beganMs, ...presentCounts(rest) })),
+  };
+}
+
+export function presentSubjects(found: StatSpan & { subjects: SubjectStats[] }): z.output<typeof subjectStatsSchema> {
+  const subjects = found.subjects.map((subject) => ({ ...subject, totals: presentCounts(subject.totals) }));
+  return { ...presentSpan(found), subjects };
+}
+
+function presentSpan({ sinceMs, untilMs, stepSeconds }: StatSpan) {
+  return { since: sinceMs, until: untilMs, step: stepSeconds };
+}
+
+function presentCounts(given: StatCounts) {
+  const { received, emitted, runsOk, runsFailed, delivered, failedAttempts, exhausted } = given;
+  return {
+    received,
+    emitted,
+    runs_ok: runsOk,
+    runs_failed: runsFailed,
+    delivered,
+    failed_attempts: failedAttempts,
+    exhausted,
+  };
+}

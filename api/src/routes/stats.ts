@@ -1,0 +1,83 @@
+import { z } from '@hono/zod-openapi';
+import type { StatRange } from '@headwater/engine';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { momentParameter } from '../parameters/moment.ts';
+import { countParameter, idParameter } from '../parameters/schemas.ts';
+import { presentSeries, presentSubjects, statSeriesSchema, subjectStatsSchema } from '../resources/stats.ts';
+
+const tag = 'Stats';
+
+const rangeParameters = {
+  since: momentParameter('Where the range begins. Default: an hour before `until`.'),
+  until: momentParameter('Where the range ends. Default: now.'),
+  step: z
+    .int()
+    .optional()
+    .openapi({
+      description: `Seconds of a bucket: whole minutes that divide a day, such as 60, 300, 3600 or 86400. Buckets begin at multiples of it, in UTC. Default: what shows the range well. Counters by minute are kept for ${LIMITS.minuteStatsKeptMs / 3_600_000} hours, those by hour as long as events are.`,
+      example: 300,
+    }),
+};
+
+const SECONDS_AFTER =
+  'Nodes add what they have counted every 5 seconds. They are statistics: a node that is killed loses what it had not added yet.';
+
+export function statEndpoints(): Endpoint[] {
+  return [getStats, listOf('emitters'), listOf('webhooks')];
+}
+
+const getStats = itemEndpoint({
+  method: 'get',
+  path: '/v1/stats',
+  name: 'getStats',
+  tag,
+  summary: 'What was received, run, emitted and delivered, by time',
+  description: `Of the account, or of one source, workflow or webhook. At most ${LIMITS.maxStatBuckets} buckets. ${SECONDS_AFTER}`,
+  parameters: z.object({
+    ...rangeParameters,
+    emitter_id: idParameter('Only this source (`dc_…`) or workflow (`p_…`).').optional(),
+    webhook_id: idParameter('Only this webhook (`wh_…`).').optional(),
+  }),
+  schema: statSeriesSchema,
+  handle: async ({ engine, who, input }) => {
+    const { emitter_id: emitterId, webhook_id: webhookId } = input;
+    return presentSeries(await engine.stats.series(who, rangeOf(input), subjectOf(emitterId, webhookId)));
+  },
+});
+
+function listOf(path: 'emitters' | 'webhooks'): Endpoint {
+  const kind = path === 'webhooks' ? 'webhook' : 'emitter';
+  const what = path === 'webhooks' ? 'webhooks' : 'sources and workflows';
+  return itemEndpoint({
+    method: 'get',
+    path: `/v1/stats/${path}`,
+    name: path === 'webhooks' ? 'listWebhookStats' : 'listEmitterStats',
+    tag,
+    summary: `The ${what} that did something in a range: most failures first`,
+    description: `After those with failures the most active ones. ${SECONDS_AFTER}`,
+    parameters: z.object({
+      ...rangeParameters,
+      limit: countParameter('maxPageSize')
+        .default(LIMITS.defaultPageSize)
+        .openapi({ description: 'How many at most.' }),
+    }),
+    schema: subjectStatsSchema,
+    handle: async ({ engine, who, input }) =>
+      presentSubjects(await engine.stats.subjects(who, rangeOf(input), { kind, limit: input.limit })),
+  });
+}
+
+function subjectOf(emitterId: string | undefined, webhookId: string | undefined) {
+  if (emitterId !== undefined && webhookId !== undefined) {
+    const message = 'must not be given with emitter_id: counters are of one of them';
+    throw new HeadwaterError('INVALID_REQUEST', `webhook_id ${message}`, { fields: [{ path: 'webhook_id', message }] });
+  }
+  if (emitterId !== undefined) return { kind: 'emitter' as const, id: emitterId };
+  return webhookId === undefined ? undefined : { kind: 'webhook' as const, id: webhookId };
+}
+
+function rangeOf(input: Partial<Record<'since' | 'until' | 'step', number | undefined>>): StatRange {
+  return given({ sinceMs: input.since, untilMs: input.until, stepSeconds: input.step });
+}

@@ -1,0 +1,102 @@
+import { LIMITS, notFound, platformLimit } from '@headwater/shared';
+import type { StatCounts, StatRange, StatSeries, StatSpan, Stats, SubjectStats } from '../contract-stats.ts';
+import { throwFields } from '../field-faults.ts';
+import type { Sql } from '../store/database.ts';
+import { isSubject, readBucketsOf, readStatBuckets, readStatSubjects, type StatQuery } from '../store/read-stats.ts';
+import { noStats } from './stat-meter.ts';
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** The longest range that is shown by the step, unless one is asked for. */
+const STEPS: readonly (readonly [stepSeconds: number, maxSeconds: number])[] = [
+  [60, 2 * HOUR_SECONDS],
+  [300, LIMITS.minuteStatsKeptMs / 1000],
+  [HOUR_SECONDS, 8 * DAY_SECONDS],
+  [DAY_SECONDS, Number.POSITIVE_INFINITY],
+];
+
+/** Counters by time as the API sees them. */
+export function createStats(sql: Sql, nowMs: () => number): Stats {
+  return {
+    async series({ accountId }, range, subject) {
+      const span = spanOf(range, nowMs());
+      if (subject !== undefined) {
+        const { kind, id } = subject;
+        const isThere = !id.includes('\0') && (await isSubject(sql, accountId, kind, id));
+        if (!isThere) throw notFound(kind === 'webhook' ? 'webhook' : 'source or workflow', id);
+      }
+      const rows = await readStatBuckets(sql, subject?.id ?? accountId, queryOf(accountId, span));
+      return seriesOf(span, rows);
+    },
+    async subjects({ accountId }, range, { kind, limit }) {
+      const span = spanOf(range, nowMs());
+      const query = queryOf(accountId, span);
+      const found = await readStatSubjects(sql, kind, query, limit);
+      const ids = found.map(({ id }) => id);
+      const rows = Map.groupBy(await readBucketsOf(sql, ids, query), ({ subjectId }) => subjectId);
+      const subjects = found.map(({ id, type, name, ...totals }): SubjectStats => {
+        const { buckets } = seriesOf(span, rows.get(id) ?? []);
+        return {
+          id,
+          type,
+          name,
+          totals,
+          activity: buckets.map(({ received, delivered }) => (kind === 'webhook' ? delivered : received)),
+          failures: buckets.map(({ runsFailed, failedAttempts }) => runsFailed + failedAttempts),
+        };
+      });
+      return { ...span, subjects };
+    },
+  };
+}
+
+/** In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws INVALID_REQUEST. */
+export function spanOf(range: StatRange, nowMs: number): StatSpan {
+  const { untilMs = nowMs } = range;
+  const { sinceMs = untilMs - HOUR_SECONDS * 1000 } = range;
+  if (sinceMs >= untilMs) throwFields([{ path: 'since', message: 'must be before until' }]);
+  const seconds = (untilMs - sinceMs) / 1000;
+  const isOld = sinceMs < nowMs - LIMITS.minuteStatsKeptMs;
+  const fitting = STEPS.find(([step, max]) => seconds <= max && (step >= HOUR_SECONDS || !isOld));
+  const stepSeconds = range.stepSeconds ?? fitting?.[0] ?? DAY_SECONDS;
+  requireStep(stepSeconds);
+  if (isOld && stepSeconds % HOUR_SECONDS !== 0) {
+    const message = `must be whole hours (3600) for times more than ${LIMITS.minuteStatsKeptMs / (HOUR_SECONDS * 1000)} hours ago`;
+    throwFields([{ path: 'step', message }]);
+  }
+  const stepMs = stepSeconds * 1000;
+  const span = { sinceMs: Math.floor(sinceMs / stepMs) * stepMs, untilMs: Math.ceil(untilMs / stepMs) * stepMs };
+  const limit = platformLimit('maxStatBuckets', (span.untilMs - span.sinceMs) / stepMs);
+  if (limit.used > limit.value) {
+    const message = `makes ${limit.used} buckets of this range, and may make ${limit.value}; take a larger one`;
+    throwFields([{ path: 'step', message, limit }]);
+  }
+  return { ...span, stepSeconds };
+}
+
+function requireStep(stepSeconds: number): void {
+  const isWhole = stepSeconds >= 60 && stepSeconds % 60 === 0 && DAY_SECONDS % stepSeconds === 0;
+  if (isWhole) return;
+  throwFields([{ path: 'step', message: 'must be whole minutes in seconds that divide a day: 60, 300, 3600, 86400' }]);
+}
+
+function queryOf(accountId: string, span: StatSpan): StatQuery {
+  return { accountId, ...span, rowSeconds: span.stepSeconds % HOUR_SECONDS === 0 ? HOUR_SECONDS : 60 };
+}
+
+function seriesOf(span: StatSpan, rows: readonly (StatCounts & { beganMs: number })[]): StatSeries {
+  const stepMs = span.stepSeconds * 1000;
+  const totals = noStats();
+  const buckets = Array.from({ length: (span.untilMs - span.sinceMs) / stepMs }, (_, i) => ({
+    beganMs: span.sinceMs + i * stepMs,
+    ...noStats(),
+  }));
+  for (const row of rows) {
+    const bucket = buckets[(row.beganMs - span.sinceMs) / stepMs];
+    for (const counter of Object.keys(totals) as (keyof StatCounts)[]) {
+      totals[counter] += row[counter];
+      if (bucket !== undefined) bucket[counter] = row[counter];
+    }
+  }
+  return { ...span, totals, buckets };
+}
