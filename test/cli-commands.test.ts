@@ -194,6 +194,17 @@ test('webhooks and subscriptions: made, listed, described, heard and deleted by 
     expect((await world.user.hw(['webhooks', 'deliveries', 'Shop', '-n', '1'])).stdout).toContain(
       `${sent.id}\t${sent.event_id}\tdelivered\t1\t200\t`,
     );
+    expect(await world.user.json('webhooks', 'deliveries', '--status', 'delivered')).toEqual([sent]);
+    const event = ['--event', `${source.id}-${sent.event_id}`];
+    expect(await world.user.json('webhooks', 'deliveries', 'shop', ...event, '--since', '2026-01-01')).toEqual([sent]);
+    expect(
+      await world.user.json('webhooks', 'deliveries', '--error-class', 'timeout', '--until', '2026-01-01'),
+    ).toEqual([]);
+    expect(await world.user.hw(['webhooks', 'deliveries', '--status', 'lost'])).toMatchObject({ code: 1 });
+    expect(await world.user.json('webhooks', 'delivery', sent.id)).toEqual(sent);
+    expect((await world.user.hw(['webhooks', 'delivery', sent.id])).stdout).toContain(`${sent.id}: delivered\n`);
+    const dryRun = await world.user.hw(['webhooks', 'redeliver', 'shop', '--error-class', 'timeout', '--dry-run']);
+    expect(dryRun.stdout).toBe('0 deliveries would be due again.\n');
     expect(await world.user.json('webhooks', 'redeliver', 'shop')).toEqual({ count: 0 });
     expect((await world.user.hw(['webhooks', 'redeliver', 'shop', sent.id])).stdout).toBe('1 delivery is due again.\n');
     const [first, again] = await inbox.until(2);

@@ -70,20 +70,20 @@ test('an envelope holds type, timestamp and the data digit for digit', async () 
 });
 
 test.each([
-  [{ status: 204 }, 'delivered', { status_code: 204 }],
-  [{ status: 299, body: 'ok' }, 'delivered', { status_code: 299, response: 'ok' }],
-  [{ status: 302, headers: { location: '/elsewhere' } }, 'pending', { status_code: 302 }],
-  [{ status: 404, body: 'no such hook' }, 'pending', { status_code: 404, response: 'no such hook' }],
-  [{ status: 500 }, 'pending', { status_code: 500 }],
-  [{ status: 410 }, 'failed', { status_code: 410 }],
-  [{ hangUp: true }, 'pending', { error: expect.stringMatching(/closed the connection/) as string }],
-])('an answer %j makes the delivery %s', async (answer, status, attempt) => {
+  [{ status: 204 }, 'delivered', { status_code: 204 }, null],
+  [{ status: 299, body: 'ok' }, 'delivered', { status_code: 299, response: 'ok' }, null],
+  [{ status: 302, headers: { location: '/elsewhere' } }, 'pending', { status_code: 302 }, 'http_3xx'],
+  [{ status: 404, body: 'no such hook' }, 'pending', { status_code: 404, response: 'no such hook' }, 'http_4xx'],
+  [{ status: 500 }, 'pending', { status_code: 500 }, 'http_5xx'],
+  [{ status: 410 }, 'failed', { status_code: 410 }, 'http_4xx'],
+  [{ hangUp: true }, 'pending', { error: expect.stringMatching(/closed the connection/) as string }, 'connection'],
+])('an answer %j makes the delivery %s', async (answer, status, attempt, errorClass) => {
   const webhook = await world.webhook(who, { url: receiver.url });
   receiver.answer = answer;
   const deliverer = world.deliverer({ node: 'node_a' });
   deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
   const [row] = await settled(webhook.id);
-  expect(row).toMatchObject({ status, attempt_count: 1, attempts: [attempt] });
+  expect(row).toMatchObject({ status, attempt_count: 1, attempts: [attempt], error_class: errorClass });
   expect(receiver.requests.length).toBe(1);
 });
 
@@ -96,7 +96,11 @@ test('a receiver that does not answer is given up after the timeout, and its con
   deliverer.take(await world.emit(webhook, who, 1, 'node_a'));
   const [row] = await settled(webhook.id);
   const limit = { name: 'deliveryTimeoutMs', value: 150, used: expect.any(Number) };
-  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: 'No answer within 150 ms', limit }] });
+  expect(row).toMatchObject({
+    status: 'pending',
+    error_class: 'timeout',
+    attempts: [{ error: 'No answer within 150 ms', limit }],
+  });
   expect(row?.attempts[0]?.limit?.used).toBeGreaterThanOrEqual(150);
   await eventually(() => closed === 1);
   await new Promise((resolve) => server.close(resolve));

@@ -1,11 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { LIMITS, newId } from '@headwater/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventRecord, Page, Principal } from '../engine/src/contract.ts';
+import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
 import { createEvents } from '../engine/src/events/stored-events.ts';
+import { fixedKeys } from '../engine/src/secrets/master-key.ts';
+import { createSealer } from '../engine/src/secrets/seal.ts';
 import { type Database, openDatabase, type Sql, type Transaction } from '../engine/src/store/database.ts';
 import { deleteEvents, EVENTS_DELETED_AT_ONCE } from '../engine/src/store/delete-events.ts';
 import { readInIndexOrder } from '../engine/src/store/read-events.ts';
-import { redeliver } from '../engine/src/store/redeliver.ts';
+import { redeliverFailed } from '../engine/src/store/redeliver.ts';
+import { roomWith } from './support/account-room.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
@@ -152,7 +157,7 @@ test('what has failed is found behind all that was delivered', async () => {
   await addDeliveries('wh_a', 'failed', 10);
   await eachTime(async () => {
     const before = await rowsRead('deliveries');
-    expect(await redeliver(db.sql, who.accountId, 'wh_a')).toBe(10);
+    expect(await redeliverFailed(db.sql, who.accountId, 'wh_a', {})).toBe(10);
     expect((await rowsRead('deliveries')) - before).toBeLessThan(100);
     await db.sql`update deliveries set status = 'failed' where status = 'pending'`;
   });
@@ -162,10 +167,10 @@ test('failed deliveries of deleted events are cancelled, and not in front of the
   await addEvents('', 10, 1_000);
   await addDeliveries('wh_a', 'failed', 2_500, true);
   await addDeliveries('wh_a', 'failed', 10);
-  expect(await redeliver(db.sql, who.accountId, 'wh_a')).toBe(10);
+  expect(await redeliverFailed(db.sql, who.accountId, 'wh_a', {})).toBe(10);
   expect(await statusesOf('wh_a')).toEqual({ cancelled: 2_500, pending: 10 });
   const before = await rowsRead('deliveries');
-  expect(await redeliver(db.sql, who.accountId, 'wh_a')).toBe(0);
+  expect(await redeliverFailed(db.sql, who.accountId, 'wh_a', {})).toBe(0);
   expect((await rowsRead('deliveries')) - before).toBeLessThan(100);
 });
 
@@ -175,7 +180,7 @@ test('what fails again at once is not made due again by the same request', async
   await db.sql`
     create function fail() returns trigger language plpgsql as $$ begin new.status = 'failed'; return new; end $$`;
   await db.sql`create trigger fail before update on deliveries for each row execute function fail()`;
-  expect(await redeliver(db.sql, who.accountId, 'wh_a')).toBe(2_500);
+  expect(await redeliverFailed(db.sql, who.accountId, 'wh_a', {})).toBe(2_500);
 });
 
 test('with events deleted, all that is due of them is cancelled, however much is due of others', async () => {
@@ -198,5 +203,37 @@ test('what a page and its cursors are made of is read as it is at one moment', a
     await others`delete from events where emitter_id = ${emitterId} and indexed_at_ms = 1000 and seq < 5`;
     expect((await count(others)).length).toBeLessThan(10);
     expect(await count(tx)).toHaveLength(10);
+  });
+});
+
+test('deliveries are listed, found and counted by their key, however many there are', async () => {
+  const sealer = createSealer(fixedKeys([{ id: 'test', key: randomBytes(32) }]));
+  await db.sql`
+    insert into webhooks (id, account_id, user_id, url, format, secret)
+    select 'wh_' || n, ${who.accountId}, ${who.userId}, 'http://localhost', 'raw', ${sealer.seal(who.accountId, 'x')} from generate_series(1, 20) n`;
+  await addDeliveries('wh_1', 'delivered', ROWS);
+  await addDeliveries('wh_2', 'failed', 100);
+  const [{ id: wanted } = { id: '' }] = await db.sql<
+    { id: string }[]
+  >`select max(id) as id from deliveries where webhook_id = 'wh_1'`;
+  const webhooks = createWebhooks({ db, sealer, room: roomWith() });
+  const reading = async <T>(most: number, look: () => Promise<T>) => {
+    const before = await rowsRead('deliveries');
+    const found = await look();
+    expect((await rowsRead('deliveries')) - before).toBeLessThanOrEqual(most);
+    return found;
+  };
+  const counted = LIMITS.maxCountedEvents;
+  await eachTime(async () => {
+    const page = { limit: 100 };
+    const ofOne = await reading(counted + 1_000, () => webhooks.deliveries(who, 'wh_1', page));
+    expect([ofOne.items.length, ofOne.total]).toEqual([100, counted]);
+    const failed = await reading(1_000, () => webhooks.deliveries(who, undefined, page, { statuses: ['failed'] }));
+    expect([failed.items.length, failed.total]).toEqual([100, 100]);
+    const rare = await reading(3 * LIMITS.maxScannedDeliveries, () =>
+      webhooks.deliveries(who, undefined, page, { errorClasses: ['timeout'] }),
+    );
+    expect([rare.items.length, rare.endCursor === undefined]).toEqual([0, false]);
+    expect(await reading(10, () => webhooks.delivery(who, wanted))).toMatchObject({ id: wanted, webhookId: 'wh_1' });
   });
 });

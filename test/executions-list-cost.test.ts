@@ -45,7 +45,7 @@ async function costOf<T>(read: (sql: Sql) => Promise<T>): Promise<{ answer: T; r
 }
 
 const list = (sql: Sql, more: { before?: string; after?: string } = {}) =>
-  listExecutionIds(sql, accountId, workflowId, { limit: 20, status: 'succeeded', ...more });
+  listExecutionIds(sql, accountId, workflowId, { limit: 20, statuses: ['succeeded'], ...more });
 
 test('a list of what has succeeded reads none of what has failed, in either direction', async () => {
   const first = await costOf((sql) => list(sql));
@@ -61,7 +61,7 @@ test('a list of what has succeeded reads none of what has failed, in either dire
 });
 
 test('the count of what has succeeded reads none of what has failed', async () => {
-  const { answer, rows } = await costOf((sql) => countExecutions(sql, accountId, workflowId, 'succeeded', 10_000));
+  const { answer, rows } = await costOf((sql) => countExecutions(sql, accountId, workflowId, ['succeeded'], 10_000));
   expect(answer).toBe(SUCCEEDED);
   expect(rows).toBeLessThan(100);
 });

@@ -12,6 +12,11 @@ export interface Page<T> {
   total: number;
   startCursor?: string;
   endCursor?: string;
+  /**
+   * Epoch milliseconds: the page has fewer than were asked for because it has looked through as much as one request may, back to
+   * this time. `endCursor` leads on from there.
+   */
+  scannedUntilMs?: number;
 }
 
 export interface PageRequest {

@@ -1,5 +1,6 @@
 import type { DedupeStrategy, LogLine } from '@headwater/shared';
 import type { AttemptRecord, Principal } from './contract-base.ts';
+import type { DeliveryStatus } from './contract-deliveries.ts';
 import type { ExecutionError, ExecutionRecord, ExecutionStatus } from './contract-workflows.ts';
 
 /** Everything that followed from one request, tick, run by hand or hook. */
@@ -83,7 +84,7 @@ export type TraceListener = { listenerId: string; listenerName?: string } & (
 
 interface TraceDelivery {
   id: string;
-  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  status: DeliveryStatus;
   attempts: AttemptRecord[];
   nextAttemptAtMs?: number;
 }

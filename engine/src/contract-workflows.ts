@@ -220,7 +220,7 @@ export interface Executions {
   list(
     who: Principal,
     workflowId: string,
-    page: PageRequest & { status?: ExecutionStatus },
+    page: PageRequest & { statuses?: readonly ExecutionStatus[] },
   ): Promise<Page<ExecutionRecord>>;
   /** Without `expand`, of JSON that is longer than LIMITS.shownStepBytes only the beginning. */
   get(who: Principal, id: string, options: { expand: boolean }): Promise<ExecutionRecord>;

@@ -1,6 +1,7 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
-import type { AttemptRecord, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type { DeliveryChoice, DeliveryRecord, RedeliveryChoice } from './contract-deliveries.ts';
+import type { Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { AbandonedRuns } from './contract-runs.ts';
@@ -129,17 +130,6 @@ export interface AutoSubscriptionRecord {
   createdAt: Date;
 }
 
-export interface DeliveryRecord {
-  id: string;
-  webhookId: string;
-  emitterId: string;
-  eventId: string;
-  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
-  attempts: AttemptRecord[];
-  nextAttemptAt?: Date;
-  createdAt: Date;
-}
-
 export interface RunRecord {
   id: string;
   kind: string;
@@ -215,13 +205,22 @@ export interface Webhooks {
   update(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord>;
   /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`, as a stop does. */
   delete(who: Principal, id: string): Promise<void>;
-  /** Newest first. */
-  deliveries(who: Principal, id: string, page: PageRequest): Promise<Page<DeliveryRecord>>;
+  /** Newest first; without an id, of all webhooks of the account. */
+  deliveries(
+    who: Principal,
+    id: string | undefined,
+    page: PageRequest,
+    choice?: DeliveryChoice,
+  ): Promise<Page<DeliveryRecord>>;
+  /** NOT_FOUND also for a delivery of a webhook that was deleted. */
+  delivery(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
   /**
    * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at most LIMITS.maxRedeliveries.
    * Answers how many. CONFLICT where the webhook is stopped, or the one that is named is pending or its event deleted.
    */
-  redeliver(who: Principal, id: string, deliveryId?: string): Promise<number>;
+  redeliver(who: Principal, id: string, what?: string | RedeliveryChoice): Promise<number>;
+  /** How many failed deliveries `redeliver` would take, without changing them. */
+  countRedeliverable(who: Principal, id: string, choice: RedeliveryChoice): Promise<number>;
 }
 
 export interface Subscriptions {

@@ -7,7 +7,6 @@ export type {
   AttemptRecord,
   ComponentChoice,
   ComponentRecord,
-  DeliveryRecord,
   EndpointRoute,
   Engine,
   AutoSubscriptionRecord,
@@ -42,6 +41,14 @@ export type {
   OAuthOutcome,
 } from './contract-apps.ts';
 export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
+export {
+  DELIVERY_ERROR_CLASSES,
+  DELIVERY_STATUSES,
+  type DeliveryChoice,
+  type DeliveryRecord,
+  type DeliveryStatus,
+  type RedeliveryChoice,
+} from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
 export type { StatCounts, StatRange, Stats, StatSeries, StatSpan, SubjectStats } from './contract-stats.ts';
 export type { EventStreamRequest, Stream, Streams } from './contract-streams.ts';

@@ -19,6 +19,7 @@ interface DeliveryRowState {
   status: string;
   attempt_count: number;
   attempts: AttemptRecord[];
+  error_class: string | null;
   leased_by: string | null;
   due_in_seconds: number;
 }
@@ -148,7 +149,7 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
       return runner;
     },
     rows: (webhookId) => sql<DeliveryRowState[]>`
-      select id, status, attempt_count, attempts, leased_by,
+      select id, status, attempt_count, attempts, error_class, leased_by,
         extract(epoch from next_attempt_at - now())::float8 as due_in_seconds
       from deliveries where webhook_id = ${webhookId} order by id`,
     async jobKeys() {

@@ -13,7 +13,7 @@ import { heartbeatNode } from '../../engine/src/store/heartbeat-node.ts';
 import { insertInvocations } from '../../engine/src/store/insert-invocations.ts';
 import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/store/job-statements.ts';
 import { type AttemptResult, recordAttempts } from '../../engine/src/store/record-attempts.ts';
-import { redeliver } from '../../engine/src/store/redeliver.ts';
+import { redeliverFailed } from '../../engine/src/store/redeliver.ts';
 import { recordJobPool, registerNode } from '../../engine/src/store/register-node.ts';
 import { releaseUnbegun } from '../../engine/src/store/release-deliveries.ts';
 import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
@@ -272,7 +272,7 @@ function createMoves(world: Place) {
       for (const { id } of held) node.deliveries.delete(id);
     },
 
-    redeliver: (sql: Sql, webhookId: string) => redeliver(sql, world.accountId, webhookId),
+    redeliver: (sql: Sql, webhookId: string) => redeliverFailed(sql, world.accountId, webhookId, {}),
 
     /** Two looks: what is on its way at the first is held at the second. */
     async giveBackUnheld(sql: Sql, node: LeaseNode): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Engine, ExecutionRecord, RunResponse } from '../../engine/src/index.ts';
+import type { DeliveryRecord, Engine, ExecutionRecord, RunResponse } from '../../engine/src/index.ts';
 import { accountLimits, notFound } from '../../shared/src/index.ts';
 import {
   ACCOUNT_ID,
@@ -56,6 +56,17 @@ const execution: ExecutionRecord = {
 const emptyStream = { next: async () => undefined, close: () => undefined };
 
 /** Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it remembers. */
+const delivery: DeliveryRecord = {
+  id: 'dlv_1',
+  webhookId: 'wh_1',
+  emitterId: 'dc_1',
+  eventId: '1763640000123-0',
+  status: 'failed',
+  errorClass: 'http_5xx',
+  attempts: [{ at: '2025-11-20T12:00:00.123Z', status_code: 500, duration_ms: 3 }],
+  createdAt: MADE_AT,
+};
+
 export function createRecordingEngine() {
   const calls: EngineCall[] = [];
   const accepted: string[] = [];
@@ -229,7 +240,9 @@ export function createRecordingEngine() {
       update: answer('webhooks.update', webhook),
       delete: answer('webhooks.delete', undefined),
       deliveries: answer('webhooks.deliveries', page([])),
+      delivery: answer('webhooks.delivery', delivery),
       redeliver: answer('webhooks.redeliver', 0),
+      countRedeliverable: answer('webhooks.countRedeliverable', 0),
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),

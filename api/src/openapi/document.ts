@@ -77,6 +77,10 @@ const pageInfoSchema = z
     count: z.int(),
     start_cursor: z.string().nullable(),
     end_cursor: z.string().nullable(),
+    scanned_until: z.int().optional().openapi({
+      description:
+        'Of a filtered list whose page ended before it had found as many as were asked for: how far back it has looked, in epoch milliseconds. `end_cursor` leads on from there.',
+    }),
   })
   .openapi('PageInfo');
 

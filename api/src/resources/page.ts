@@ -38,5 +38,6 @@ export function pageInfo(page: Page<unknown>) {
     count: page.items.length,
     start_cursor: page.startCursor ?? null,
     end_cursor: page.endCursor ?? null,
+    ...(page.scannedUntilMs === undefined ? {} : { scanned_until: page.scannedUntilMs }),
   };
 }

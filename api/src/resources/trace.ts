@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import type { TraceEvent, TraceListener, TraceRecord, TraceRun } from '@headwater/engine';
+import {
+  DELIVERY_STATUSES,
+  type TraceEvent,
+  type TraceListener,
+  type TraceRecord,
+  type TraceRun,
+} from '@headwater/engine';
 import { createGiveWay, LIMITS } from '@headwater/shared';
 import { RawJson } from '../raw-json.ts';
 import { exceededLimitSchema } from './exceeded-limit.ts';
@@ -33,7 +39,7 @@ const listenerSchema = z.object({
   delivery: z
     .object({
       id: z.string(),
-      status: z.enum(['pending', 'delivered', 'failed', 'cancelled']),
+      status: z.enum(DELIVERY_STATUSES),
       next_attempt_at: moment('Of one that is pending.'),
       attempts: z.array(attemptSchema),
     })

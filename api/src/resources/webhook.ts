@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import type { AttemptRecord, DeliveryRecord, WebhookRecord } from '@headwater/engine';
+import {
+  type AttemptRecord,
+  DELIVERY_ERROR_CLASSES,
+  DELIVERY_STATUSES,
+  type DeliveryRecord,
+  type WebhookRecord,
+} from '@headwater/engine';
 import { exceededLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
@@ -76,15 +82,23 @@ export const deliverySchema = z
     webhook_id: z.string(),
     emitter_id: z.string(),
     event_id: z.string(),
-    status: z.enum(['pending', 'delivered', 'failed', 'cancelled']),
+    status: z.enum(DELIVERY_STATUSES).openapi({
+      description: '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that.',
+    }),
+    error_class: z.enum(DELIVERY_ERROR_CLASSES).nullable().openapi({
+      description:
+        'How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.',
+    }),
     attempts: attemptsSchema,
-    next_attempt_at: secondsField('When it is tried next; null when it is done.').nullable(),
+    next_attempt_at: secondsField('When it is tried next, of one that is pending.').nullable(),
     created_at: secondsField('When the event was emitted.'),
   })
   .openapi('Delivery');
 
 export const redeliverySchema = z
-  .object({ count: z.int().openapi({ description: 'Deliveries that are due again.' }) })
+  .object({
+    count: z.int().openapi({ description: 'Deliveries that are due again, or would be with `dry_run`.' }),
+  })
   .openapi('Redelivery');
 
 export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliverySchema> {
@@ -94,6 +108,7 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
     emitter_id: delivery.emitterId,
     event_id: delivery.eventId,
     status: delivery.status,
+    error_class: delivery.errorClass ?? null,
     attempts: presentAttempts(delivery.attempts),
     next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
     created_at: epochSeconds(delivery.createdAt),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters } from '../parameters/schemas.ts';
 import { EXECUTION_STATUSES, executionSchema, presentExecution } from '../resources/execution.ts';
@@ -20,10 +21,13 @@ const listExecutions = listEndpoint({
   summary: 'Executions of a workflow, newest first',
   description: `Those that are queued, run or wait, and those that have ended and are kept. Events, and what steps returned, exported and logged, are shown up to ${LIMITS.summaryEventBytes} bytes each. \`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
   pathId: 'The id of the workflow (`p_…`).',
-  parameters: z.object({ ...pageParameters, status: z.enum(EXECUTION_STATUSES).optional() }),
+  parameters: z.object({
+    ...pageParameters,
+    status: choicesParameter(EXECUTION_STATUSES, 'Only those of this status.'),
+  }),
   schema: executionSchema,
   handle: async ({ engine, who, id, input }) => {
-    const page = await engine.executions.list(who, id, { ...pageOf(input), ...given({ status: input.status }) });
+    const page = await engine.executions.list(who, id, { ...pageOf(input), ...given({ statuses: input.status }) });
     return mapPage(page, presentExecution);
   },
 });

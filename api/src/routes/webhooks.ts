@@ -1,8 +1,17 @@
 import { z } from '@hono/zod-openapi';
+import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { clearableParameter, httpUrlParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
+import { timeParameter } from '../parameters/moment.ts';
+import {
+  clearableParameter,
+  httpUrlParameter,
+  idParameter,
+  pageParameters,
+  textParameter,
+} from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import {
   deliverySchema,
@@ -14,6 +23,7 @@ import {
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
+const EMIT_ID = /^\w{1,64}-\d{1,15}-\d{1,9}$/;
 
 const urlParameter = httpUrlParameter().openapi({ description: 'Where events are sent. Any port and path.' });
 
@@ -26,8 +36,44 @@ const detailParameters = {
     .openapi({ description: '`raw` (default): the emitted event; `envelope`: `{ type, timestamp, data }` around it.' }),
 };
 
+const failureParameters = {
+  since: timeParameter('Only those of events that were emitted at this time or later.'),
+  until: timeParameter('Only those of events that were emitted before this time.'),
+  error_class: choicesParameter(
+    DELIVERY_ERROR_CLASSES,
+    'Only those whose last attempt failed like this, where that is known.',
+  ),
+};
+
+const deliveryParameters = {
+  ...failureParameters,
+  status: choicesParameter(DELIVERY_STATUSES, 'Only those of this status.'),
+  emit_id: textParameter('maxIdChars')
+    .regex(EMIT_ID, 'must be an emit_id such as dc_1vZ8kQ0aB3xYpL9mWc2T-1763640000123-0')
+    .optional()
+    .openapi({ description: 'Only those of this event, by its `metadata.emit_id`.' }),
+};
+
+const failuresOf = ({ since, until, error_class: errorClasses }: z.output<z.ZodObject<typeof failureParameters>>) =>
+  given({ since, until, errorClasses });
+
+function deliveriesOf(input: z.output<z.ZodObject<typeof deliveryParameters>>) {
+  return { ...failuresOf(input), ...given({ statuses: input.status, emitId: input.emit_id }) };
+}
+
+const ABOUT_LIST = `\`total_count\` is at most ${LIMITS.maxCountedEvents}. With a filter a page looks through ${LIMITS.maxScannedDeliveries} deliveries: it may have fewer than were asked for, or none, while \`end_cursor\` leads on. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds, and \`total_count\` is of the newest ones.`;
+
 export function webhookEndpoints(): Endpoint[] {
-  return [createWebhook, getWebhook, updateWebhook, deleteWebhook, listDeliveries, redeliver];
+  return [
+    createWebhook,
+    getWebhook,
+    updateWebhook,
+    deleteWebhook,
+    listDeliveries,
+    listAllDeliveries,
+    getDelivery,
+    redeliver,
+  ];
 }
 
 const createWebhook = itemEndpoint({
@@ -97,12 +143,45 @@ const listDeliveries = listEndpoint({
   name: 'listDeliveries',
   tag,
   summary: 'Deliveries of a webhook with their attempts, newest first',
-  description: `\`total_count\` is at most ${LIMITS.maxCountedEvents}.`,
+  description: ABOUT_LIST,
   pathId,
-  parameters: z.object(pageParameters),
+  parameters: z.object({ ...pageParameters, ...deliveryParameters }),
   schema: deliverySchema,
   handle: async ({ engine, who, id, input }) =>
-    mapPage(await engine.webhooks.deliveries(who, id, pageOf(input)), presentDelivery),
+    mapPage(await engine.webhooks.deliveries(who, id, pageOf(input), deliveriesOf(input)), presentDelivery),
+});
+
+const listAllDeliveries = listEndpoint({
+  method: 'get',
+  path: '/v1/deliveries',
+  name: 'listAllDeliveries',
+  tag,
+  summary: 'Deliveries of all webhooks with their attempts, newest first',
+  description: `Of the webhooks that there are now. ${ABOUT_LIST}`,
+  parameters: z.object({
+    ...pageParameters,
+    ...deliveryParameters,
+    webhook_id: idParameter('Only those of this webhook (`wh_…`).').optional(),
+  }),
+  schema: deliverySchema,
+  handle: async ({ engine, who, input }) =>
+    mapPage(
+      await engine.webhooks.deliveries(who, input.webhook_id, pageOf(input), deliveriesOf(input)),
+      presentDelivery,
+    ),
+});
+
+const getDelivery = itemEndpoint({
+  method: 'get',
+  path: '/v1/deliveries/{id}',
+  name: 'getDelivery',
+  tag,
+  summary: 'A delivery with its attempts',
+  description: 'Answers 404 where its webhook was deleted.',
+  pathId: 'The id of the delivery (`dlv_…`).',
+  parameters: z.object({}),
+  schema: deliverySchema,
+  handle: async ({ engine, who, id }) => presentDelivery(await engine.webhooks.delivery(who, id)),
 });
 
 const redeliver = itemEndpoint({
@@ -111,11 +190,28 @@ const redeliver = itemEndpoint({
   name: 'redeliver',
   tag,
   summary: 'Deliver again what has failed',
-  description: `All deliveries that have failed, the oldest ${LIMITS.maxRedeliveries} at a time, or with \`delivery_id\` one that has ended in whatever way. \`webhook-id\` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew. Answers 409 where the webhook is stopped.`,
+  description: `All deliveries that have failed, the oldest ${LIMITS.maxRedeliveries} at a time, fewer with \`since\`, \`until\` and \`error_class\`, or with \`delivery_id\` one that has ended in whatever way. \`webhook-id\` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew. Answers 409 where the webhook is stopped.`,
   pathId,
-  parameters: z.object({ delivery_id: idParameter('Only this one (`dlv_…`).').optional() }),
+  parameters: z
+    .object({
+      delivery_id: idParameter('Only this one (`dlv_…`).').optional(),
+      ...failureParameters,
+      dry_run: z
+        .boolean()
+        .optional()
+        .openapi({ description: 'true: nothing is delivered; `count` says how many would be.' }),
+    })
+    .superRefine((input, context) => {
+      const others = ['since', 'until', 'error_class', 'dry_run'] as const;
+      for (const name of others)
+        if (input.delivery_id !== undefined && input[name] !== undefined)
+          context.addIssue({ code: 'custom', path: [name], message: 'does not go with delivery_id' });
+    }),
   schema: redeliverySchema,
-  handle: async ({ engine, who, id, input }) => ({
-    count: await engine.webhooks.redeliver(who, id, input.delivery_id),
-  }),
+  handle: async ({ engine, who, id, input }) => {
+    if (input.delivery_id !== undefined) return { count: await engine.webhooks.redeliver(who, id, input.delivery_id) };
+    const choice = failuresOf(input);
+    if (input.dry_run === true) return { count: await engine.webhooks.countRedeliverable(who, id, choice) };
+    return { count: await engine.webhooks.redeliver(who, id, choice) };
+  },
 });

@@ -47,7 +47,9 @@ export async function measureQueries(sql: Sql, filled: Filled): Promise<QueryCos
   for (const status of STATUSES) {
     const of = status ?? 'all';
     await measure(`list 20: ${of}`, () => listExecutionIds(sql, accountId, waitsId, pageOf(status)));
-    await measure(`count: ${of}`, () => countExecutions(sql, accountId, waitsId, status, LIMITS.maxCountedEvents));
+    await measure(`count: ${of}`, () =>
+      countExecutions(sql, accountId, waitsId, status && [status], LIMITS.maxCountedEvents),
+    );
   }
   const fromMiddle = { ...pageOf('waiting'), after: waiting[waiting.length / 2] as string };
   await measure('list 20: waiting, from the middle', () => listExecutionIds(sql, accountId, waitsId, fromMiddle));
@@ -94,7 +96,10 @@ async function scannedRows(sql: Sql): Promise<number> {
   return row?.rows ?? 0;
 }
 
-const pageOf = (status: (typeof STATUSES)[number]) => ({ limit: 20, ...(status === undefined ? {} : { status }) });
+const pageOf = (status: (typeof STATUSES)[number]) => ({
+  limit: 20,
+  ...(status === undefined ? {} : { statuses: [status] }),
+});
 
 async function claimNext(sql: Sql, workflowId: string): Promise<void> {
   const { held } = await claimExecutions(sql, { workflowId, nodeId: NODE_ID, limit: WOKEN });

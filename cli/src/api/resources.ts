@@ -74,10 +74,20 @@ export interface ComponentProp {
 
 export interface Delivery {
   id: string;
+  webhook_id: string;
+  emitter_id: string;
   event_id: string;
   status: string;
-  attempts: { status_code: number | null; error: string | null }[];
+  error_class: string | null;
+  attempts: {
+    at: string;
+    status_code: number | null;
+    error: string | null;
+    duration_ms: number;
+    response: string | null;
+  }[];
   next_attempt_at: number | null;
+  created_at: number;
 }
 
 export interface Webhook {

@@ -1,9 +1,12 @@
 import type { Delivery, Webhook } from '../api/resources.ts';
-import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
+import { usageError } from '../cli-error.ts';
+import { type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed } from './describe.ts';
-import { ofSeconds } from '../terminal/describe-time.ts';
+import { localTime, ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
 
@@ -65,6 +68,30 @@ const describe: CommandSpec = {
   },
 };
 
+const FAILURES: readonly OptionSpec[] = [
+  {
+    name: 'since',
+    value: 'time',
+    summary: 'Only those of events that were emitted at this time or later: `2026-11-20`, `2026-11-20T14:00Z`.',
+  },
+  { name: 'until', value: 'time', summary: 'Only those of events that were emitted before this time.' },
+  {
+    name: 'error-class',
+    value: 'class',
+    summary:
+      'Only those whose last attempt failed like this, or like one of several: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`.',
+  },
+];
+
+function failuresOf(input: CommandContext['input']) {
+  const [since, until, errorClass] = [momentOf(input, 'since'), momentOf(input, 'until'), input.text('error-class')];
+  return {
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(errorClass === undefined ? {} : { error_class: errorClass }),
+  };
+}
+
 const DEFAULT_DELIVERIES = 20;
 const MAX_DELIVERIES = 100;
 
@@ -79,9 +106,17 @@ const deliveryColumns: readonly Column<Delivery>[] = [
 
 const deliveries: CommandSpec = {
   path: 'webhooks deliveries',
-  summary: 'What became of the newest events of a webhook',
-  arguments: [NAME],
+  summary: 'What became of the newest events of a webhook, or of all',
+  arguments: [{ ...NAME, summary: 'A webhook, by id or name. Default: all of them.', optional: true }],
   options: [
+    {
+      name: 'status',
+      value: 'status',
+      summary:
+        'Only those of this status, or of several, separated by commas: `pending`, `sending`, `delivered`, `failed`, `cancelled`.',
+    },
+    ...FAILURES,
+    { name: 'event', value: 'emit_id', summary: 'Only those of this event, by its `metadata.emit_id`.' },
     {
       name: 'count',
       short: 'n',
@@ -93,19 +128,62 @@ const deliveries: CommandSpec = {
     { does: 'The newest ones', command: 'hw webhooks deliveries shop' },
     {
       does: 'What the receiver answered to those that failed',
-      command: `hw webhooks deliveries shop -n 100 --json | jq '.[] | select(.status == "failed") | .attempts[-1]'`,
+      command: `hw webhooks deliveries shop --status failed -n 100 --json | jq '.[].attempts[-1]'`,
+    },
+    {
+      does: 'Timeouts of an hour, of all webhooks',
+      command: 'hw webhooks deliveries --error-class timeout --since 2026-11-20T14:00Z --until 2026-11-20T15:00Z',
     },
   ],
   json: 'an array of deliveries with their attempts, newest first',
   exits: NAMING_EXITS,
   async run({ api: connect, input, output }) {
     const limit = input.count('count', { min: 1, max: MAX_DELIVERIES }) ?? DEFAULT_DELIVERIES;
+    const [status, event] = [input.text('status'), input.text('event')];
+    const filter = {
+      ...failuresOf(input),
+      ...(status === undefined ? {} : { status }),
+      ...(event === undefined ? {} : { emit_id: event }),
+    };
     const api = await connect();
-    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
-    const rows = await api.page<Delivery>(`/webhooks/${id}/deliveries`, { limit });
-    if (rows.length === 0)
-      output.note('None yet. A webhook gets events once it is subscribed: hw subscriptions create');
+    const name = input.optionalArgument('name');
+    const webhook = name === undefined ? undefined : await findNamed(api, ['webhook'], name);
+    const path = webhook === undefined ? '/deliveries' : `/webhooks/${webhook.id}/deliveries`;
+    const rows = await api.page<Delivery>(path, { limit, ...filter });
+    if (rows.length === 0) {
+      const isFiltered = Object.keys(filter).length > 0;
+      output.note(
+        isFiltered
+          ? 'None that were looked at.'
+          : 'None yet. A webhook gets events once it is subscribed: hw subscriptions create',
+      );
+    }
     return { json: rows, text: rows.length === 0 ? '' : output.table(rows, deliveryColumns) };
+  },
+};
+
+const delivery: CommandSpec = {
+  path: 'webhooks delivery',
+  summary: 'One delivery: each of its attempts, and what the receiver answered',
+  arguments: [{ name: 'id', summary: 'The id of the delivery (`dlv_…`).' }],
+  examples: [{ does: 'With its attempts', command: 'hw webhooks delivery dlv_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: 'the delivery, as `GET /v1/deliveries/{id}` answers it',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input, output }) {
+    const api = await connect();
+    const found = await api.get<Delivery>(`/deliveries/${encodeURIComponent(input.argument('id'))}`);
+    const about = [
+      `${found.id}: ${found.status}${found.error_class === null ? '' : ` (${found.error_class})`}`,
+      `Event ${found.emitter_id}-${found.event_id}, webhook ${found.webhook_id}`,
+      ...(found.next_attempt_at === null ? [] : [`Next attempt ${ofSeconds(found.next_attempt_at)}`]),
+    ];
+    const attempts = output.table(found.attempts, [
+      { title: 'AT', whole: true, value: (row) => localTime(Date.parse(row.at)) },
+      { title: 'TOOK', value: (row) => `${row.duration_ms} ms` },
+      { title: 'STATUS', value: (row) => `${row.status_code ?? ''}` },
+      { title: 'ANSWER', value: (row) => row.error ?? row.response ?? '' },
+    ]);
+    return { json: found, text: [...about, ...(found.attempts.length === 0 ? [] : [attempts])].join('\n') };
   },
 };
 
@@ -122,20 +200,31 @@ const redeliver: CommandSpec = {
       optional: true,
     },
   ],
+  options: [...FAILURES, { name: 'dry-run', summary: 'Says how many would be due again, and changes nothing.' }],
   examples: [
     { does: 'All that have failed', command: 'hw webhooks redeliver shop' },
     { does: 'One of them', command: 'hw webhooks redeliver shop dlv_1vZ8kQ0aB3xYpL9mWc2T' },
+    {
+      does: 'How many timeouts of a day there are',
+      command: 'hw webhooks redeliver shop --error-class timeout --since 2026-11-20 --until 2026-11-21 --dry-run',
+    },
   ],
-  json: '{ count }: the deliveries that are due again',
+  json: '{ count }: the deliveries that are due again, or would be',
   exits: NAMING_EXITS,
   async run({ api: connect, input }) {
     const name = input.argument('name');
+    const isDryRun = input.flag('dry-run');
+    const choice = failuresOf(input);
+    const deliveryId = input.optionalArgument('delivery');
+    if (deliveryId !== undefined && (isDryRun || Object.keys(choice).length > 0))
+      throw usageError('A delivery that is named goes with no other choice');
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], name);
-    const body = { delivery_id: input.optionalArgument('delivery') };
+    const body = { delivery_id: deliveryId, ...choice, ...(isDryRun ? { dry_run: true } : {}) };
     const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/redeliver`, body);
-    const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
-    return { json: answer, text: `${what} due again.`, quiet: '' };
+    const count = answer.count === 1 ? '1 delivery' : `${answer.count} deliveries`;
+    const verb = isDryRun ? 'would be' : answer.count === 1 ? 'is' : 'are';
+    return { json: answer, text: `${count} ${verb} due again.`, quiet: '' };
   },
 };
 
@@ -151,4 +240,12 @@ const remove: CommandSpec = {
   run: (context) => deleteNamed(context, ['webhook']),
 };
 
-export const webhookCommands: readonly CommandSpec[] = [create, list, describe, deliveries, redeliver, remove];
+export const webhookCommands: readonly CommandSpec[] = [
+  create,
+  list,
+  describe,
+  deliveries,
+  delivery,
+  redeliver,
+  remove,
+];

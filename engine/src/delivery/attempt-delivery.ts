@@ -1,9 +1,10 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
+import type { DeliveryErrorClass } from '../contract-deliveries.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Exchange, ExchangeOutcome } from '../egress/exchange.ts';
-import { limitOf } from '../egress/refusal.ts';
+import { isEgressRefused, limitOf } from '../egress/refusal.ts';
 import { startRepeatable, type TakeConnection } from '../egress/repeat-unheard.ts';
 import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
@@ -11,6 +12,7 @@ import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
 import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
+import { classOfFailure, classOfStatus } from './error-class.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SecretKeys } from './secret-keys.ts';
 
@@ -38,7 +40,12 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
     exchange = send(context, delivery, startedAtMs);
   } catch (error) {
     const message = describeUnsent(context, delivery, error);
-    const end = endWithout(context, delivery, startedAtMs, { error: message, limit: limitOf(error), timedOut: false });
+    const end = endWithout(context, delivery, startedAtMs, {
+      error: message,
+      errorClass: isEgressRefused(error) ? 'refused' : 'internal',
+      limit: limitOf(error),
+      timedOut: false,
+    });
     return { done: Promise.resolve(end), abort: () => undefined };
   }
   return {
@@ -91,10 +98,15 @@ function endOf(
     // Neither happens where answers are cut.
     case 'too-large':
     case 'over-budget':
-      return endWithout(context, delivery, startedAtMs, { error: 'The answer is too large', timedOut: false });
+      return endWithout(context, delivery, startedAtMs, {
+        error: 'The answer is too large',
+        errorClass: 'connection',
+        timedOut: false,
+      });
     case 'error':
       return endWithout(context, delivery, startedAtMs, {
         error: describeFailure(hostOf(delivery), outcome.error),
+        errorClass: classOfFailure(outcome.error, isConnectTimeout(outcome.error)),
         limit: limitOf(outcome.error),
         timedOut: isConnectTimeout(outcome.error),
       });
@@ -121,25 +133,28 @@ function endWith(
     return { kind: 'made', result: { ...base, status: 'delivered' }, timedOut: false };
   }
   const retryAfter = headerOf(response.rawHeaders, 'retry-after');
-  return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt, retryAfter) }, timedOut: false };
+  const errorClass = classOfStatus(response.status);
+  const result = { ...base, errorClass, ...decide(context, delivery, attempt, retryAfter) };
+  return { kind: 'made', result, timedOut: false };
 }
 
 interface Failure {
   error: string;
+  errorClass: DeliveryErrorClass;
   limit?: ExceededLimit | undefined;
   timedOut: boolean;
 }
 
 function failTimeout(value: number, usedMs: number): Failure {
   const limit: ExceededLimit = { name: 'deliveryTimeoutMs', value, used: Math.max(value, usedMs) };
-  return { error: `No answer within ${value} ms`, limit, timedOut: true };
+  return { error: `No answer within ${value} ms`, errorClass: 'timeout', limit, timedOut: true };
 }
 
 function endWithout(
   context: AttemptContext,
   delivery: DueDelivery,
   startedAtMs: number,
-  { error, limit, timedOut }: Failure,
+  { error, errorClass, limit, timedOut }: Failure,
 ): DeliveryEnd {
   const attempt: AttemptRecord = {
     at: new Date(startedAtMs).toISOString(),
@@ -147,7 +162,7 @@ function endWithout(
     ...(limit === undefined ? {} : { limit }),
     duration_ms: Date.now() - startedAtMs,
   };
-  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
+  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt, errorClass };
   return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt) }, timedOut };
 }
 

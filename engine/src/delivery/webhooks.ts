@@ -1,22 +1,17 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import { createBoundedTurns } from '../bounded-turns.ts';
-import type {
-  DeliveryRecord,
-  Page,
-  PageRequest,
-  Principal,
-  WebhookRecord,
-  Webhooks,
-  WebhookUpdate,
-} from '../contract.ts';
+import type { Page, PageRequest, Principal, WebhookRecord, Webhooks, WebhookUpdate } from '../contract.ts';
+import type { DeliveryRecord } from '../contract-deliveries.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
 import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
-import { readDeliveries } from '../store/read-deliveries.ts';
+import { type DeliveryQuery, pageDeliveries } from '../store/page-deliveries.ts';
+import { findDeliveryWebhook, readDeliveries } from '../store/read-deliveries.ts';
+import { countRedeliverable } from '../store/redeliver.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
 import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
@@ -85,12 +80,22 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         await deleteWebhook(db, who.accountId, id);
       });
     },
-    async deliveries(who, id, request) {
-      await find(who, id);
-      return listDeliveries(db, who, id, request);
+    async deliveries(who, id, request, choice = {}) {
+      if (id !== undefined) await find(who, id);
+      return listDeliveries(db, { ...choice, accountId: who.accountId, webhookId: id }, request);
     },
-    async redeliver(who, id, deliveryId) {
-      return redeliverEnded(db, who.accountId, await find(who, id), deliveryId);
+    async delivery({ accountId }, deliveryId) {
+      const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
+      const [delivery] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
+      if (delivery === undefined) throw notFound('delivery', deliveryId);
+      return delivery;
+    },
+    async redeliver(who, id, what) {
+      return redeliverEnded(db, who.accountId, await find(who, id), what);
+    },
+    async countRedeliverable(who, id, choice) {
+      await find(who, id);
+      return countRedeliverable(db.sql, who.accountId, id, choice);
     },
   };
 }
@@ -114,19 +119,11 @@ function createEnd({ db, room, giveBack }: Required<Pick<WebhooksOptions, 'db' |
   };
 }
 
-async function listDeliveries(
-  db: Database,
-  { accountId }: Principal,
-  webhookId: string,
-  request: PageRequest,
-): Promise<Page<DeliveryRecord>> {
-  const where = db.sql`and webhook_id = ${webhookId}`;
-  // Each attempt has what the receiver has answered.
-  const bytes = db.sql`octet_length(attempts::text)`;
-  const what = { table: 'deliveries', accountId, where, bytes } as const;
-  const query = { ...what, order: 'id', maxCounted: LIMITS.maxCountedEvents } as const;
-  const { ids, ...page } = await readPage(db.sql, query, request);
-  return { ...page, items: inPageOrder(ids, await readDeliveries(db, accountId, webhookId, ids)) };
+async function listDeliveries(db: Database, query: DeliveryQuery, request: PageRequest): Promise<Page<DeliveryRecord>> {
+  const { keys, ...page } = await pageDeliveries(db.sql, query, request);
+  const ids = keys.map(({ id }) => id);
+  const webhookIds = new Set(keys.map(({ webhookId }) => webhookId));
+  return { ...page, items: inPageOrder(ids, await readDeliveries(db, query.accountId, [...webhookIds], ids)) };
 }
 
 function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {

@@ -15,18 +15,18 @@ import {
 /** What workflows have done and do, as the API sees it. */
 export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'> {
   return {
-    async list({ accountId }, workflowId, { limit, after, before, status }) {
+    async list({ accountId }, workflowId, { limit, after, before, statuses }) {
       const isKnown = isWorkflow(workflowId) && (await emitterExists(sql, accountId, workflowId));
       if (!isKnown) throw notFound('workflow', workflowId);
       const slice = {
         limit,
         ...cursor('after', after),
         ...cursor('before', before),
-        ...(status === undefined ? {} : { status }),
+        ...(statuses === undefined ? {} : { statuses }),
       };
       // One after the other: a list takes one of the node's few connections.
       const ids = await listExecutionIds(sql, accountId, workflowId, slice);
-      const total = await countExecutions(sql, accountId, workflowId, status, LIMITS.maxCountedEvents);
+      const total = await countExecutions(sql, accountId, workflowId, statuses, LIMITS.maxCountedEvents);
       const records = await readExecutions(sql, accountId, ids, { maxEventBytes: LIMITS.summaryEventBytes });
       const bounds = { maxBytes: LIMITS.summaryEventBytes, maxLogBytes: LIMITS.summaryEventBytes };
       const steps = await readExecutionSteps(sql, accountId, ids, bounds);

@@ -12,6 +12,8 @@ export interface IdPage {
   endCursor?: string;
 }
 
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
 export interface PageQuery {
   table:
     | 'abandoned_runs'
@@ -21,7 +23,6 @@ export interface PageQuery {
     | 'components'
     | 'connected_accounts'
     | 'data_stores'
-    | 'deliveries'
     | 'deployments'
     | 'emitters'
     | 'sends'
@@ -31,7 +32,7 @@ export interface PageQuery {
   /** Whose; absent only for the operator's list of accounts. */
   accountId: string | undefined;
   /** Narrows the list: `` sql`and deleted_at is null` ``. */
-  where?: postgres.PendingQuery<postgres.Row[]>;
+  where?: Fragment;
   /**
    * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id alone, which grows with
    * time as well; for tables whose ids are compared byte by byte and whose index ends in them.
@@ -40,7 +41,7 @@ export interface PageQuery {
   /** Where counting stops, for lists of what happens rather than of what was made. Default: nowhere. */
   maxCounted?: number;
   /** What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends before it has too many of them. */
-  bytes?: postgres.PendingQuery<postgres.Row[]>;
+  bytes?: Fragment;
 }
 
 /**
@@ -66,8 +67,7 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
     sql<{ total: number }[]>`
       select count(*) as total from (select ${scope} ${query.maxCounted ? sql`limit ${query.maxCounted}` : sql``}) as counted`,
   ]);
-  const fitting =
-    query.bytes === undefined ? rows : rows.slice(0, await countFitting(sql, query.table, query.bytes, rows));
+  const fitting = rows.slice(0, await countFittingRows(sql, query, rows));
   const shown = isUpward ? fitting.toReversed() : [...fitting];
   const [first, last] = [shown[0], shown.at(-1)];
   return {
@@ -77,20 +77,30 @@ export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): P
   };
 }
 
-/** One at least. Looks at one row after the other: measuring those that do not fit would cost as much as showing them. */
-async function countFitting(
+async function countFittingRows(sql: Sql, { table, bytes }: PageQuery, rows: readonly Cursor[]): Promise<number> {
+  if (bytes === undefined) return rows.length;
+  const keys = sql`${rows.map(({ id }) => id)}::text[] as ids`;
+  return countFitting(sql, {
+    keys,
+    count: rows.length,
+    bytes: sql`select ${bytes} from ${sql(table)} where id = ids[place + 1]`,
+  });
+}
+
+/**
+ * How many rows of a page fit into LIMITS.maxPageBytes, one at least. Looks at one row after the other: measuring those that do not fit
+ * would cost as much as showing them. `keys`: arrays of keys, by name; `bytes`: a query for those of the row at `place + 1`.
+ */
+export async function countFitting(
   sql: Sql,
-  table: PageQuery['table'],
-  bytes: NonNullable<PageQuery['bytes']>,
-  rows: readonly Cursor[],
+  { keys, count, bytes }: { keys: Fragment; count: number; bytes: Fragment },
 ): Promise<number> {
   const [row] = await sql<{ fitting: number }[]>`
     with recursive seen as (
       select 0 as place, 0::int8 as total
       union all
-      select place + 1, total + coalesce((select ${bytes} from ${sql(table)} where id = ids[place + 1]), 0)
-      from seen, (select ${rows.map(({ id }) => id)}::text[] as ids) as page
-      where place < cardinality(ids) and total <= ${LIMITS.maxPageBytes}::int8
+      select place + 1, total + coalesce((${bytes}), 0) from seen, (select ${keys}) as page
+      where place < ${count}::int4 and total <= ${LIMITS.maxPageBytes}::int8
     )
     select count(*) filter (where place > 0 and (place = 1 or total <= ${LIMITS.maxPageBytes}::int8))::int4 as fitting from seen`;
   return row?.fitting ?? 0;
@@ -123,11 +133,11 @@ function valueOf(sql: Sql, query: PageQuery, { id, micros }: Cursor) {
   return sql`(timestamptz 'epoch' + ${micros}::float8 * interval '1 microsecond', ${id}::text)`;
 }
 
-function encodeCursor({ id, micros }: Cursor): string {
+export function encodeCursor({ id, micros }: Cursor): string {
   return Buffer.from(`${micros}:${id}`).toString('base64url');
 }
 
-function decodeCursor(field: 'after' | 'before', cursor: string | undefined): Cursor | undefined {
+export function decodeCursor(field: 'after' | 'before', cursor: string | undefined): Cursor | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   const match = /^(\d{1,16}):(\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (match === null) throw notACursor(field);

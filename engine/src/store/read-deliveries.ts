@@ -1,33 +1,52 @@
 import { and, eq, inArray } from './drizzle.ts';
-import type { DeliveryRecord } from '../contract.ts';
+import type { DeliveryRecord } from '../contract-deliveries.ts';
 import type { Database } from './database.ts';
 import { deliveries } from './schema.ts';
 
-/** Those of `ids` that are the webhook's, in no order. */
+/** Those of `ids` that are of these webhooks of the account, in no order. */
 export async function readDeliveries(
   db: Database,
   accountId: string,
-  webhookId: string,
+  webhookIds: readonly string[],
   ids: readonly string[],
 ): Promise<DeliveryRecord[]> {
   const rows = await db.orm
     .select()
     .from(deliveries)
     .where(
-      and(eq(deliveries.accountId, accountId), eq(deliveries.webhookId, webhookId), inArray(deliveries.id, [...ids])),
+      and(
+        eq(deliveries.accountId, accountId),
+        inArray(deliveries.webhookId, [...webhookIds]),
+        inArray(deliveries.id, [...ids]),
+      ),
     );
   return rows.map(recordOf);
 }
 
+/** The webhook of a delivery: one of those that the account has now. Each is one look at the key. */
+export async function findDeliveryWebhook(
+  { sql }: Database,
+  accountId: string,
+  deliveryId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ webhook_id: string }[]>`
+    select d.webhook_id from webhooks w cross join lateral (
+      select webhook_id from deliveries where webhook_id = w.id and id = ${deliveryId} and account_id = ${accountId} limit 1
+    ) as d where w.account_id = ${accountId} limit 1`;
+  return row?.webhook_id;
+}
+
 function recordOf(row: typeof deliveries.$inferSelect): DeliveryRecord {
+  const status = row.status === 'pending' && row.leasedBy !== null ? 'sending' : row.status;
   return {
     id: row.id,
     webhookId: row.webhookId,
     emitterId: row.emitterId,
     eventId: `${row.indexedAtMs}-${row.seq}`,
-    status: row.status,
+    status,
+    ...(row.errorClass === null ? {} : { errorClass: row.errorClass }),
     attempts: row.attempts,
-    ...(row.status === 'pending' ? { nextAttemptAt: row.nextAttemptAt } : {}),
+    ...(status === 'pending' ? { nextAttemptAt: row.nextAttemptAt } : {}),
     createdAt: row.createdAt,
   };
 }

@@ -11,7 +11,7 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Ids of executions grow with time: they are the cursors of a list. */
 interface Slice extends PageRequest {
-  status?: ExecutionStatus;
+  statuses?: readonly ExecutionStatus[];
 }
 
 /** Ids of a workflow's executions, newest first: those that have ended or waited, and those that are queued or run. */
@@ -19,7 +19,7 @@ export async function listExecutionIds(
   sql: Sql,
   accountId: string,
   workflowId: string,
-  { limit, after, before, status }: Slice,
+  { limit, after, before, statuses }: Slice,
 ): Promise<string[]> {
   const isUpward = before !== undefined && after === undefined;
   const direction = isUpward ? sql`asc` : sql`desc`;
@@ -29,7 +29,7 @@ export async function listExecutionIds(
     ${after === undefined ? sql`` : sql`and id < ${after}`} ${before === undefined ? sql`` : sql`and id > ${before}`}
     ${ordered([...columns, 'id'])}`;
   const rows = await sql<{ id: string }[]>`
-    ${executionsOf(sql, accountId, workflowId, status, slice)} ${ordered(['id'])}`;
+    ${executionsOf(sql, accountId, workflowId, statuses, slice)} ${ordered(['id'])}`;
   const ids = rows.map((row) => row.id);
   return isUpward ? ids.toReversed() : ids;
 }
@@ -46,12 +46,12 @@ export async function countExecutions(
   sql: Sql,
   accountId: string,
   workflowId: string,
-  status: ExecutionStatus | undefined,
+  statuses: readonly ExecutionStatus[] | undefined,
   max: number,
 ): Promise<number> {
   const slice = () => sql`limit ${max}`;
   const [row] = await sql<{ count: number }[]>`
-    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, status, slice)}) as ids`;
+    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, statuses, slice)}) as ids`;
   return row?.count ?? 0;
 }
 
@@ -66,7 +66,7 @@ function executionsOf(
   sql: Sql,
   accountId: string,
   workflowId: string,
-  status: ExecutionStatus | undefined,
+  statuses: readonly ExecutionStatus[] | undefined,
   slice: Slicer,
 ): Fragment {
   const own = sql`account_id = ${accountId}`;
@@ -81,21 +81,23 @@ function executionsOf(
     ) as held)`;
   // Of each row by itself: as a join it may read all invocations that are newer.
   const isParked = sql`(select i.leased_by from invocations i where i.id = executions.id) = ${PARKED}`;
-  switch (status) {
-    case undefined:
-      return sql`select id from (${ended(sql``)} union ${queued} union ${running}) as u`;
-    case 'queued':
-      return sql`select id from ${queued} as u`;
-    case 'running':
-      return sql`select id from ${running} as u`;
-    case 'waiting':
-      return sql`select id from ${ended(sql`and status = 'waiting' and ${isParked}`, 'status')} as u`;
-    case 'succeeded':
-      // Written out, here and below, as the indexes have it: of a value that is sent apart nobody knows which of them it fits.
-      return sql`select id from ${ended(sql`and status = 'succeeded'`)} as u`;
-    default:
-      return sql`select id from ${ended(sql`and status = ${status} and status <> 'succeeded'`, 'status')} as u`;
-  }
+  const ofStatus = (status: ExecutionStatus): Fragment => {
+    switch (status) {
+      case 'queued':
+        return queued;
+      case 'running':
+        return running;
+      case 'waiting':
+        return ended(sql`and status = 'waiting' and ${isParked}`, 'status');
+      case 'succeeded':
+        // Written out, here and below, as the indexes have it: of a value that is sent apart nobody knows which of them it fits.
+        return ended(sql`and status = 'succeeded'`);
+      default:
+        return ended(sql`and status = ${status} and status <> 'succeeded'`, 'status');
+    }
+  };
+  const parts = statuses?.map(ofStatus) ?? [ended(sql``), queued, running];
+  return sql`select id from (${parts.map((part, i) => sql`${i === 0 ? sql`` : sql`union`} ${part}`)}) as u`;
 }
 
 interface Row {

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
+import type { DeliveryStatus } from '../contract-deliveries.ts';
 import type { Sql } from './database.ts';
 import { inIndexOrder } from './read-events.ts';
 import { emittersOf, newestAttempts, type TraceEventRow } from './read-trace.ts';
@@ -11,7 +12,7 @@ export interface TraceDeliveryRow {
   emitter_id: string;
   indexed_at_ms: number;
   seq: number;
-  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  status: DeliveryStatus;
   attempts: AttemptRecord[];
   next_attempt_ms: number;
 }
@@ -25,7 +26,8 @@ export async function readTraceDeliveries(
 ): Promise<TraceDeliveryRow[]> {
   const keys = await findDeliveries(sql, accountId, { events, limit });
   return sql<TraceDeliveryRow[]>`
-    select id, webhook_id, emitter_id, indexed_at_ms, seq, status, ${newestAttempts(sql)},
+    select id, webhook_id, emitter_id, indexed_at_ms, seq,
+      case when status = 'pending' and leased_by is not null then 'sending' else status end as status, ${newestAttempts(sql)},
       (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_ms
     from deliveries
     where (webhook_id, id) in (

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
+import type { DeliveryErrorClass } from '../contract-deliveries.ts';
 import type { Sql, Transaction } from './database.ts';
 import { retryLane } from './deliver-lane.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
@@ -9,6 +10,8 @@ export type AttemptResult = {
   webhookId: string;
   deliveryId: string;
   attempt: AttemptRecord;
+  /** How it failed; absent where it did not. */
+  errorClass?: DeliveryErrorClass;
 } & AttemptEnd;
 
 /**
@@ -31,14 +34,16 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
       attempts = case when jsonb_array_length(d.attempts) >= ${LIMITS.maxKeptDeliveryAttempts} then d.attempts - 0 else d.attempts end
         || r.attempt::jsonb,
       next_attempt_at = coalesce(to_timestamp(r.next_ms / 1000.0), d.next_attempt_at),
+      error_class = r.error_class,
       leased_by = null
     from unnest(
       ${results.map((result) => result.webhookId)}::text[],
       ${results.map((result) => result.deliveryId)}::text[],
       ${results.map((result) => result.status)}::text[],
       ${results.map((result) => JSON.stringify(result.attempt))}::text[],
-      ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[]
-    ) as r(webhook_id, id, status, attempt, next_ms)
+      ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[],
+      ${results.map((result) => result.errorClass ?? null)}::text[]
+    ) as r(webhook_id, id, status, attempt, next_ms, error_class)
     where d.webhook_id = r.webhook_id and d.id = r.id and d.leased_by = ${nodeId}
       and d.status in ('pending', 'cancelled')
     returning d.webhook_id, d.id`;

@@ -2,6 +2,7 @@ import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, 
 import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
 import type { Preflight } from '../contract-base.ts';
+import type { DeliveryErrorClass } from '../contract-deliveries.ts';
 
 /**
  * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only what the resources'
@@ -208,6 +209,7 @@ export const deliveries = pgTable(
     nextAttemptAt: moment('next_attempt_at').notNull().defaultNow(),
     leasedBy: text('leased_by'),
     createdAt: createdAt(),
+    errorClass: text('error_class').$type<DeliveryErrorClass>(),
   },
   (t) => [primaryKey({ columns: [t.webhookId, t.id] })],
 );
