@@ -31,6 +31,7 @@ export const DONE_STEP: StepRow = {
   value: undefined,
   exports: '{}',
   logs: '[]',
+  liveLines: 0,
   sends: [],
   props: undefined,
   error: undefined,

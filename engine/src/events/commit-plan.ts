@@ -65,6 +65,8 @@ export interface RunRow {
   errorStack?: string;
   errorLimit?: ExceededLimit;
   logs: string;
+  /** How many of these lines followers were shown before. Default: none. */
+  liveLines?: number;
   startedAtMs: number;
   endedAtMs: number;
   /** The event on the source's `$errors` channel, JSON text; only where the run failed. */

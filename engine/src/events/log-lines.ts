@@ -10,13 +10,15 @@ export interface LogPlace {
   minor: string;
 }
 
-/** What one run or execution has logged. */
+/** What one run or execution has logged, or a part of it that is shown while it goes on. */
 export interface LoggedRun {
   id: string;
   place: LogPlace;
   endedAtMs: number;
-  /** JSON text, by step where it is an execution. */
-  logs: readonly { namespace?: string; text: string }[];
+  /** Of a part, the place of its first line among those of the run or step. Default: 0. */
+  firstLine?: number;
+  /** JSON text, by step where it is an execution; without as many lines as were shown before, from the first one on. */
+  logs: readonly { namespace?: string; text: string; shown?: number }[];
   error?: { code: string; message: string; stack?: string | null; namespace?: string };
 }
 
@@ -28,16 +30,25 @@ export interface LogCursor extends LogPlace {
 /** Behind every line of a run. */
 export const LAST_LINE = 999_999_999;
 
-/** All lines of a run, in order; what it failed with comes last, so that who reads only logs does not miss it. */
-export function linesOf({ id: runId, place, endedAtMs, logs, error }: LoggedRun): LogLineRecord[] {
-  const lines: Omit<LogLineRecord, 'id' | 'runId' | 'index'>[] = logs.flatMap(({ namespace, text }) =>
-    readLines(text).map((line) => ({ ...line, ...stepOf(namespace) })),
+type Line = Omit<LogLineRecord, 'id' | 'runId' | 'index'> & { wasShown?: true };
+
+/** The lines of a run that come here, in order; what it failed with comes last, so that who reads only logs does not miss it. */
+export function linesOf({ id: runId, place, endedAtMs, firstLine = 0, logs, error }: LoggedRun): LogLineRecord[] {
+  const lines: Line[] = logs.flatMap(({ namespace, text, shown = 0 }) =>
+    readLines(text).map((line, index) => ({
+      ...line,
+      ...stepOf(namespace),
+      ...(index < shown ? { wasShown: true as const } : {}),
+    })),
   );
   if (error !== undefined) {
     const { code, namespace } = error;
     lines.push({ atMs: endedAtMs, level: 'error', message: messageOf(error), code, ...stepOf(namespace) });
   }
-  return lines.map((line, index) => ({ ...line, id: `${place.major}-${place.minor}-${index}`, runId, index }));
+  return lines.flatMap(({ wasShown = false, ...line }, at) => {
+    const index = firstLine + at;
+    return wasShown ? [] : [{ ...line, id: `${place.major}-${place.minor}-${index}`, runId, index }];
+  });
 }
 
 const stepOf = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });

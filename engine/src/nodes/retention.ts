@@ -5,6 +5,7 @@ import {
   deleteExpiredDeliveries,
   deleteExpiredEvents,
   deleteExpiredExecutions,
+  deleteExpiredLiveLines,
   deleteExpiredMissed,
   deleteExpiredRuns,
   deleteExpiredSends,
@@ -86,6 +87,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const expiries = expiriesOf(kept, nowMs());
       const events = await deleteExpiredEvents(sql, expiries, TURN_ROWS);
       const runs = await deleteExpiredRuns(sql, expiries, TURN_ROWS);
+      const lines = await deleteExpiredLiveLines(sql, expiries, TURN_ROWS);
       const sends = await deleteExpiredSends(sql, expiries, TURN_ROWS);
       const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
       const missed = await deleteExpiredMissed(sql, expiries, TURN_ROWS);
@@ -93,7 +95,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const values = await deleteLeftValues(sql, ids, TURN_ROWS);
       // With any of them gone the turn has looked at fewer than it may.
       const isShorter = (await deleteEmptiedEmitters(sql, ids)) > 0;
-      return isShorter || [events, runs, sends, executions, missed, values].some(isFull);
+      return isShorter || [events, runs, lines, sends, executions, missed, values].some(isFull);
     });
     const leftOfWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),

@@ -12,6 +12,8 @@ export interface AbandonedRun {
   maxEventHops: number;
   /** JSON text: what its last try has logged. Default: nothing. */
   logs?: string;
+  /** How many of these lines were shown before. Default: none. */
+  liveLines?: number;
   /** When its last try began. Default: now. */
   startedAtMs?: number;
 }
@@ -29,7 +31,7 @@ export const ABANDONED = {
  */
 export async function abandonRun(
   { commit, nowMs }: { commit: (run: RunCommit) => Promise<unknown>; nowMs: () => number },
-  { runtime, invocation, maxEventHops, logs = NO_LINES, startedAtMs = nowMs() }: AbandonedRun,
+  { runtime, invocation, maxEventHops, logs = NO_LINES, liveLines = 0, startedAtMs = nowMs() }: AbandonedRun,
 ): Promise<void> {
   const { accountId, sourceId, id } = invocation;
   const endedAtMs = nowMs();
@@ -55,6 +57,7 @@ export async function abandonRun(
       errorCode: code,
       errorMessage: message,
       logs,
+      liveLines,
       startedAtMs,
       endedAtMs,
       errorEvent: await errorEventJson(failed, await readyRedactor(runtime.redactor)),

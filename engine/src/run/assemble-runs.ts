@@ -18,6 +18,7 @@ import type { Sql } from '../store/database.ts';
 import { assembleExecutions, type ExecutionParts } from '../workflows/run/assemble-executions.ts';
 import { assembleTurns, type TurnParts } from '../workflows/controls/assemble-turns.ts';
 import { thenNext } from '../workflows/controls/turns.ts';
+import { addLiveLines } from '../store/add-live-lines.ts';
 import { countCrash } from '../store/count-crash.ts';
 import { countListeners } from '../store/count-listeners.ts';
 import { createHeavyTurns } from '../store/heavy-turns.ts';
@@ -34,6 +35,7 @@ import { createDbTurns } from './db-turns.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { type HeldInvocation, isWorkflow } from './invocation.ts';
 import { createInvocationRunner } from './invocation-runner.ts';
+import { createLiveLines, type LiveLines } from './live-lines.ts';
 import { createListenerCounts } from './listener-counts.ts';
 import { createRunPreparer } from './prepare-run.ts';
 import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from './run-committer.ts';
@@ -102,6 +104,7 @@ export function assembleRuns(parts: RunParts): Runs {
     log,
   };
   const { committer, executionCommitter, isBehind, stopRetries } = createCommitters(committing);
+  const live = assembleLiveLines(parts);
   const context: RunContext = {
     sandbox: parts.sandbox,
     overlay: createDbOverlay(),
@@ -114,6 +117,7 @@ export function assembleRuns(parts: RunParts): Runs {
       read: (componentId) => readComponentBundle(sql, componentId),
       maxHeldChars: LIMITS.maxHeldBundleChars,
     }),
+    live,
     nowMs: Date.now,
   };
   const release: DispatcherOptions['release'] = (invocations) => releaseHeld(sql, invocations);
@@ -131,9 +135,26 @@ export function assembleRuns(parts: RunParts): Runs {
     isBehind,
     log,
   });
-  const drain = () => committer.drain().then(() => executions.drain());
+  const drain = inOrder([live.stop, committer.drain, executions.drain]);
   const stop = stopAfter([stopRetries, executions.stopRetries], dispatcher.stop);
   return { runtimes, context, committer: { drain }, executions, dispatcher: { ...dispatcher, stop }, turns };
+}
+
+function assembleLiveLines({ sql, watches, history, log }: RunParts): LiveLines {
+  return createLiveLines({
+    store: (lines) => addLiveLines(sql, lines, Date.now()),
+    onStored(added) {
+      for (const { emitterId, at } of added) watches.committed(emitterId, at);
+    },
+    onBytes: (accountId, bytes) => history.add(accountId, bytes + LIMITS.historyRowBytes),
+    log,
+  });
+}
+
+function inOrder(steps: readonly (() => Promise<void>)[]): () => Promise<void> {
+  return async () => {
+    for (const step of steps) await step();
+  };
 }
 
 function stopAfter(before: readonly (() => void)[], stop: () => Promise<void>): () => Promise<void> {

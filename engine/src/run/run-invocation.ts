@@ -19,6 +19,7 @@ import type { RunCommit, RunRow } from '../events/commit-plan.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { afterLoss } from './after-loss.ts';
 import type { HoldBundle } from './bundles.ts';
+import type { LiveLines } from './live-lines.ts';
 import type { DbOverlay } from './db-overlay.ts';
 import type { ReadDbInTurn } from './db-turns.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './error-event.ts';
@@ -47,6 +48,7 @@ export interface RunContext {
   /** As the query of this name. */
   countCrash: (invocation: HeldInvocation) => Promise<number | undefined>;
   holdBundle: HoldBundle;
+  live: Pick<LiveLines, 'begin'>;
   nowMs: () => number;
 }
 
@@ -101,6 +103,7 @@ async function runOnce(context: RunContext, task: RunTask, tries: number): Promi
     const outcome = outcomeWithoutSecrets(ended, redactor);
     const { invocation } = task;
     const next = await afterLoss({ outcome, invocation, tries }, context.countCrash);
+    const liveLines = await outputs.shown();
     if (next !== 'end') await outputs.settled();
     // It was thrown an error, or ran out of time, for what is not its fault.
     if (!outcome.ok && progress.wasDatabaseAway && invocation !== undefined)
@@ -110,11 +113,11 @@ async function runOnce(context: RunContext, task: RunTask, tries: number): Promi
     if (next === 'abandon' && invocation !== undefined) {
       const { maxEventHops } = limits.account;
       const logs = await storeLines(outputs.logs);
-      await abandonRun(context, { runtime, invocation, maxEventHops, logs, startedAtMs });
+      await abandonRun(context, { runtime, invocation, maxEventHops, logs, liveLines, startedAtMs });
       return { ok: false, ...ABANDONED, logs: linesOf(outputs) };
     }
     return resultOf(
-      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor }),
+      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor, liveLines }),
       outputs,
     );
   } finally {
@@ -156,7 +159,12 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     progress.wasDatabaseAway = true;
   };
   const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
+  const { invocation } = task;
   const outputs = createRunOutputs({
+    // Lines of a hook are told to whoever waits for it.
+    ...(invocation === undefined
+      ? {}
+      : { live: context.live.begin({ accountId, emitterId: sourceId, lease: leaseOf(invocation) }) }),
     readDbValue: async (key) =>
       context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key, onAway)),
     fetch: (request, signal) => context.fetch(tenant, request, signal),
@@ -200,6 +208,8 @@ interface EndedRun {
   startedAtMs: number;
   progress: RunProgress;
   redactor: Redactor | undefined;
+  /** How many of its lines were shown before. */
+  liveLines: number;
 }
 
 /** Answers what the run ends with: that it stored too much is found out in its commits. */
@@ -271,9 +281,9 @@ function commitOf(
 
 /** A run that neither logged nor failed leaves no record besides its events. Without what goes to `$errors`. */
 function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): RunRow | undefined {
-  const { outcome, runId, startedAtMs } = ended;
+  const { outcome, runId, startedAtMs, liveLines } = ended;
   if (outcome.ok && logs === NO_LINES) return undefined;
-  const base = { id: runId, kind: task.kind, logs, startedAtMs, endedAtMs: nowMs };
+  const base = { id: runId, kind: task.kind, logs, liveLines, startedAtMs, endedAtMs: nowMs };
   if (outcome.ok) return base;
   const { code, message, stack, limit } = outcome.fault;
   return {

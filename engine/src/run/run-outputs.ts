@@ -2,6 +2,7 @@ import { type EmittedEvent, eventChars, type HttpResponse, LIMITS, type LogLine 
 import { orderEvents } from '../events/order-events.ts';
 import { storableText } from '../events/storable-text.ts';
 import type { FetchOutcome, FetchRequest, RunHost } from '@headwater/sandbox-runtime';
+import type { LiveTry } from './live-lines.ts';
 
 export interface OutputPart {
   emits: EmittedEvent[];
@@ -17,6 +18,8 @@ export interface RunOutputsOptions {
   commitPart: ((part: OutputPart) => Promise<void>) | undefined;
   /** Parts are committed at the end of the run, when the order of all events is known. Default: from the first event with a `ts` on. */
   holdsParts?: boolean;
+  /** Shows lines while the run goes on. Default: they are shown when it has ended. */
+  live?: LiveTry;
   nowMs: () => number;
 }
 
@@ -29,6 +32,8 @@ export interface RunOutputs {
   settled(): Promise<void>;
   /** Rejects as soon as a part could not be committed. */
   failed(): unknown;
+  /** The run has ended. Resolves to how many of its lines, from the first one on, were shown before. */
+  shown(): Promise<number>;
 }
 
 /**
@@ -48,6 +53,7 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
     },
     log(line) {
       logs.push(line);
+      options.live?.add(line);
     },
     respond: options.respond,
     dbSet(givenKey, valueJson) {
@@ -73,6 +79,7 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
     },
     settled: parts.settled,
     failed: parts.failure,
+    shown: async () => (await options.live?.end()) ?? 0,
   };
 }
 

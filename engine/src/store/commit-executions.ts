@@ -98,9 +98,9 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const of = <T>(read: (step: StepRow) => T) => rows.map(({ step }) => read(step));
   return sql`${overWaits(sql, commits)}stored as (
       insert into execution_steps (execution_id, position, account_id, deployment_id, namespace, status, runs, value,
-        exports, logs, sends, props, props_cut, error, started_at, ended_at)
-      select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs, sends, props,
-        props_cut, error, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
+        exports, logs, live_lines, sends, props, props_cut, error, started_at, ended_at)
+      select execution_id, position, account_id, deployment_id, namespace, status, runs, value, exports, logs,
+        live_lines, sends, props, props_cut, error, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0)
       from ${rowsOf(sql, [
         ['text', rows.map(({ key }) => key.id)],
         ['int4', of((step) => step.position)],
@@ -109,6 +109,7 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         ['text', of((step) => step.namespace)],
         ['text', of((step) => step.status)],
         ['int4', of((step) => step.runs)],
+        ['int4', of((step) => step.liveLines)],
         ['text', of((step) => step.error ?? null)],
         ['text', of(({ props }) => (props === undefined || props.cut === '[]' ? null : props.cut))],
         ['float8', of((step) => step.startedAtMs)],
@@ -118,13 +119,13 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
         ['long', of((step) => step.logs)],
         ['long', of((step) => step.exports)],
         ['long', of((step) => step.value ?? null)],
-      ])} as s(execution_id, position, account_id, deployment_id, namespace, status, runs, error, props_cut, started, ended, sends, props,
+      ])} as s(execution_id, position, account_id, deployment_id, namespace, status, runs, live_lines, error, props_cut, started, ended, sends, props,
         logs, exports, value)
       where execution_id in (select id from ours)
       on conflict (execution_id, position) do update set deployment_id = excluded.deployment_id,
         namespace = excluded.namespace, status = excluded.status, runs = excluded.runs, value = excluded.value,
-        exports = excluded.exports, logs = excluded.logs, sends = excluded.sends, props = excluded.props,
-        props_cut = excluded.props_cut, error = excluded.error,
+        exports = excluded.exports, logs = excluded.logs, live_lines = excluded.live_lines, sends = excluded.sends,
+        props = excluded.props, props_cut = excluded.props_cut, error = excluded.error,
         started_at = excluded.started_at, ended_at = excluded.ended_at
     )`;
 }

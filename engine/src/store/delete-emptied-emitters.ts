@@ -16,6 +16,7 @@ export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): P
         and not exists (select from events x where x.emitter_id = e.id)
         and not exists (select from missed_events x where x.emitter_id = e.id)
         and not exists (select from runs x where x.source_id = e.id)
+        and not exists (select from live_lines x where x.emitter_id = e.id)
         and not exists (select from invocations x where x.leased_by is null and x.source_id = e.id)
         and not exists (select from nodes n join invocations x on x.leased_by = n.id and x.source_id = e.id)
         and not exists (select from executions x where x.workflow_id = e.id)

@@ -58,6 +58,20 @@ export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], l
   return rows.count;
 }
 
+/** Lines that were shown while runs went on. */
+export async function deleteExpiredLiveLines(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from live_lines l using (
+      select old.id from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select id from live_lines where emitter_id = x.id and at_ms < x.before_ms
+        order by at_ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where l.id = old.id`;
+  return rows.count;
+}
+
 /** The records of executions, with their steps. */
 export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);

@@ -39,9 +39,9 @@ function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: bo
 function insertRows(connection: Sql, rows: readonly Recorded[]) {
   return connection`
     insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
-      error_limit, logs, started_at, ended_at, recorded_ms, recorded_seq)
+      error_limit, logs, live_lines, started_at, ended_at, recorded_ms, recorded_seq)
     select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
-      error_limit::jsonb, logs, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq
+      error_limit::jsonb, logs, live_lines, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq
     from ${rowsOf(connection, [
       ['text', rows.map(({ record }) => record.id)],
       ['text', rows.map(({ run }) => run.accountId)],
@@ -56,6 +56,8 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       ['float8', rows.map(({ record }) => record.endedAtMs)],
       ['int8', rows.map(({ at }) => at?.ms ?? null)],
       ['int4', rows.map(({ at }) => at?.seq ?? null)],
+      ['int4', rows.map(({ record }) => record.liveLines ?? 0)],
       ['long', rows.map(({ record }) => record.logs)],
-    ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq, logs)`;
+    ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq,
+      live_lines, logs)`;
 }

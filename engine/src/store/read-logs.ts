@@ -18,6 +18,9 @@ interface Row {
   error_message: string | null;
   error_stack: string | null;
   logs: string;
+  live_lines: number;
+  /** Null: the record of a run, not a part of one that was shown before its end. */
+  first_line: number | null;
   found: number;
 }
 
@@ -30,6 +33,10 @@ interface ExecutionRow {
   major: number;
   ended_ms: number;
   error: string | null;
+  /** Of a part that was shown before the end; null: the execution has ended. */
+  logs: string | null;
+  namespace: string | null;
+  first_line: number;
   found: number;
 }
 
@@ -61,27 +68,36 @@ export async function readLoggedRuns(
 }
 
 async function readRuns(sql: Sql, accountId: string, sourceId: string, slice: LogSlice): Promise<LoggedRuns> {
-  const key = sql`(recorded_ms, recorded_seq)`;
   const place = ({ major, minor }: LogPlace) => sql`(${major}::int8, ${Number(minor)}::int4)`;
   const order = !('before' in slice) ? sql`recorded_ms, recorded_seq` : sql`recorded_ms desc, recorded_seq desc`;
+  const partOrder = !('before' in slice) ? sql`at_ms, seq` : sql`at_ms desc, seq desc`;
   const rows = await sql<Row[]>`
     with slice as (
-      select *, octet_length(logs) as bytes from runs
-      where account_id = ${accountId} and source_id = ${sourceId} and recorded_ms is not null
-        ${within(sql, key, slice, place)}
-      order by ${order} limit ${RUNS_AT_ONCE + 1}
+      select *, octet_length(logs) as bytes from (
+        (select id, recorded_ms, recorded_seq, logs, live_lines, null::int4 as first_line, error_code, error_message,
+          error_stack, (extract(epoch from ended_at) * 1000)::float8 as ended_ms from runs
+        where account_id = ${accountId} and source_id = ${sourceId} and recorded_ms is not null
+          ${within(sql, sql`(recorded_ms, recorded_seq)`, slice, place)}
+        order by ${order} limit ${RUNS_AT_ONCE + 1})
+        union all
+        (select run_id, at_ms, seq, logs, 0, first_line, null, null, null, at_ms from live_lines
+        where account_id = ${accountId} and emitter_id = ${sourceId} and seq is not null
+          ${within(sql, sql`(at_ms, seq)`, slice, place)}
+        order by ${partOrder} limit ${RUNS_AT_ONCE + 1})
+      ) as found order by ${order} limit ${RUNS_AT_ONCE + 1}
     ), measured as (
       select *, count(*) over () as found, sum(bytes) over (order by ${order}) - bytes as bytes_before from slice
     )
-    select id, recorded_ms as major, recorded_seq::text as minor, logs, error_code, error_message, error_stack, found,
-      (extract(epoch from ended_at) * 1000)::float8 as ended_ms
+    select id, recorded_ms as major, recorded_seq::text as minor, logs, live_lines, first_line, error_code, error_message,
+      error_stack, found, ended_ms
     from measured where bytes_before < ${LIMITS.streamBatchBytes}::int8 order by ${order} limit ${RUNS_AT_ONCE}`;
   const runs = rows.map(
     (row): LoggedRun => ({
       id: row.id,
       place: row,
       endedAtMs: row.ended_ms,
-      logs: [{ text: row.logs }],
+      ...(row.first_line === null ? {} : { firstLine: row.first_line }),
+      logs: [{ text: row.logs, shown: row.live_lines }],
       ...(row.error_code === null
         ? {}
         : { error: { code: row.error_code, message: row.error_message ?? '', stack: row.error_stack } }),
@@ -94,15 +110,27 @@ async function readRuns(sql: Sql, accountId: string, sourceId: string, slice: Lo
 async function readExecutions(sql: Sql, accountId: string, workflowId: string, slice: LogSlice): Promise<LoggedRuns> {
   const rows = await readLoudExecutions(sql, accountId, workflowId, slice);
   const loud = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]));
-  const steps = await sql<{ execution_id: string; namespace: string; logs: string }[]>`
-    select execution_id, namespace, logs from execution_steps
-    where execution_id = any(${loud.map(({ id }) => id)}::text[]) and account_id = ${accountId} and logs <> '[]'
+  const ended = loud.filter((row) => row.logs === null);
+  const steps = await sql<{ execution_id: string; namespace: string; logs: string; live_lines: number }[]>`
+    select execution_id, namespace, logs, live_lines from execution_steps
+    where execution_id = any(${ended.map(({ id }) => id)}::text[]) and account_id = ${accountId} and logs <> '[]'
     order by execution_id, position`;
   const byExecution = Map.groupBy(steps, (step) => step.execution_id);
   const runs = loud.map((row): LoggedRun => {
-    const logs = (byExecution.get(row.id) ?? []).map(({ namespace, logs: text }) => ({ namespace, text }));
+    const { logs: text, namespace, first_line: firstLine } = row;
+    const logs =
+      text === null
+        ? (byExecution.get(row.id) ?? []).map((step) => ({ ...step, text: step.logs, shown: step.live_lines }))
+        : [{ ...(namespace === null ? {} : { namespace }), text }];
     const error = row.error === null ? {} : { error: JSON.parse(row.error) as NonNullable<LoggedRun['error']> };
-    return { id: row.id, place: { major: row.major, minor: row.id }, endedAtMs: row.ended_ms, logs, ...error };
+    return {
+      id: row.id,
+      place: { major: row.major, minor: row.id },
+      endedAtMs: row.ended_ms,
+      firstLine,
+      logs,
+      ...error,
+    };
   });
   const [first] = rows;
   if (first === undefined) return { runs, through: undefined, isFull: false };
@@ -115,26 +143,39 @@ function readLoudExecutions(sql: Sql, accountId: string, workflowId: string, sli
   const place = ({ major, minor }: LogPlace) => sql`(${String(major)}::xid8, ${minor}::text)`;
   const order = !('before' in slice) ? sql`ended_in, id` : sql`ended_in desc, id desc`;
   const back = !('before' in slice) ? sql`ended_in desc, id desc` : sql`ended_in, id`;
+  const visible = (column: Fragment) => sql`${column} < pg_snapshot_xmin(pg_current_snapshot())`;
+  const partOrder = !('before' in slice) ? sql`written_in, run_id` : sql`written_in desc, run_id desc`;
   return sql<ExecutionRow[]>`
     with slice as (
-      select id, ended_in, error, ended_at from executions
-      where account_id = ${accountId} and workflow_id = ${workflowId} and ended_at is not null
-        and status = any(${ENDED}::text[]) and ended_in < pg_snapshot_xmin(pg_current_snapshot())
-        ${within(sql, sql`(ended_in, id)`, slice, place)}
-      order by ${order} limit ${EXECUTIONS_AT_ONCE}
+      select * from (
+        (select id, ended_in, error, (extract(epoch from ended_at) * 1000)::float8 as ended_ms, null as logs,
+          null as namespace, 0 as first_line from executions
+        where account_id = ${accountId} and workflow_id = ${workflowId} and ended_at is not null
+          and status = any(${ENDED}::text[]) and ${visible(sql`ended_in`)}
+          ${within(sql, sql`(ended_in, id)`, slice, place)}
+        order by ${order} limit ${EXECUTIONS_AT_ONCE})
+        union all
+        (select run_id, written_in, null, at_ms, logs, namespace, first_line from live_lines
+        where account_id = ${accountId} and emitter_id = ${workflowId} and seq is null and ${visible(sql`written_in`)}
+          ${within(sql, sql`(written_in, run_id)`, slice, place)}
+        order by ${partOrder} limit ${EXECUTIONS_AT_ONCE})
+      ) as found order by ${order} limit ${EXECUTIONS_AT_ONCE}
     ), lines as (
-      select s.execution_id, sum(octet_length(s.logs)) as bytes from slice join execution_steps s on s.execution_id = slice.id
+      select s.execution_id, sum(octet_length(s.logs)) as bytes
+      from slice join execution_steps s on s.execution_id = slice.id and slice.logs is null
       where s.logs <> '[]' group by s.execution_id
     ), loud as (
-      select slice.*, coalesce(bytes, 0) as bytes from slice left join lines on lines.execution_id = slice.id
-      where bytes is not null or error is not null
+      select slice.*, coalesce(bytes, octet_length(slice.logs), 0) as bytes
+      from slice left join lines on lines.execution_id = slice.id and slice.logs is null
+      where bytes is not null or error is not null or slice.logs is not null
     ), measured as (
       select *, count(*) over () as found, sum(bytes) over (order by ${order}) - bytes as bytes_before from loud
     ), shown as (
       select * from measured where bytes_before < ${LIMITS.streamBatchBytes}::int8 order by ${order} limit ${RUNS_AT_ONCE}
     )
     select e.through_major, e.through_minor, e.seen, shown.id, shown.ended_in::text::int8 as major, shown.error,
-      coalesce(shown.found, 0) as found, (extract(epoch from shown.ended_at) * 1000)::float8 as ended_ms
+      shown.logs, shown.namespace, coalesce(shown.first_line, 0) as first_line, coalesce(shown.found, 0) as found,
+      shown.ended_ms
     from (
       select ended_in::text::int8 as through_major, id as through_minor, (select count(*) from slice) as seen from slice
       order by ${back} limit 1

@@ -16,6 +16,14 @@ export const STREAM_LIMITS = {
   streamPollMs: 250,
   streamLogPollMs: 500,
   streamPauseMs: 50,
+  /**
+   * Lines of a run that goes on: how often a node stores what there is to show, and how long a run that has shown some waits at most
+   * before it shows more; what one run, and all of a node, show at once.
+   */
+  liveLinesTurnMs: 250,
+  liveLinesPauseMs: 1_000,
+  liveLinesPartChars: 64 * 1024,
+  liveLinesTurnChars: 1024 * 1024,
   /** What a stream reads at once; reads of one account under way on one node. */
   streamBatchEvents: 100,
   streamBatchBytes: 256 * 1024,

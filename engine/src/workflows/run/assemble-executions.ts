@@ -79,6 +79,7 @@ export function assembleExecutions(
     readProgress: createProgressReads(sql),
     committer: steps,
     waiting: parts.waiting,
+    live: context.live,
     log,
     stats: parts.stats,
     onCommitted: parts.metrics.executionCommitted,

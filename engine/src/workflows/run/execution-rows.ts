@@ -26,6 +26,8 @@ export interface StepRow {
   value: string | undefined;
   exports: string;
   logs: string;
+  /** How many of these lines were shown while it ran. */
+  liveLines: number;
   sends: readonly StoredSend[];
   /** As the component got them; undefined where it has none. */
   props: RecordedProps | undefined;

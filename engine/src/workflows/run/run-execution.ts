@@ -2,6 +2,7 @@ import { limitFault } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
 import { isDataError } from '../../store/batcher.ts';
 import { comesAgain } from '../../store/comes-again.ts';
+import { leaseOf } from '../../run/invocation.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
 import type { ExecutionHold } from './execution-hold.ts';
@@ -98,7 +99,7 @@ function taskOf({ execution }: Part) {
   };
 }
 
-function hostOf({ options, execution: { key }, commits, client }: Part, turn: Turn): StepsHost {
+function hostOf({ options, execution: { key, invocation }, commits, client }: Part, turn: Turn): StepsHost {
   return {
     store: commits.store,
     stored: async () => (await commits.stored()) && turn.hold.isOurs(),
@@ -106,6 +107,10 @@ function hostOf({ options, execution: { key }, commits, client }: Part, turn: Tu
     stepEnded: turn.ran,
     mayGoOn: turn.again,
     respond: client.respond,
+    live(namespace) {
+      const { accountId, workflowId: emitterId } = key;
+      return options.live.begin({ accountId, emitterId, lease: leaseOf(invocation), namespace });
+    },
     urls(position, runs) {
       const path = `${key.id}/${options.tokens.make(key.id, { position, runs })}`;
       return { resumeUrl: `${options.publicUrl}/resume/${path}`, cancelUrl: `${options.publicUrl}/cancel/${path}` };
@@ -202,6 +207,7 @@ function failNext({ options, execution, commits }: Part, code: 'INTERNAL', messa
     value: undefined,
     exports: '{}',
     logs: '[]',
+    liveLines: 0,
     sends: [],
     props: undefined,
     error: stepErrorJson(fault, step),

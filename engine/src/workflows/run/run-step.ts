@@ -10,6 +10,7 @@ import type {
 import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
 import { failed } from '../../run/run-in-sandbox.ts';
 import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../run/redact-run.ts';
+import type { LiveTry } from '../../run/live-lines.ts';
 import type { RunContext } from '../../run/run-invocation.ts';
 import { readyRedactor } from '../../secrets/kept-redactors.ts';
 import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
@@ -39,6 +40,8 @@ export interface StepTask {
   /** As in StepsHost. */
   stored: () => Promise<boolean>;
   lost?: AbortSignal | undefined;
+  /** Shows the lines of a try while it goes on. */
+  live?: (() => LiveTry) | undefined;
   /** As in EndedTry. */
   isTest: boolean;
 }
@@ -87,7 +90,10 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
       if (task.lost?.aborted === true) return await resultOf(context, { task, outputs, redactor, outcome, ranMs });
       if (!outcome.ok && !task.isTest && outputs.failure() !== undefined) throw outputs.failure();
       const next = await afterStep(state, { outcome, heldUpMs: heldUp.ms(), wallMs, isTest: task.isTest });
-      if (next === 'repeat') continue;
+      if (next === 'repeat') {
+        await outputs.forget();
+        continue;
+      }
       const ended = next === 'abandon' ? failed(ABANDONED) : outcome;
       return await resultOf(context, { task, outputs, redactor, outcome: ended, ranMs });
     }
@@ -122,7 +128,8 @@ interface TriedOutputs extends StepOutputs {
  * Nothing that a step does is felt outside before the steps before it are durable: what somebody has seen the consequences of
  * is never run again. All else that a step puts out is stored with it or after it.
  */
-function outputsOf(context: StepContext, { step, limits, respond, stored }: StepTask, heldUp: HeldUp): TriedOutputs {
+function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedOutputs {
+  const { step, limits, respond, stored } = task;
   const tenant = { id: step.accountId, limits: limits.account };
   let failure: unknown;
   const isStored = () =>
@@ -136,6 +143,7 @@ function outputsOf(context: StepContext, { step, limits, respond, stored }: Step
   };
   const outputs = createStepOutputs({
     staticProps: step.staticProps,
+    live: task.live?.(),
     fetch: async (request, signal) => ((await isStored()) ? context.fetch(tenant, request, signal) : GONE),
     dataStore: async (call, signal) =>
       (await isStored()) ? context.callDataStore(tenant, call, signal, onAway) : GONE,

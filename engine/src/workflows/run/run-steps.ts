@@ -5,6 +5,7 @@ import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
 import type { StepRow, StoredSend } from './execution-rows.ts';
 import type { PartWall } from './part-wall.ts';
+import type { LiveTry } from '../../run/live-lines.ts';
 import { runStep, type StepContext, type StepResult } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
 
@@ -42,6 +43,8 @@ export interface StepsHost {
   mayGoOn(): Promise<boolean>;
   respond(response: HttpResponse, immediate: boolean): void;
   urls(position: number, runs: number): { resumeUrl: string; cancelUrl: string };
+  /** Shows lines of a step while it runs. Default: they are shown when the execution has ended. */
+  live?: (namespace: string) => LiveTry;
 }
 
 /** `last` is not stored. */
@@ -127,6 +130,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
   const run = runOf(task, position);
   const startedAtMs = context.nowMs();
   const { jit } = task;
+  const { live } = host;
   const ended: StepResult =
     leftMs <= 0
       ? {
@@ -134,6 +138,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           value: undefined,
           logs: '[]',
           logCount: 0,
+          liveLines: 0,
           sends: [],
           props: undefined,
           fault: lateFault(task, -leftMs),
@@ -153,9 +158,10 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           respond: host.respond,
           stored: host.stored,
           lost: host.lost,
+          live: live && (() => live(step.namespace)),
         });
   const result = withinLimits(task, ended, usedBytes + bytesOf(ended));
-  const { exports, value, logs, sends, props, fault } = result;
+  const { exports, value, logs, liveLines, sends, props, fault } = result;
   const row: StepRow = {
     position,
     namespace: step.namespace,
@@ -164,6 +170,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
     value,
     exports,
     logs,
+    liveLines,
     sends,
     props,
     error: fault === undefined ? undefined : stepErrorJson(fault, step),
@@ -238,7 +245,7 @@ function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): S
   if (usedBytes <= value) return result;
   // What has failed brings as much, and steps behind it may run.
   const fault = limitFault({ name: 'maxRunOutputBytes', value, used: usedBytes });
-  return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, sends: [], fault };
+  return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, liveLines: 0, sends: [], fault };
 }
 
 function lateFault({ wall: { name, ms } }: StepsTask, overMs: number): RunFault {

@@ -3,6 +3,7 @@ import type { RunCommit } from '../../events/commit-plan.ts';
 import type { NodeLease } from '../../nodes/node-lease.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
+import type { LiveLines } from '../../run/live-lines.ts';
 import type { Log } from '../../log.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { CommittedRun } from '../../store/commit-runs.ts';
@@ -31,6 +32,7 @@ export interface ExecutionRunnerOptions extends StepContext {
   stats: StatCount;
   /** How an execution ended, or that it waits. */
   onCommitted: (status: ExecutionEnd['status'] | 'waiting') => void;
+  live: Pick<LiveLines, 'begin'>;
   log: Log;
   /** Of this instance, as it is seen from outside: URLs that resume and cancel begin with it. */
   publicUrl: string;

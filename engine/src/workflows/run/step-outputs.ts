@@ -1,6 +1,7 @@
 import type { FetchOutcome, FetchRequest, FlowAction, RunHost, SendCall } from '@headwater/sandbox-runtime';
 import type { HttpResponse, LogLine } from '@headwater/shared';
 import { storableText } from '../../events/storable-text.ts';
+import type { LiveTry } from '../../run/live-lines.ts';
 import { storeLines } from '../../run/stored-lines.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
@@ -14,6 +15,8 @@ export interface StepOutputsOptions {
   respond: (response: HttpResponse, immediate: boolean) => void;
   /** Those that have no expression. */
   staticProps: RecordedProps | undefined;
+  /** As in RunOutputsOptions. */
+  live?: LiveTry | undefined;
 }
 
 /** What a step has put out, as it may be stored: without secrets. */
@@ -23,6 +26,8 @@ export interface StepOutput {
   value: string | undefined;
   logs: string;
   logCount: number;
+  /** How many of its lines, from the first one on, were shown while it ran. */
+  liveLines: number;
   sends: StoredSend[];
   /** Its props as it got them. */
   props: RecordedProps | undefined;
@@ -38,6 +43,8 @@ export interface StepOutputs {
     redactor: Redactor | undefined,
     value?: string,
   ): Promise<StepOutput>;
+  /** Another try begins: of this one nothing is taken. */
+  forget(): Promise<unknown>;
 }
 
 /** Collects what a step exports, sends and logs until its end. */
@@ -49,7 +56,10 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
   let evaluated: RecordedProps | undefined;
   const host: RunHost = {
     emit: ({ data, name }) => void sends.push({ kind: 'emit', payload: emitPayload(data, name) }),
-    log: (line) => void logs.push(line),
+    log(line) {
+      logs.push(line);
+      options.live?.add(line);
+    },
     respond: (response) => options.respond(response, false),
     // Actions have no `$.service.db`.
     dbSet: () => undefined,
@@ -71,6 +81,7 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
   return {
     host,
     flow: () => action,
+    forget: async () => options.live?.end(),
     async take(accountId, sealer, redactor, value) {
       const clean = async (json: string) => storableText((await redactor?.jsonInTurns(json)) ?? json);
       const exported = `{${[...exports].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
@@ -92,6 +103,7 @@ export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
         value: value === undefined ? undefined : await clean(value),
         logs: await clean(await storeLines(logs)),
         logCount: logs.length,
+        liveLines: (await options.live?.end()) ?? 0,
         sends: stored,
       };
     },
