@@ -1,20 +1,16 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import { createBoundedTurns } from '../bounded-turns.ts';
-import type { Page, PageRequest, Principal, WebhookRecord, Webhooks, WebhookUpdate } from '../contract.ts';
-import type { DeliveryRecord } from '../contract-deliveries.ts';
+import type { Principal, WebhookRecord, Webhooks, WebhookUpdate } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
 import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
-import { type DeliveryQuery, pageDeliveries } from '../store/page-deliveries.ts';
-import { findDeliveryWebhook, readDeliveries } from '../store/read-deliveries.ts';
-import { countRedeliverable } from '../store/redeliver.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
 import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
-import { redeliverEnded } from './redeliver-ended.ts';
+import { createDeliveries } from './deliveries.ts';
 import { createSecret } from './sign.ts';
 import { validateWebhook } from './validate-webhook.ts';
 
@@ -80,23 +76,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         await deleteWebhook(db, who.accountId, id);
       });
     },
-    async deliveries(who, id, request, choice = {}) {
-      if (id !== undefined) await find(who, id);
-      return listDeliveries(db, { ...choice, accountId: who.accountId, webhookId: id }, request);
-    },
-    async delivery({ accountId }, deliveryId) {
-      const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
-      const [delivery] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
-      if (delivery === undefined) throw notFound('delivery', deliveryId);
-      return delivery;
-    },
-    async redeliver(who, id, what) {
-      return redeliverEnded(db, who.accountId, await find(who, id), what);
-    },
-    async countRedeliverable(who, id, choice) {
-      await find(who, id);
-      return countRedeliverable(db.sql, who.accountId, id, choice);
-    },
+    ...createDeliveries(db, find),
   };
 }
 
@@ -117,13 +97,6 @@ function createEnd({ db, room, giveBack }: Required<Pick<WebhooksOptions, 'db' |
       return changed;
     });
   };
-}
-
-async function listDeliveries(db: Database, query: DeliveryQuery, request: PageRequest): Promise<Page<DeliveryRecord>> {
-  const { keys, ...page } = await pageDeliveries(db.sql, query, request);
-  const ids = keys.map(({ id }) => id);
-  const webhookIds = new Set(keys.map(({ webhookId }) => webhookId));
-  return { ...page, items: inPageOrder(ids, await readDeliveries(db, query.accountId, [...webhookIds], ids)) };
 }
 
 function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
