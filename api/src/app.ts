@@ -24,6 +24,7 @@ import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { registryEndpoints } from './routes/registry.ts';
 import { runEndpoints } from './routes/runs.ts';
+import { sampleReceiverEndpoints } from './routes/sample-receiver.ts';
 import { sendEndpoints } from './routes/sends.ts';
 import { mountSession, SESSION_PATH } from './routes/session.ts';
 import { sourceEndpoints } from './routes/sources.ts';
@@ -98,6 +99,7 @@ export function allEndpoints(): Endpoint[] {
     ...streamEndpoints(),
     ...traceEndpoints(),
     ...statEndpoints(),
+    ...sampleReceiverEndpoints(),
     ...executionEndpoints(),
     ...webhookEndpoints(),
     ...sendEndpoints(),

@@ -10,6 +10,7 @@ import type { ComponentProps } from './contract-props.ts';
 import type { Environment, Executions, Workflows } from './contract-workflows.ts';
 import type { Sends } from './contract-sends.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
+import type { SampleReceiver } from './contract-sample-receiver.ts';
 import type { Stats } from './contract-stats.ts';
 import type { Streams } from './contract-streams.ts';
 import type { Traces } from './contract-traces.ts';
@@ -289,6 +290,8 @@ export interface Engine {
   events: Events;
   streams: Streams;
   traces: Traces;
+  /** What deliveries are tried with. */
+  sampleReceiver: SampleReceiver;
   /** Counters by time. */
   stats: Stats;
   webhooks: Webhooks;

@@ -45,6 +45,7 @@ import { createIntake } from './run/intake.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import { startAccountCounts } from './run/start-account-counts.ts';
+import { createSampleReceiver } from './sample-receiver/sample-receiver.ts';
 import type { Sealer } from './secrets/seal.ts';
 import { assembleSends } from './sends/assemble-sends.ts';
 import { createSessions } from './sessions/sessions.ts';
@@ -101,6 +102,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     streams: base.streams,
     traces: createTraces(db.sql),
     stats: createStats(db.sql, Date.now),
+    sampleReceiver: base.sampleReceiver,
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
     abandonedRuns: createAbandonedRuns({ sql: db.sql, limits, backlogs: base.backlogs }),
     webhooks: createWebhooks({ db, sealer, room, giveBack: base.deliverer.giveBack }),
@@ -171,7 +173,20 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const counts = await startAccountCounts(options, { sql, limits, metrics });
   const { history, stats } = counts;
   const onAttempt = metrics.attemptEnded;
-  const delivering = { db, nodeId: node.id, sealer, egress, retryPolicy, onAttempt, history, stats, log, presence };
+  const sampleReceiver = createSampleReceiver({ sql, sealer, publicUrl: options.publicUrl, nowMs: Date.now });
+  const delivering = {
+    db,
+    nodeId: node.id,
+    sealer,
+    egress,
+    retryPolicy,
+    onAttempt,
+    history,
+    stats,
+    sampleInbox: sampleReceiver,
+    log,
+    presence,
+  };
   const deliverer = createDeliverer({ ...delivering, accountLimits: limits });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
@@ -180,6 +195,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   return {
     sql,
     ...counts,
+    sampleReceiver,
     sealer,
     limits,
     room,

@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   deployment: 'd_',
   execution: 'exec_',
   send: 'snd_',
+  sampleRequest: 'rcv_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -219,6 +219,11 @@ export function createRecordingEngine() {
       cancelByToken: answer('executions.cancelByToken', true),
     },
     traces: { get: answer('traces.get', { id: 'inv_1', isCut: false, runs: [] }) },
+    sampleReceiver: {
+      url: answer('sampleReceiver.url', 'http://127.0.0.1:3000/sample-receiver/key'),
+      requests: answer('sampleReceiver.requests', page([])),
+      clear: answer('sampleReceiver.clear', undefined),
+    },
     stats: {
       series: answer('stats.series', { sinceMs: 0, untilMs: 0, stepSeconds: 60, totals: noStats, buckets: [] }),
       subjects: answer('stats.subjects', { sinceMs: 0, untilMs: 0, stepSeconds: 60, subjects: [] }),

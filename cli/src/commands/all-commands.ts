@@ -10,6 +10,7 @@ import { initCommands } from './init.ts';
 import { list } from './list.ts';
 import { login, logout } from './login.ts';
 import { publish, unpublish } from './publish.ts';
+import { receiverCommands } from './receiver.ts';
 import { registryCommands } from './registry.ts';
 import { run } from './run.ts';
 import { runCommands } from './runs.ts';
@@ -29,6 +30,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'workflows', aliases: ['workflow', 'wf'], summary: 'Workflows: make, change, run, look at executions' },
   { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
   { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
+  { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
@@ -58,6 +60,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...workflowCommands,
     ...webhookCommands,
     ...subscriptionCommands,
+    ...receiverCommands,
     ...envCommands,
     ...registryCommands,
     ...serverCommands,

@@ -13,6 +13,7 @@ import type { AttemptResult } from '../store/record-attempts.ts';
 import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
+import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SecretKeys } from './secret-keys.ts';
 
@@ -22,6 +23,8 @@ export interface AttemptContext {
   maxAtOnceOf: (accountId: string) => number;
   egress: Pick<Egress, 'checkUrl'>;
   secretKeys: SecretKeys;
+  /** Default: there is none, and such deliveries go the way of all others. */
+  sampleInbox?: SampleInbox | undefined;
   retryPolicy: RetryPolicy;
   log: Log;
   timeoutMs: number;
@@ -37,6 +40,8 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
   const startedAtMs = Date.now();
   let exchange: Exchange;
   try {
+    const { sampleInbox } = context;
+    if (sampleInbox?.isBelow(delivery.url) === true) return handOver(context, sampleInbox, delivery, startedAtMs);
     exchange = send(context, delivery, startedAtMs);
   } catch (error) {
     const message = describeUnsent(context, delivery, error);
@@ -54,12 +59,40 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
   };
 }
 
+/** Within the node, without a connection: signed like every delivery, and checked by the sample receiver like by any. */
+function handOver(
+  context: AttemptContext,
+  inbox: SampleInbox,
+  delivery: DueDelivery,
+  startedAtMs: number,
+): Attempt<AttemptResult> {
+  const { headers, body } = signed(context, delivery, startedAtMs);
+  const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? ''] as const] : []));
+  const aborted = Promise.withResolvers<DeliveryEnd>();
+  const received = inbox.receive(delivery, { headers: Object.fromEntries(pairs), body }).then(
+    ({ status, text }) => endWith(context, delivery, startedAtMs, { status, rawHeaders: [], body: Buffer.from(text) }),
+    (error: unknown) => {
+      context.log.warn({ delivery: delivery.id, err: error }, 'the sample receiver could not store a delivery');
+      const message = 'The sample receiver could not store it';
+      return endWithout(context, delivery, startedAtMs, { error: message, errorClass: 'internal', timedOut: false });
+    },
+  );
+  return {
+    done: Promise.race([received, aborted.promise]),
+    abort: () => aborted.resolve({ kind: 'cut-off' }),
+  };
+}
+
+function signed(context: AttemptContext, delivery: DueDelivery, nowMs: number): { headers: string[]; body: Buffer } {
+  const key = context.secretKeys.keyOf(delivery.accountId, delivery.sealedSecret);
+  const body = Buffer.from(deliveryBody(delivery));
+  return { headers: deliveryHeaders(delivery, key, body, nowMs), body };
+}
+
 function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Exchange {
   const url = new URL(delivery.url);
   context.egress.checkUrl(url);
-  const key = context.secretKeys.keyOf(delivery.accountId, delivery.sealedSecret);
-  const body = Buffer.from(deliveryBody(delivery));
-  const headers = deliveryHeaders(delivery, key, body, nowMs);
+  const { headers, body } = signed(context, delivery, nowMs);
   // Nothing may throw from here on: the exchange releases it.
   const take: TakeConnection = (fresh) =>
     context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId), fresh);
@@ -119,7 +152,7 @@ function endWith(
   context: AttemptContext,
   delivery: DueDelivery,
   startedAtMs: number,
-  response: Extract<ExchangeOutcome, { kind: 'response' }>,
+  response: Pick<Extract<ExchangeOutcome, { kind: 'response' }>, 'status' | 'rawHeaders' | 'body'>,
 ): DeliveryEnd {
   const text = responseText(response.body);
   const attempt: AttemptRecord = {

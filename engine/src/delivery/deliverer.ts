@@ -10,6 +10,7 @@ import type { Log } from '../log.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { StatCount } from '../stats/stat-meter.ts';
 import { addJobs } from '../store/add-jobs.ts';
+import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
@@ -41,6 +42,8 @@ export interface DelivererOptions {
   accountLimits: Pick<LimitsCache, 'known' | 'get'>;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
+  /** As in AttemptContext. */
+  sampleInbox?: SampleInbox;
   /** Default: they are not counted by time. */
   stats?: StatCount;
   /** As in SenderOptions. */
@@ -154,7 +157,8 @@ class NodeDeliverer implements Deliverer {
     const connections = this.#connections;
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
-    const context = { connections, maxAtOnceOf, egress, secretKeys, retryPolicy, log, timeoutMs };
+    const { sampleInbox } = options;
+    const context = { connections, maxAtOnceOf, egress, secretKeys, sampleInbox, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(context, delivery),
       laneIdOf: ({ webhookId }) => webhookId,

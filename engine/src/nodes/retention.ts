@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
@@ -11,6 +12,7 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
+import { expireSampleRequests } from '../store/sample-requests.ts';
 import { trimAbandonedRuns } from '../store/trim-abandoned-runs.ts';
 import { deleteEmptiedEmitters } from '../store/delete-emptied-emitters.ts';
 import { deleteLeftValues } from '../store/delete-stored-values.ts';
@@ -107,7 +109,9 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       return isFull(await deleteUnusedVersions(sql, expiries, TURN_ROWS));
     });
     if (nowMs() >= trimAtMs) {
-      const isMuch = isFull(await trimAbandonedRuns(sql, TURN_ROWS));
+      const trimmed = await trimAbandonedRuns(sql, TURN_ROWS);
+      const expired = await expireSampleRequests(sql, nowMs() - LIMITS.sampleRequestsKeptMs, TURN_ROWS);
+      const isMuch = isFull(trimmed) || isFull(expired);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

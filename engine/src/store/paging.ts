@@ -25,6 +25,7 @@ export interface PageQuery {
     | 'data_stores'
     | 'deployments'
     | 'emitters'
+    | 'sample_requests'
     | 'sends'
     | 'sources'
     | 'subscriptions'

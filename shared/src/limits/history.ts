@@ -8,6 +8,10 @@ export const HISTORY_LIMITS = {
   minuteStatsKeptMs: 90_000_000,
   /** What one answer shows of counters by time. */
   maxStatBuckets: 1_500,
+  /** What the sample receiver of an account keeps: so many requests, so long, and of each body its beginning. */
+  maxSampleRequests: 100,
+  sampleRequestsKeptMs: 86_400_000,
+  maxSampleBodyBytes: 65_536,
   /**
    * Deletions of workflows, of events, and of data stores or their records, each, of one account on one node: one goes on, the others wait.
    * Each may be thousands of rows. The same of webhooks that are stopped or deleted, which cancel what is pending in turns.
