@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { findSegments } from '../sandbox-runtime/src/host/find-segments.ts';
+import { findSegments } from '../sandbox-runtime/src/protocol/find-segments.ts';
 import { createStackMaps, type MappedStack } from '../sandbox-runtime/src/host/map-stack.ts';
 import { longestTurnMs } from './support/longest-turn.ts';
 

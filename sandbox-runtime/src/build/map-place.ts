@@ -1,4 +1,4 @@
-import { findSegments } from '../host/find-segments.ts';
+import { findSegments } from '../protocol/find-segments.ts';
 
 /** Line from 1, column from 0. */
 export interface Place {

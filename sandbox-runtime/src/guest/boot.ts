@@ -26,6 +26,7 @@ import { makeProcess } from './process-object.ts';
 import { RawRequests } from './raw-requests.ts';
 import type { RequestInit } from './request.ts';
 import { RunTracker } from './run-context.ts';
+import { mapStacks } from './stack-trace.ts';
 import { GuestTimers } from './timers.ts';
 import { trimLanguage } from './trim-language.ts';
 import { makeWebCrypto } from './web-crypto.ts';
@@ -65,6 +66,7 @@ function bootGuest(
   const log = new RunLog(bridge, runs);
   const timers = new GuestTimers(bridge, runs);
   connectBridge(bridge);
+  mapStacks(bridge);
   const fetches = new GuestFetch(bridge, runs);
   const calls = new HostCalls(bridge, runs);
   const requests = new RawRequests(bridge, runs);

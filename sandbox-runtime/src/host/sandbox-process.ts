@@ -4,6 +4,7 @@ import { describeLimit, limitFault } from '../protocol/exceeded-limit.ts';
 import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 import type { EntryLimits, OpenFile, RunOrder, StartSettings, ToSandbox } from '../protocol/host-to-guest.ts';
+import { MAX_SENT_MAP_CHARS } from '../protocol/source-map.ts';
 import type { ComponentBundle, RunFault } from '../sandbox.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
@@ -140,15 +141,18 @@ export class SandboxProcess {
   /** Answers its number. */
   start(order: TaskOrder, bundle: ComponentBundle, wallMs: number, client: ProcessClient): number {
     const run = this.#nextRun++;
-    for (const hash of this.#bundles.take(bundle.hash, bundle.code.length)) this.#send({ kind: 'drop-bundle', hash });
-    if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundle.hash, code: bundle.code });
+    const { hash: bundleHash, code, sourceMap } = bundle;
+    const map = sourceMap.length > MAX_SENT_MAP_CHARS ? '' : sourceMap;
+    const dropped = this.#bundles.take(bundleHash, code.length + map.length);
+    for (const hash of dropped) this.#send({ kind: 'drop-bundle', hash });
+    if (this.#bundles.isNew) this.#send({ kind: 'bundle', hash: bundleHash, code, map });
     const startedAtMs = performance.now();
     const deadlineMs = startedAtMs + wallMs + DEADLINE_GRACE_MS;
     this.#tasks.set(run, { client, startedAtMs, deadlineMs, mark: this.#rests.mark(), over: false });
     this.#inFlight += 1;
     this.tasksServed += 1;
     this.#idleWords.taskBegan();
-    this.#send({ ...order, run, bundleHash: bundle.hash });
+    this.#send({ ...order, run, bundleHash });
     return run;
   }
 

@@ -1,5 +1,5 @@
 import ivm from 'isolated-vm';
-import { CALL } from '../protocol/isolate-calls.ts';
+import { ASK, CALL } from '../protocol/isolate-calls.ts';
 import { answerAsk } from './answer-asks.ts';
 import { failureFields } from './fault.ts';
 import { isOthersTurn, othersTurn } from './loop-turn.ts';
@@ -21,6 +21,8 @@ export interface IsolateHandlers {
 /** A component's code as the process keeps it, with what V8 made of it when it was first compiled. */
 export interface LoadedBundle {
   code: string;
+  /** JSON text of its source map; '' where it has none here. */
+  map: string;
   compiled: ivm.ExternalCopy<ArrayBuffer> | undefined;
 }
 
@@ -54,6 +56,8 @@ export class GuestIsolate {
   readonly #options: IsolateOptions;
   readonly #calls: OpenCall[] = [];
   #dispatch: Dispatch | undefined;
+  /** Of its component. */
+  #map = '';
   #cpuMarkNs = 0;
   /** As it was read last: an isolate that V8 has ended tells it no more. */
   #cpuReadNs = 0;
@@ -91,6 +95,7 @@ export class GuestIsolate {
     const call = this.#open(owner);
     try {
       const context = await this.#booted;
+      this.#map = bundle.map;
       await this.#dispatch?.apply(undefined, [CALL.loading, owner.run, owner.guestLimits.text]);
       const { module, rejected } = await compile(this.#isolate, context, bundle);
       const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
@@ -167,6 +172,7 @@ export class GuestIsolate {
   }
 
   #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string | undefined {
+    if (asked[0] === ASK.sourceMap) return this.#map;
     const startedAtMs = performance.now();
     const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(...asked);
     this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;

@@ -3,10 +3,13 @@ import { COMPONENT_FILE } from './guest-isolate.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
+/** Behind it are frames of this process. */
+const BOUNDARY = '(<isolated-vm boundary>)';
+const PLACE_IN_MESSAGE = new RegExp(`\\[(${COMPONENT_FILE}:\\d+:\\d+)\\]`);
 
 /**
  * What a component threw while it was loaded, as the library copied it out. The copy's stack has frames of this process
- * appended: only frames of the component are kept.
+ * appended, which are left out.
  */
 export function readThrown(thrown: unknown): Fault {
   if (typeof thrown !== 'object' || thrown === null)
@@ -25,14 +28,17 @@ export function readThrown(thrown: unknown): Fault {
 
 function withFrames(fault: Fault, stack: unknown): Fault {
   if (typeof stack !== 'string') return fault;
-  const frames = stack.slice(0, MAX_STACK_CHARS * 4).split('\n');
-  const own = frames.filter((line) => line.includes(COMPONENT_FILE)).map((line) => frameOf(line));
+  const lines = stack.slice(0, MAX_STACK_CHARS * 4).split('\n');
+  const boundary = lines.findIndex((line) => line.includes(BOUNDARY));
+  const frames = boundary === -1 ? lines : lines.slice(0, boundary);
+  const own = frames.flatMap((line) => frameOf(line) ?? []);
   return own.length > 0 ? { ...fault, stack: own.join('\n').slice(0, MAX_STACK_CHARS) } : fault;
 }
 
-// `SyntaxError: … [hw:component:1:9]` names the place in its first line instead of a frame.
-function frameOf(line: string): string {
+/** The isolate may have mapped it: which frames are the author's, the host knows. */
+function frameOf(line: string): string | undefined {
   if (line.startsWith('    at ')) return line;
-  const place = /\[(hw:component:\d+:\d+)\]/.exec(line)?.[1];
-  return place === undefined ? '' : `    at ${place}`;
+  // `SyntaxError: … [hw:component:1:9]` names the place in its first line instead of a frame.
+  const place = PLACE_IN_MESSAGE.exec(line)?.[1];
+  return place === undefined ? undefined : `    at ${place}`;
 }

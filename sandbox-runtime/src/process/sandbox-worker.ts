@@ -84,7 +84,7 @@ export class SandboxWorker {
       case 'start':
         return;
       case 'bundle':
-        this.#bundles.set(message.hash, { code: message.code, compiled: undefined });
+        this.#bundles.set(message.hash, { code: message.code, map: message.map, compiled: undefined });
         return;
       case 'drop-bundle':
         this.#bundles.delete(message.hash);

@@ -53,7 +53,8 @@ export interface OpenFile {
 export type ToSandbox =
   /** Without a snapshot the process makes one of the guest's code, and tells it when it is ready. */
   | { kind: 'start'; settings: StartSettings; guest: string | OpenFile }
-  | { kind: 'bundle'; hash: string; code: string }
+  /** `map`: JSON text of its source map; '' where that is too large to be sent. */
+  | { kind: 'bundle'; hash: string; code: string; map: string }
   | { kind: 'drop-bundle'; hash: string }
   /** JSON text of GuestLimits: they hold for every run ordered from now on. */
   | { kind: 'limits'; limits: string }
@@ -88,7 +89,7 @@ export function sendToSandbox(writer: FrameWriter, message: ToSandbox): void {
     case 'start':
       return writer.send(KIND.start, 0, [JSON.stringify(message.settings), JSON.stringify(message.guest)]);
     case 'bundle':
-      return writer.send(KIND.bundle, 0, [message.hash, message.code]);
+      return writer.send(KIND.bundle, 0, [message.hash, message.code, message.map]);
     case 'drop-bundle':
       return writer.send(KIND.dropBundle, 0, [message.hash]);
     case 'limits':
@@ -129,7 +130,7 @@ export function readToSandbox(frame: Frame): ToSandbox {
         guest: JSON.parse(text(frame, 1)) as string | OpenFile,
       };
     case KIND.bundle:
-      return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1) };
+      return { kind: 'bundle', hash: text(frame, 0), code: text(frame, 1), map: text(frame, 2) };
     case KIND.dropBundle:
       return { kind: 'drop-bundle', hash: text(frame, 0) };
     case KIND.limits:

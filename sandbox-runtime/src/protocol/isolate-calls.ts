@@ -89,4 +89,6 @@ export const ASK = {
   zlib: 30,
   /** a: JSON of operation and arguments, b: data, c: key or second data → Uint8Array; see process/ask-crypto.ts. */
   nodeCrypto: 31,
+  /** → JSON text of the component's source map, or ''. */
+  sourceMap: 60,
 } as const;

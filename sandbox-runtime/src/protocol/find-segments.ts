@@ -1,5 +1,3 @@
-import { createGiveWay } from '@headwater/shared';
-
 /** A place in generated code, both 0-based. */
 export interface GeneratedPlace {
   line: number;
@@ -23,7 +21,7 @@ const SEMICOLON = 59;
 /**
  * The segment at or before each of a few places, in the order of the places, in one pass over the mappings of a source map
  * (https://tc39.es/ecma426/). Nothing is built of the rest: Node's own class takes 650 ms for the map of a megabyte of code,
- * and a component that throws in every run would hold its node for as long each time.
+ * and a component that throws in every run would hold its node for as long each time. Runs in isolates too.
  */
 export function findSegments(mappings: string, places: readonly GeneratedPlace[]): (Segment | undefined)[] {
   const search = searchSegments(mappings, places);
@@ -33,22 +31,8 @@ export function findSegments(mappings: string, places: readonly GeneratedPlace[]
   }
 }
 
-/** The same, in turns with others: on the node's thread. */
-export async function findSegmentsInTurns(
-  mappings: string,
-  places: readonly GeneratedPlace[],
-): Promise<(Segment | undefined)[]> {
-  const giveWay = createGiveWay();
-  const search = searchSegments(mappings, places);
-  for (;;) {
-    const { done, value } = search.next();
-    if (done === true) return value;
-    await giveWay();
-  }
-}
-
 /** Stops after every so many segments. */
-function* searchSegments(
+export function* searchSegments(
   mappings: string,
   places: readonly GeneratedPlace[],
 ): Generator<undefined, (Segment | undefined)[], undefined> {
