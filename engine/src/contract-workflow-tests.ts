@@ -7,6 +7,8 @@ export interface WorkflowTest {
   event?: unknown;
   /** An execution of the workflow, or an event of the account as `<emitter id>-<event id>`. */
   eventId?: string;
+  /** What `steps` has of steps before the first that runs, by namespace; goes before what the execution has of them. */
+  exports?: Record<string, Record<string, unknown>>;
   /** Only this step, after the steps that the execution has completed. */
   step?: string;
   /** The steps to this one, from the first. Default: all of them. */
@@ -52,7 +54,8 @@ export interface TestedStep {
 }
 
 export interface WorkflowTestRecord {
-  deploymentId: string;
+  /** Absent where the workflow is not saved. */
+  deploymentId?: string;
   /** `rerun`: the last step wants to be run again. */
   status: 'succeeded' | 'failed' | 'exited' | 'rerun';
   /** JSON text of both. */
@@ -63,9 +66,9 @@ export interface WorkflowTestRecord {
 
 export interface WorkflowTests {
   /**
-   * Runs steps of a workflow with `$.context.JIT` true. They run as they would in an execution, requests and data stores
+   * Without a workflow: runs `steps` as those of one that is not saved. Runs steps of a workflow with `$.context.JIT` true. They run as they would in an execution, requests and data stores
    * included, but nothing of it is kept: no execution, no event, no send, no answer to a client. What would wait goes on at
    * once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given what an update with them does, and RATE_LIMITED where too many tests of the account are under way.
    */
-  run(who: Principal, workflowId: string, test: WorkflowTest): Promise<WorkflowTestRecord>;
+  run(who: Principal, workflowId: string | undefined, test: WorkflowTest): Promise<WorkflowTestRecord>;
 }

@@ -45,7 +45,7 @@ const stepSchema = z.object({
 
 export const workflowTestSchema = z
   .object({
-    deployment_id: z.string(),
+    deployment_id: z.string().nullable().openapi({ description: 'Null where the workflow is not saved.' }),
     status: z.enum(['succeeded', 'failed', 'exited', 'rerun']),
     trigger: z.object({ event: z.unknown(), context: z.unknown() }),
     steps: z.array(stepSchema).openapi({ description: 'Those that were run, in their order.' }),
@@ -55,7 +55,7 @@ export const workflowTestSchema = z
 export function presentWorkflowTest(record: WorkflowTestRecord): z.output<typeof workflowTestSchema> {
   const { deploymentId, status, event, context, steps } = record;
   return {
-    deployment_id: deploymentId,
+    deployment_id: deploymentId ?? null,
     status,
     trigger: lateRecord({ event: new RawJson(event), context: new RawJson(context) }),
     steps: lateList(steps.map(presentStep)),

@@ -9,8 +9,29 @@ import { presentWorkflowTest, workflowTestSchema } from '../resources/workflow-t
 const namespace = textParameter('maxNamespaceChars').optional();
 
 export function workflowTestEndpoints(): Endpoint[] {
-  return [testWorkflow];
+  return [testWorkflow, testUnsavedWorkflow];
 }
+
+const whatATestDoes = `Steps run as in an execution, with \`$.context.JIT\` true: requests that they make are made, and what they write to data stores is written. Nothing else stays: no execution, no event, no send, and no client gets an answer; all of that is in the answer here. A delay or suspension is over at once, and a step is neither tried nor run again. ${LIMITS.maxWorkflowTestsPerTenant} tests of an account run at a time.`;
+
+const testParameters = {
+  event: z
+    .unknown()
+    .optional()
+    .openapi({ description: 'The event of the trigger. Default: that of `event_id`, or an empty object.' }),
+  event_id: textParameter('maxNameChars').optional().openapi({
+    description:
+      'A past event: an execution of the workflow (`exec_…`), or an event of a source or workflow of the account (`<emitter id>-<event id>`, its `emit_id`).',
+  }),
+  exports: z.record(z.string(), z.record(z.string(), z.unknown())).optional().openapi({
+    description:
+      'What `steps` has of steps that do not run, by namespace: exports, and what it returned as `$return_value`. Of those that are not named: what the execution of `event_id` has completed.',
+  }),
+  step: namespace.openapi({
+    description: 'Only this step. It finds the steps before it as `exports` and `event_id` say.',
+  }),
+  up_to: namespace.openapi({ description: 'The steps to this one, from the first. Default: all steps.' }),
+};
 
 const testWorkflow = itemEndpoint({
   method: 'post',
@@ -20,21 +41,10 @@ const testWorkflow = itemEndpoint({
   takesTurn: false,
   tag: 'Workflows',
   summary: 'Run steps of a workflow without an execution',
-  description: `Steps run as in an execution, with \`$.context.JIT\` true: requests that they make are made, and what they write to data stores is written. Nothing else stays: no execution, no event, no send, and no client gets an answer; all of that is in the answer here. A delay or suspension is over at once, and a step is neither tried nor run again. ${LIMITS.maxWorkflowTestsPerTenant} tests of an account run at a time.`,
+  description: whatATestDoes,
   pathId: 'The id of the workflow (`p_…`).',
   parameters: z.object({
-    event: z
-      .unknown()
-      .optional()
-      .openapi({ description: 'The event of the trigger. Default: that of `event_id`, or an empty object.' }),
-    event_id: textParameter('maxNameChars').optional().openapi({
-      description:
-        'A past event: an execution of the workflow (`exec_…`), or an event of a source or workflow of the account (`<emitter id>-<event id>`, its `emit_id`).',
-    }),
-    step: namespace.openapi({
-      description: 'Only this step. It finds in `steps` what the execution that `event_id` names has completed.',
-    }),
-    up_to: namespace.openapi({ description: 'The steps to this one, from the first. Default: all steps.' }),
+    ...testParameters,
     deployment_id: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'A version of the workflow. Default: the newest, whether it is deployed or not.' }),
@@ -45,14 +55,30 @@ const testWorkflow = itemEndpoint({
   }),
   schema: workflowTestSchema,
   handle: async ({ engine, who, id, input }) => {
-    const test = given({
-      event: input.event,
-      eventId: input.event_id,
-      step: input.step,
-      upTo: input.up_to,
-      deploymentId: input.deployment_id,
-      steps: stepsOf(input.steps),
-    });
+    const test = { ...testOf(input), ...given({ deploymentId: input.deployment_id }) };
     return presentWorkflowTest(await engine.workflowTests.run(who, id, test));
   },
 });
+
+const testUnsavedWorkflow = itemEndpoint({
+  method: 'post',
+  path: '/v1/workflow_tests',
+  name: 'testUnsavedWorkflow',
+  takesTurn: false,
+  tag: 'Workflows',
+  summary: 'Run steps of a workflow that is not saved',
+  description: `${whatATestDoes} Neither a workflow nor a component is saved.`,
+  parameters: z.object({
+    ...testParameters,
+    steps: stepsParameter.openapi({ description: 'As `POST /v1/workflows` takes them.' }),
+  }),
+  schema: workflowTestSchema,
+  handle: async ({ engine, who, input }) =>
+    presentWorkflowTest(await engine.workflowTests.run(who, undefined, testOf(input))),
+});
+
+type TestInput = z.output<z.ZodObject<typeof testParameters>> & { steps?: z.output<typeof stepsParameter> };
+
+function testOf({ event, event_id: eventId, exports, step, up_to: upTo, steps }: TestInput) {
+  return given({ event, eventId, exports, step, upTo, steps: stepsOf(steps) });
+}

@@ -62,7 +62,7 @@ function stoppedError(error: unknown, name: string): unknown {
   });
 }
 
-async function readEvent({ input, workDir, readStdin }: CommandContext): Promise<unknown> {
+export async function readEvent({ input, workDir, readStdin }: CommandContext): Promise<unknown> {
   const file = input.text('event');
   if (file === undefined) return undefined;
   if (file === '-') return parseJsonText(await readStdin(), 'Standard input');

@@ -8,6 +8,7 @@ import { deleteNamed, YES } from './delete.ts';
 import { describeNamed, triggerLine } from './describe.ts';
 import { listWorkflows } from './list.ts';
 import { EVENT, runNamed } from './run.ts';
+import { test } from './test-workflow.ts';
 
 const NAME = { name: 'name', summary: 'A workflow, by id or name.', completes: { names: ['workflows'] } } as const;
 const FILE = { name: 'file', summary: 'JSON: name, triggers, steps, settings.', completes: 'files' } as const;
@@ -188,6 +189,7 @@ export const workflowCommands: readonly CommandSpec[] = [
   list,
   describe,
   run,
+  test,
   executions,
   retry,
   remove,

@@ -14,7 +14,7 @@ import type { Sql } from '../../store/database.ts';
 import { readBundleHashes } from '../../store/read-component-bundle.ts';
 import { readDeploymentRuntime, type StepComponent } from '../../store/read-workflow-runtime.ts';
 import { findStepProblems } from '../check-namespaces.ts';
-import type { Step } from '../deployment.ts';
+import type { Deployment, Step } from '../deployment.ts';
 import { planSteps } from '../plan-steps.ts';
 import { type DeploymentRuntime, deploymentRuntimeOf } from '../run/deployment-runtime.ts';
 
@@ -29,17 +29,17 @@ export interface UnsavedVersionOptions {
 }
 
 /**
- * A version of a workflow with other steps, as an update with them would make it of version `baseId`: checked, bundled and
+ * A version of a workflow with other steps, as an update with them would make it of the version `of`: checked, bundled and
  * ready to run, and nothing of it stored. Throws what such an update throws; undefined where there is no such version.
  */
 export async function makeUnsavedVersion(
   options: UnsavedVersionOptions,
   who: Principal,
-  baseId: string,
+  of: string | Deployment,
   inputs: readonly StepInputRecord[],
 ): Promise<DeploymentRuntime | undefined> {
   const { sql, sealer } = options;
-  const base = await readDeploymentRuntime(sql, baseId);
+  const base = typeof of === 'string' ? await readDeploymentRuntime(sql, of) : of;
   if (base === undefined) return undefined;
   throwFields(findStepProblems(inputs, base.steps));
   const components = createUnsavedComponents(options);

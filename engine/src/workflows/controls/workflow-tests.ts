@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { type AccountLimits, createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Principal } from '../../contract-base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
@@ -7,6 +7,8 @@ import type { Sql } from '../../store/database.ts';
 import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import { decideSettings } from '../check-settings.ts';
+import type { Deployment } from '../deployment.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
 import { triggerContext, visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
@@ -32,7 +34,8 @@ export function createWorkflowTests(options: WorkflowTestsOptions): WorkflowTest
   return {
     async run(who, workflowId, test) {
       const { accountId } = who;
-      const workflow = await requireWorkflow(options, accountId, workflowId);
+      const workflow =
+        workflowId === undefined ? unsavedWorkflow(accountId) : await requireWorkflow(options, accountId, workflowId);
       const end = await turns.take(accountId, AbortSignal.timeout(MAX_TURN_MS));
       if (end === undefined) throw tooManyTests();
       try {
@@ -45,10 +48,22 @@ export function createWorkflowTests(options: WorkflowTestsOptions): WorkflowTest
   };
 }
 
+type TestedWorkflow = Pick<WorkflowState, 'workflowId' | 'accountId' | 'name'> & {
+  /** Undefined: it is not saved. */
+  deploymentId: string | undefined;
+};
+
+/** Its id is nobody's. */
+function unsavedWorkflow(accountId: string): TestedWorkflow {
+  return { workflowId: newId('workflow'), accountId, name: 'New workflow', deploymentId: undefined };
+}
+
 interface Plan {
-  workflow: WorkflowState;
+  workflow: TestedWorkflow;
   deployment: DeploymentRuntime;
   past: TestEvent;
+  /** JSON text of an object each: what `steps` has of steps before instead. */
+  exports: ReadonlyMap<string, string>;
   from: number;
   to: number;
 }
@@ -67,19 +82,39 @@ async function requireWorkflow(
 async function planTest(
   options: WorkflowTestsOptions,
   who: Principal,
-  workflow: WorkflowState,
+  workflow: TestedWorkflow,
   test: WorkflowTest,
 ): Promise<Plan> {
-  const stored = await requireDeployment(options, workflow, test.deploymentId);
-  const deployment = test.steps === undefined ? stored : await makeUnsavedVersion(options, who, stored.id, test.steps);
-  if (deployment === undefined) throw notFound('deployment', stored.id);
+  const deployment = await versionOf(options, who, workflow, test);
   const past = await requireEvent(options.sql, workflow, test);
-  return { workflow, deployment, past, ...chooseSteps(deployment, test) };
+  const exports = new Map(Object.entries(test.exports ?? {}).map(([name, value]) => [name, JSON.stringify(value)]));
+  return { workflow, deployment, past, exports, ...chooseSteps(deployment, test) };
+}
+
+async function versionOf(
+  options: WorkflowTestsOptions,
+  who: Principal,
+  workflow: TestedWorkflow,
+  { steps, deploymentId: asked }: WorkflowTest,
+): Promise<DeploymentRuntime> {
+  const { deploymentId: current } = workflow;
+  const stored = current === undefined ? undefined : await requireDeployment(options, workflow, current, asked);
+  if (steps === undefined && stored !== undefined) return stored;
+  const base = stored === undefined ? emptyVersion(workflow, await options.limits.get(who.accountId)) : stored.id;
+  const made = await makeUnsavedVersion(options, who, base, steps ?? []);
+  if (made === undefined) throw notFound('deployment', stored?.id ?? '');
+  return made;
+}
+
+function emptyVersion({ workflowId, accountId }: TestedWorkflow, account: AccountLimits): Deployment {
+  const { settings } = decideSettings({}, undefined, account);
+  return { id: newId('deployment'), workflowId, accountId, version: 0, triggers: [], steps: [], settings };
 }
 
 async function requireDeployment(
   { sql, runtimes }: WorkflowTestsOptions,
-  { workflowId, deploymentId: current }: WorkflowState,
+  { workflowId }: TestedWorkflow,
+  current: string,
   asked: string | undefined,
 ): Promise<DeploymentRuntime> {
   const id = asked ?? (await readNewestDeployment(sql, workflowId)) ?? current;
@@ -88,7 +123,7 @@ async function requireDeployment(
   return deployment;
 }
 
-async function requireEvent(sql: Sql, workflow: WorkflowState, test: WorkflowTest): Promise<TestEvent> {
+async function requireEvent(sql: Sql, workflow: TestedWorkflow, test: WorkflowTest): Promise<TestEvent> {
   const { accountId, workflowId } = workflow;
   const given = test.event === undefined ? undefined : runEventText(test.event);
   const { eventId: id } = test;
@@ -116,11 +151,11 @@ function chooseSteps({ steps }: DeploymentRuntime, { step, upTo }: WorkflowTest)
 }
 
 async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<WorkflowTestRecord> {
-  const { workflow, deployment, past, from, to } = plan;
+  const { workflow, deployment, past, exports, from, to } = plan;
   const { nowMs } = options.steps;
   const executionId = newId('execution');
   const context = contextOf(workflow, deployment, past, executionId, nowMs());
-  const before = new Set(deployment.steps.slice(0, from).map(({ namespace }) => namespace));
+  const before = deployment.steps.slice(0, from).map(({ namespace }) => namespace);
   const account = await options.limits.get(workflow.accountId);
   const wall = partWall(deployment, account, 'manual');
   const task: StepsTask = {
@@ -132,7 +167,11 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     executionId,
     event: past.event,
     context,
-    done: past.steps.filter(({ namespace }) => before.has(namespace)).map(visibleStep),
+    done: before.flatMap((namespace) => {
+      const given = exports.get(namespace);
+      if (given !== undefined) return [{ namespace, exports: given }];
+      return past.steps.filter((step) => step.namespace === namespace).map(visibleStep);
+    }),
     from,
     to,
     account,
@@ -141,12 +180,18 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
     jit: true,
   };
   const played = await playSteps(options.steps, task, options.waitUrls(executionId, 'test'));
-  return { deploymentId: deployment.id, event: past.event, context, ...played };
+  const { deploymentId } = workflow;
+  return {
+    ...(deploymentId === undefined ? {} : { deploymentId: deployment.id }),
+    event: past.event,
+    context,
+    ...played,
+  };
 }
 
 /** As the past execution had it, but under an id of its own; else as if it were started by hand or by the event. */
 function contextOf(
-  workflow: WorkflowState,
+  workflow: TestedWorkflow,
   { id: deploymentId, triggers }: DeploymentRuntime,
   past: TestEvent,
   id: string,

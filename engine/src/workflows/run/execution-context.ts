@@ -16,7 +16,11 @@ export interface ContextOptions {
 const PLATFORM_VERSION = USER_AGENT.split('/')[1];
 
 /** JSON text of `steps.trigger.context`: what is the same for all steps, runs and parts of an execution. */
-export function triggerContext(workflow: WorkflowState, started: Started, options: ContextOptions): string {
+export function triggerContext(
+  workflow: Pick<WorkflowState, 'workflowId' | 'accountId' | 'name'>,
+  started: Started,
+  options: ContextOptions,
+): string {
   return JSON.stringify({
     id: started.id,
     ts: new Date(idTimeMs(started.id) ?? options.nowMs).toISOString(),
