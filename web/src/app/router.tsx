@@ -80,10 +80,17 @@ const workflows = createRoute({
   component: lazyRouteComponent(() => import('../features/workflows/workflow-list.tsx'), 'WorkflowList'),
 });
 
+const newWorkflow = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/new',
+  validateSearch: texts('step', 'event'),
+  component: lazyRouteComponent(() => import('../features/workflows/build/new-workflow.tsx'), 'NewWorkflow'),
+});
+
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
-  validateSearch: texts('tab', 'status'),
+  validateSearch: texts('tab', 'status', 'step', 'event', 'version'),
   component: lazyRouteComponent(() => import('../features/workflows/workflow-page.tsx'), 'WorkflowPage'),
 });
 
@@ -170,6 +177,7 @@ export const router = createRouter({
       sources,
       source,
       workflows,
+      newWorkflow,
       workflow,
       execution,
       events,

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { ExactNumber, writeExact } from '../api/exact-json.ts';
+import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { CopyButton } from './copy.tsx';
 import { Icon } from './icons.tsx';
@@ -9,8 +10,16 @@ import { type JsonRow, jsonRows, openedAtFirst } from './json-rows.ts';
 const ROW_PX = 22;
 const MAX_SHOWN_CHARS = 2_000;
 
+interface JsonTreeProps {
+  value: unknown;
+  label: string;
+  maxHeight?: number;
+  /** Makes values choices: gets the path from the root, as `$.items[0]`. */
+  onPick?: (path: string) => void;
+}
+
 /** A payload to walk through: folds, copies a path or a value, and shows only the rows that are in view. */
-export function JsonTree({ value, label, maxHeight = 480 }: { value: unknown; label: string; maxHeight?: number }) {
+export function JsonTree({ value, label, maxHeight = 480, onPick }: JsonTreeProps) {
   const [open, setOpen] = useState(() => openedAtFirst(value));
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => jsonRows(value, open), [value, open]);
@@ -28,7 +37,8 @@ export function JsonTree({ value, label, maxHeight = 480 }: { value: unknown; la
   return (
     <div
       ref={scroller}
-      role="tree"
+      // With buttons in it it is no tree, whose items are not pressed.
+      role={onPick === undefined ? 'tree' : 'group'}
       aria-label={label}
       tabIndex={0}
       className="overflow-auto rounded-md border border-line bg-sunken py-1 font-mono text-xs"
@@ -43,7 +53,12 @@ export function JsonTree({ value, label, maxHeight = 480 }: { value: unknown; la
               className="group absolute inset-x-0 flex items-center gap-1 pr-2 hover:bg-accent-soft"
               style={{ height: ROW_PX, transform: `translateY(${item.start}px)`, paddingLeft: 8 + row.depth * 16 }}
             >
-              <Row row={row} isOpen={open.has(row.path)} onToggle={() => toggle(row.path)} />
+              <Row
+                row={row}
+                isOpen={open.has(row.path)}
+                onToggle={() => toggle(row.path)}
+                {...(onPick === undefined ? {} : { onPick: () => onPick(row.path) })}
+              />
             </div>
           );
         })}
@@ -52,14 +67,21 @@ export function JsonTree({ value, label, maxHeight = 480 }: { value: unknown; la
   );
 }
 
-function Row({ row, isOpen, onToggle }: { row: JsonRow; isOpen: boolean; onToggle: () => void }) {
+interface RowProps {
+  row: JsonRow;
+  isOpen: boolean;
+  onToggle: () => void;
+  onPick?: () => void;
+}
+
+function Row({ row, isOpen, onToggle, onPick }: RowProps) {
   const isFolder = row.size !== undefined;
   return (
     <>
       {isFolder ? (
         <button
           type="button"
-          role="treeitem"
+          role={onPick === undefined ? 'treeitem' : undefined}
           aria-expanded={isOpen}
           onClick={onToggle}
           className="flex items-center gap-1"
@@ -69,10 +91,18 @@ function Row({ row, isOpen, onToggle }: { row: JsonRow; isOpen: boolean; onToggl
           <span className="text-ink-faint">{row.isList === true ? `[${row.size}]` : `{${row.size}}`}</span>
         </button>
       ) : (
-        <span role="treeitem" className="flex items-center gap-1 pl-4 whitespace-pre">
+        <span
+          role={onPick === undefined ? 'treeitem' : undefined}
+          className="flex items-center gap-1 pl-4 whitespace-pre"
+        >
           {row.name !== undefined && <span className="text-code-key">{row.name}:</span>}
           <Scalar value={row.value} />
         </span>
+      )}
+      {onPick !== undefined && (
+        <Button kind="quiet" size="small" className="h-5" aria-label={`Use ${row.path}`} onClick={onPick}>
+          Use
+        </Button>
       )}
       <span className="invisible sticky right-1 ml-auto flex bg-sunken group-focus-within:visible group-hover:visible">
         <CopyButton text={row.path} what={`path ${row.path}`} />

@@ -8,6 +8,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** One clock for all times on a page. */
 function subscribe(listener: () => void): () => void {
   subscribers.add(listener);
+  // Nobody has watched it since: it may be long ago.
+  if (timer === undefined) nowMs = Date.now();
   timer ??= setInterval(() => {
     nowMs = Date.now();
     for (const one of subscribers) one();

@@ -34,10 +34,12 @@ export interface PropFormProps {
   onChange: (state: PropFormState) => void;
   /** The refusal of the last save: each message is shown beside its field. */
   error?: unknown;
+  /** Puts something around each field. */
+  around?: (props: PropFieldProps, field: React.ReactNode) => React.ReactNode;
 }
 
 /** One field for each prop of a component, whatever its type. Props that depend on others are asked for as those change. */
-export function PropForm({ componentId, sourceId, state, onChange, error }: PropFormProps) {
+export function PropForm({ componentId, sourceId, state, onChange, error, around }: PropFormProps) {
   const { definitions, values, dynamicPropsId } = state;
   const reloading = useMutation({
     mutationFn: async (next: PropValues) => {
@@ -72,6 +74,7 @@ export function PropForm({ componentId, sourceId, state, onChange, error }: Prop
           value={values[definition.name]}
           onChange={(value) => set(definition, value)}
           errors={messagesFor(error, definition.name)}
+          {...(around === undefined ? {} : { around })}
           context={{ componentId, values, ...given({ sourceId, dynamicPropsId }) }}
         />
       ))}
@@ -117,10 +120,10 @@ export interface PropFieldProps {
   context: PropContext;
 }
 
-function PropField(props: PropFieldProps) {
-  const { definition } = props;
-  const Kind = kindOf(definition);
-  return <Kind {...props} />;
+function PropField({ around, ...props }: PropFieldProps & Pick<PropFormProps, 'around'>) {
+  const Kind = kindOf(props.definition);
+  const field = <Kind {...props} />;
+  return around === undefined ? field : around(props, field);
 }
 
 function kindOf(definition: PropDefinition): (props: PropFieldProps) => React.ReactNode {

@@ -34,6 +34,13 @@ export function ExecutionPage() {
             {trace}
           </Link>
         </Fact>
+        {execution.replay_of !== null && (
+          <Fact name="Replay of">
+            <Link to="/executions/$id" params={{ id: execution.replay_of }} className="text-accent underline">
+              {execution.replay_of}
+            </Link>
+          </Fact>
+        )}
         {from !== null && (
           <Fact name="Started">
             <Time atMs={from} />
@@ -157,7 +164,9 @@ function StepRow({ namespace, step, range }: StepRowProps) {
           {namespace}
           {runs > 1 && <span className="ml-2 text-xs font-normal text-ink-faint">{runs} runs</span>}
         </span>
-        <Status of={WORDS[status] ?? status} label={status} />
+        <span>
+          <Status of={WORDS[status] ?? status} label={status} />
+        </span>
         <span className="relative h-2.5">
           <span
             className={classNames('absolute h-full min-w-1 rounded-xs', error === null ? 'bg-accent' : 'bg-bad')}

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -10,7 +10,6 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { CreateWorkflow } from './create-workflow.tsx';
 import { type WorkflowSummary, workflowsQuery } from './workflow-queries.ts';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
@@ -40,7 +39,7 @@ export function WorkflowList() {
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const newWorkflow = (
-    <Button kind="primary" onClick={() => void navigate({ search: (search) => ({ ...search, action: 'create' }) })}>
+    <Button kind="primary" onClick={() => void navigate({ to: '/workflows/new' })}>
       <Icon name="plus" />
       New workflow
     </Button>
@@ -82,7 +81,7 @@ export function WorkflowList() {
           onOpen={({ id }) => void navigate({ to: '/workflows/$id', params: { id } })}
         />
       </Paged>
-      {action === 'create' && <CreateWorkflow onClose={() => void navigate({ search: {} })} />}
+      {action === 'create' && <Navigate to="/workflows/new" replace />}
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
@@ -7,18 +7,18 @@ import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { JsonTree } from '../../ui/json-tree.tsx';
-import { Page, Panel } from '../../ui/page.tsx';
-import { Paged } from '../../ui/paged.tsx';
+import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Time } from '../../ui/time.tsx';
+import { BuilderView } from './build/builder-view.tsx';
+import { type Builder, useBuilder } from './build/use-builder.ts';
 import { ExecutionList } from './execution-list.tsx';
 import { triggerText } from './workflow-list.tsx';
-import { type Deployment, deploymentsQuery, type Workflow, workflowQuery } from './workflow-queries.ts';
+import { WorkflowSettings } from './workflow-settings.tsx';
+import { Versions } from './workflow-versions.tsx';
+import { type Workflow, workflowQuery } from './workflow-queries.ts';
 
 export function WorkflowPage() {
   const { id } = useParams({ from: '/shell/workflows/$id' });
@@ -30,7 +30,8 @@ export function WorkflowPage() {
 }
 
 function WorkflowView({ workflow }: { workflow: Workflow }) {
-  const { tab = 'executions' } = useSearch({ from: '/shell/workflows/$id' });
+  const { tab = 'executions', ...search } = useSearch({ from: '/shell/workflows/$id' });
+  const builder = useBuilder(workflow, () => undefined);
   const navigate = useNavigate({ from: '/workflows/$id' });
   const { id, name, active, version } = workflow;
   return (
@@ -42,7 +43,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
           <span className="text-xs text-ink-faint">version {version}</span>
         </>
       }
-      actions={<WorkflowActions workflow={workflow} />}
+      actions={<WorkflowActions workflow={workflow} builder={builder} />}
     >
       <ul className="flex flex-wrap gap-x-4 gap-y-1 font-mono text-xs text-ink-soft">
         {workflow.triggers.map((trigger) => (
@@ -58,15 +59,32 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
         onChange={(value) => void navigate({ search: { tab: value } })}
         tabs={[
           { value: 'executions', label: 'Executions', panel: <ExecutionList workflowId={id} /> },
-          { value: 'steps', label: 'Steps', panel: <Steps workflow={workflow} /> },
+          {
+            value: 'build',
+            label: builder.isChanged ? 'Build •' : 'Build',
+            panel: (
+              <BuilderView
+                workflowId={id}
+                builder={builder}
+                search={search}
+                onSearch={(next) => void navigate({ search: { tab: 'build', ...next }, replace: true })}
+              />
+            ),
+          },
           { value: 'versions', label: 'Versions', panel: <Versions workflow={workflow} /> },
+          { value: 'settings', label: 'Settings', panel: <WorkflowSettings workflow={workflow} /> },
         ]}
       />
     </Page>
   );
 }
 
-function WorkflowActions({ workflow: { id, name, name_slug: slug, active } }: { workflow: Workflow }) {
+interface ActionsProps {
+  workflow: Workflow;
+  builder: Builder;
+}
+
+function WorkflowActions({ workflow: { id, name, name_slug: slug, active }, builder }: ActionsProps) {
   const [isRunning, setRunning] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
@@ -85,7 +103,17 @@ function WorkflowActions({ workflow: { id, name, name_slug: slug, active } }: { 
   });
   return (
     <>
-      <Button kind="primary" onClick={() => setRunning(true)}>
+      {builder.isChanged && (
+        <>
+          <Button kind="quiet" onClick={builder.discard}>
+            Discard changes
+          </Button>
+          <Button kind="primary" busy={builder.deploying.isPending} onClick={() => builder.deploying.mutate()}>
+            Deploy
+          </Button>
+        </>
+      )}
+      <Button kind={builder.isChanged ? 'plain' : 'primary'} onClick={() => setRunning(true)}>
         <Icon name="play" />
         Run now
       </Button>
@@ -141,76 +169,5 @@ function RunDialog({ id, onClose }: { id: string; onClose: () => void }) {
         </Button>
       </form>
     </Dialog>
-  );
-}
-
-function Steps({ workflow: { steps, settings } }: { workflow: Workflow }) {
-  return (
-    <div className="flex flex-col gap-4">
-      {steps.map(({ id, namespace, component_id, props, on_error }) => (
-        <Panel key={id} title={namespace}>
-          <div className="flex flex-col gap-2 p-4 text-sm">
-            <p className="font-mono text-xs text-ink-faint">
-              {component_id} · on error: {on_error}
-            </p>
-            <JsonTree value={props} label={`Props of ${namespace}`} />
-          </div>
-        </Panel>
-      ))}
-      <Panel title="Settings">
-        <div className="p-4">
-          <JsonTree value={settings} label="Settings" />
-        </div>
-      </Panel>
-    </div>
-  );
-}
-
-/** Versions never change: going back is making an older one the current one again. */
-function Versions({ workflow }: { workflow: Workflow }) {
-  const list = useInfiniteQuery(deploymentsQuery(workflow.id));
-  const queries = useQueryClient();
-  const deploying = useMutation({
-    mutationFn: (deploymentId: string) =>
-      ask(
-        api.POST('/v1/workflows/{id}/deploy', {
-          params: { path: { id: workflow.id } },
-          body: { deployment_id: deploymentId },
-        }),
-      ),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['deployments', workflow.id] });
-      await queries.invalidateQueries({ queryKey: ['workflow', workflow.id] });
-    },
-  });
-  const columns: readonly Column<Deployment>[] = [
-    { header: 'Version', cell: ({ version }) => version, className: 'w-24 tabular-nums' },
-    { header: 'Made', cell: ({ created_at: at }) => <Time atMs={at * 1000} /> },
-    {
-      header: 'Current',
-      cell: ({ id, version, is_current: isCurrent }) =>
-        isCurrent ? (
-          <Status of="active" label="current" />
-        ) : (
-          <Button
-            size="small"
-            busy={deploying.isPending}
-            aria-label={`Deploy version ${version}`}
-            onClick={() => deploying.mutate(id)}
-          >
-            Deploy
-          </Button>
-        ),
-      className: 'w-32',
-    },
-  ];
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  return (
-    <div className="flex flex-col gap-4">
-      <ProblemNote error={deploying.error} />
-      <Paged list={list} count={rows.length} empty={null}>
-        <Table label="Versions" columns={columns} rows={rows} keyOf={({ id }) => id} />
-      </Paged>
-    </div>
   );
 }

@@ -1,0 +1,198 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { Icon } from '../../../ui/icons.tsx';
+import { ProblemNote } from '../../../ui/problem.tsx';
+import { type Source, sourcesQuery } from '../../sources/source-queries.ts';
+import { AddStep } from './add-step.tsx';
+import { type DraftStep, type DraftTrigger, newNamespace } from './draft.ts';
+import { isShownInPlace, problemsOfStep, problemsOfTriggers } from './problems.ts';
+import { type Samples, useSamples, visibleExports } from './sample.ts';
+import { StepEditor } from './step-editor.tsx';
+import { StepList } from './step-list.tsx';
+import { TestEvent } from './test-event.tsx';
+import { TriggerEditor } from './trigger-editor.tsx';
+import type { Builder } from './use-builder.ts';
+import type { ValueGroup } from './value-picker.tsx';
+
+/** Stands in the URL, which the page around it keeps. */
+export interface BuilderSearch {
+  step?: string | undefined;
+  event?: string | undefined;
+}
+
+interface BuilderViewProps {
+  workflowId?: string;
+  builder: Builder;
+  search: BuilderSearch;
+  onSearch: (search: BuilderSearch) => void;
+}
+
+/** The steps of a workflow, and beside them the one that is being edited. */
+export function BuilderView({ workflowId, builder, search, onSearch }: BuilderViewProps) {
+  const { draft, set, results } = builder;
+  const [adding, setAdding] = useState<number>();
+  const [written, setWritten] = useState<unknown>({ body: { hello: 'world' } });
+  const sourceIds = draft.triggers.flatMap(({ sourceId = '' }) => (sourceId === '' ? [] : [sourceId]));
+  const list = useInfiniteQuery({ ...sourcesQuery(), enabled: sourceIds.length > 0 });
+  const sources = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const samples = useSamples({ workflowId, sourceIds, chosen: search.event, written });
+  const { refusal } = builder;
+  const at = draft.steps.findIndex(({ namespace }) => namespace === search.step);
+  const step = draft.steps[at];
+  const taken = draft.steps.map(({ namespace }) => namespace);
+  const select = (namespace: string) => {
+    onSearch({ ...search, step: namespace });
+    // On a phone the editor is below the list.
+    if (matchMedia('(max-width: 1023px)').matches)
+      requestAnimationFrame(() => document.getElementById('step-editor')?.scrollIntoView());
+  };
+  const add = (added: DraftStep, position: number) => {
+    builder.setSteps(draft.steps.toSpliced(position, 0, added));
+    setAdding(undefined);
+    select(added.namespace);
+  };
+  const move = (namespace: string, by: 1 | -1) => {
+    const from = taken.indexOf(namespace);
+    const [moved, to] = [draft.steps[from], from + by];
+    if (moved === undefined || to < 0 || to >= draft.steps.length) return;
+    builder.setSteps(draft.steps.toSpliced(from, 1).toSpliced(to, 0, moved));
+  };
+  const faulty = new Set(taken.filter((_, position) => problemsOfStep(refusal, position) !== undefined));
+  if (problemsOfTriggers(refusal) !== undefined) faulty.add('trigger');
+  return (
+    <div className="flex flex-col gap-4">
+      <DraftNotes builder={builder} />
+      <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <StepList
+          trigger={draft.triggers.map((one) => triggerWord(one, sources)).join(', ') || 'by hand'}
+          steps={draft.steps}
+          selected={step === undefined ? 'trigger' : step.namespace}
+          results={results}
+          faulty={faulty}
+          onSelect={select}
+          onMove={move}
+          onAdd={setAdding}
+        />
+        <div id="step-editor" className="flex min-w-0 scroll-mt-4 flex-col gap-4">
+          {step === undefined ? (
+            <>
+              <TriggerEditor
+                triggers={draft.triggers}
+                onChange={(triggers) => set({ ...draft, triggers })}
+                error={problemsOfTriggers(refusal)}
+              />
+              <TestEvent
+                samples={samples}
+                onChoose={(event) => onSearch({ ...search, event })}
+                written={written}
+                onWrite={setWritten}
+              />
+              {draft.steps.length === 0 && <NoSteps onAdd={() => setAdding(0)} />}
+            </>
+          ) : (
+            <StepEditor
+              key={step.namespace}
+              step={step}
+              others={taken.filter((name) => name !== step.namespace)}
+              groups={groupsFor(builder, samples, at)}
+              error={problemsOfStep(refusal, at)}
+              result={results[step.namespace]}
+              testError={builder.testing.error}
+              isTesting={builder.testing.isPending}
+              onTest={(mode) => builder.testing.mutate({ namespace: step.namespace, mode, sample: samples.sample })}
+              onChange={(next) => builder.changeStep(at, next)}
+              onRename={(name) => {
+                builder.rename(step.namespace, name);
+                onSearch({ ...search, step: name });
+              }}
+              onMove={taken.length > 1 ? (by) => move(step.namespace, by) : undefined}
+              onDuplicate={() => add(copyOf(step, taken), at + 1)}
+              onDelete={() => {
+                builder.setSteps(draft.steps.toSpliced(at, 1));
+                select(taken[at - 1] ?? 'trigger');
+              }}
+            />
+          )}
+        </div>
+      </div>
+      {adding !== undefined && (
+        <AddStep taken={taken} onAdd={(added) => add(added, adding)} onClose={() => setAdding(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function triggerWord({ type, cron, intervalSeconds, sourceId }: DraftTrigger, sources: readonly Source[]): string {
+  switch (type) {
+    case 'http':
+      return 'a request';
+    case 'timer':
+      return cron === undefined ? `every ${intervalSeconds ?? '…'} s` : `cron ${cron}`;
+    case 'source':
+      return `events of ${sources.find(({ id }) => id === sourceId)?.name ?? sourceId ?? 'a source'}`;
+  }
+}
+
+/** Secrets are not copied: nobody can read them. */
+function copyOf(step: DraftStep, taken: readonly string[]): DraftStep {
+  const copy = { ...step };
+  delete copy.id;
+  return { ...copy, namespace: newNamespace(step.namespace, taken), saved: {} };
+}
+
+/** What a step can see: the event, and the steps before it as their last test or the chosen execution has them. */
+function groupsFor({ draft, results }: Builder, { sample }: Samples, position: number): ValueGroup[] {
+  const before = draft.steps.slice(0, position).map(({ namespace }) => {
+    const tested = results[namespace];
+    const value = tested === undefined ? sample.steps[namespace] : visibleExports(tested);
+    return { title: `Step ${namespace}`, root: `steps.${namespace}`, value };
+  });
+  return [
+    { title: 'Event', root: 'steps.trigger.event', value: sample.event },
+    ...before,
+    ...(sample.context === undefined
+      ? []
+      : [{ title: 'Context', root: 'steps.trigger.context', value: sample.context }]),
+  ];
+}
+
+function DraftNotes({ builder: { deploying, isStale, isChanged, discard } }: { builder: Builder }) {
+  return (
+    <>
+      {isStale && isChanged && (
+        <p role="status" className="rounded-md border border-warn/30 bg-warn-soft px-3 py-2 text-sm">
+          Another version was deployed since you began. Deploying replaces it with yours.{' '}
+          <Button size="small" onClick={discard}>
+            Load that version
+          </Button>
+        </p>
+      )}
+      {isShownInPlace(deploying.error) ? (
+        <p role="alert" className="rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm">
+          It was not deployed. What is wrong is marked at its steps.
+        </p>
+      ) : (
+        <ProblemNote error={deploying.error} />
+      )}
+    </>
+  );
+}
+
+function NoSteps({ onAdd }: { onAdd: () => void }) {
+  return (
+    <Empty
+      icon="workflow"
+      title="No steps yet"
+      action={
+        <Button kind="primary" onClick={onAdd}>
+          <Icon name="plus" />
+          Add the first step
+        </Button>
+      }
+    >
+      Steps run one after the other on each event: actions of the registry, or code of your own.
+    </Empty>
+  );
+}

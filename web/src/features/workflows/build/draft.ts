@@ -1,0 +1,160 @@
+import type { paths } from '../../../api/schema.d.ts';
+import type { PropDefinition, PropValues } from '../../props/prop-definition.ts';
+import type { Workflow } from '../workflow-queries.ts';
+
+type WorkflowBody = NonNullable<paths['/v1/workflows']['post']['requestBody']>['content']['application/json'];
+export type StepInput = NonNullable<WorkflowBody['steps']>[number];
+export type TriggerInput = NonNullable<WorkflowBody['triggers']>[number];
+
+export interface DraftTrigger {
+  /** Absent until it is saved. */
+  id?: string;
+  type: 'http' | 'timer' | 'source';
+  endpointUrl?: string;
+  customResponse: boolean;
+  intervalSeconds?: number;
+  cron?: string;
+  timezone?: string;
+  sourceId?: string;
+  eventName?: string;
+}
+
+export interface DraftStep {
+  /** Absent until it is saved. */
+  id?: string;
+  namespace: string;
+  /** Absent of code that is not saved yet. */
+  componentId?: string;
+  /** What it is made of, for people. */
+  label: string;
+  /** Code that was written here since. */
+  code?: string;
+  definitions: readonly PropDefinition[];
+  values: PropValues;
+  /** What is saved of the values: an update names what differs. */
+  saved: PropValues;
+  dynamicPropsId?: string;
+  onError: 'fail' | 'continue';
+  retries: number | null;
+}
+
+/** A workflow as it is being edited. */
+export interface Draft {
+  name: string;
+  triggers: readonly DraftTrigger[];
+  steps: readonly DraftStep[];
+}
+
+export const EMPTY_DRAFT: Draft = { name: '', triggers: [{ type: 'http', customResponse: false }], steps: [] };
+
+export function draftOf({ name, triggers, steps }: Workflow): Draft {
+  return {
+    name,
+    triggers: triggers.map((trigger) => ({
+      id: trigger.id,
+      type: trigger.type,
+      customResponse: trigger.custom_response ?? false,
+      ...given({
+        endpointUrl: trigger.endpoint_url ?? undefined,
+        intervalSeconds: trigger.interval_seconds,
+        cron: trigger.cron,
+        timezone: trigger.timezone,
+        sourceId: trigger.source_id,
+        eventName: trigger.event_name,
+      }),
+    })),
+    steps: steps.map((step) => ({
+      id: step.id,
+      namespace: step.namespace,
+      componentId: step.component_id,
+      label: step.component_id,
+      definitions: step.configurable_props as unknown as PropDefinition[],
+      values: step.props,
+      saved: step.props,
+      onError: step.on_error,
+      retries: step.retries,
+    })),
+  };
+}
+
+export function triggerInput(trigger: DraftTrigger): TriggerInput {
+  const { id, type, customResponse, intervalSeconds, cron, timezone, sourceId, eventName } = trigger;
+  switch (type) {
+    case 'http':
+      return { type, custom_response: customResponse, ...given({ id }) };
+    case 'timer':
+      return {
+        type,
+        ...given({ id, interval_seconds: cron === undefined ? (intervalSeconds ?? 60) : undefined, cron, timezone }),
+      };
+    case 'source':
+      return { type, source_id: sourceId ?? '', ...given({ event_name: eventName }) };
+  }
+}
+
+export function stepInput(step: DraftStep): StepInput {
+  const { id, namespace, componentId, code, values, saved, dynamicPropsId, onError, retries } = step;
+  return {
+    namespace,
+    on_error: onError,
+    retries,
+    props: id === undefined ? withoutNothing(values) : changedProps(saved, values),
+    ...given({ id, dynamic_props_id: dynamicPropsId }),
+    // Code that was written here goes before what it was; a saved step keeps its component where none is named.
+    ...(code === undefined ? (id === undefined ? given({ component_id: componentId }) : {}) : { component_code: code }),
+  };
+}
+
+function withoutNothing(values: PropValues): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** What an update has to name: values that differ, and null for those that were taken away. */
+function changedProps(before: PropValues, after: PropValues): Record<string, unknown> {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]));
+}
+
+/** Leaves out what is undefined. */
+export function given<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return withoutNothing(fields) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+const NAMESPACE = /^[A-Za-z_$][\w$]{0,63}$/;
+
+/** Why a step cannot be called so; undefined where it can. */
+export function namespaceFault(name: string, others: readonly string[]): string | undefined {
+  if (!NAMESPACE.test(name)) return 'Letters, digits and _, no digit first: expressions read steps.<name>.';
+  if (name === 'trigger') return 'The event is called so.';
+  return others.includes(name) ? 'Another step has this name.' : undefined;
+}
+
+/** A name for a new step, made of what its component is called. */
+export function newNamespace(wanted: string, taken: readonly string[]): string {
+  const words = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  const base = words.replaceAll(/^[_\d]+|_+$/g, '').slice(0, 40) || 'step';
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? base : `${base}_${count}`;
+    if (namespaceFault(name, taken) === undefined) return name;
+  }
+}
+
+/** The step under another name, and expressions of all steps with it. */
+export function renameStep(draft: Draft, from: string, to: string): Draft {
+  const path = new RegExp(`(\\bsteps\\.)${from.replaceAll('$', String.raw`\$`)}(?![\\w$])`, 'g');
+  const inText = (text: string) =>
+    text.includes('{{') ? text.replaceAll(path, (_, steps: string) => `${steps}${to}`) : text;
+  const inValue = (value: unknown): unknown => {
+    if (typeof value === 'string') return inText(value);
+    if (Array.isArray(value)) return value.map(inValue);
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inValue(inner)]));
+  };
+  const steps = draft.steps.map((step) => ({
+    ...step,
+    namespace: step.namespace === from ? to : step.namespace,
+    values: inValue(step.values) as PropValues,
+  }));
+  return { ...draft, steps };
+}

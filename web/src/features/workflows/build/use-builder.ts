@@ -1,0 +1,169 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api, ask } from '../../../api/client.ts';
+import { currentSession } from '../../../api/session.ts';
+import type { Workflow } from '../workflow-queries.ts';
+import {
+  type Draft,
+  draftOf,
+  type DraftStep,
+  EMPTY_DRAFT,
+  given,
+  renameStep,
+  stepInput,
+  triggerInput,
+} from './draft.ts';
+import { withoutProblems } from './problems.ts';
+import { type Sample, type TestedStep, visibleExports } from './sample.ts';
+
+interface Kept {
+  draft: Draft;
+  /** The version that it was made from. */
+  deploymentId: string | undefined;
+}
+
+/** Changes that are not deployed outlast a look at another page, in this tab. */
+const kept = new Map<string, Kept>();
+
+export interface TestTask {
+  namespace: string;
+  mode: 'step' | 'up_to';
+  sample: Sample;
+}
+
+/** The draft of a workflow, kept while the tab is open. */
+function useDraft(workflow: Workflow | undefined) {
+  const key = `${currentSession()?.id} ${workflow?.id ?? 'new'}`;
+  const [{ draft, deploymentId }, setKept] = useState<Kept>(() => kept.get(key) ?? begin(workflow));
+  const deployed = workflow === undefined ? EMPTY_DRAFT : draftOf(workflow);
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(deployed);
+  /** Another version was deployed since the draft was begun. */
+  const isStale = workflow !== undefined && deploymentId !== workflow.deployment_id;
+  const isUntouched = !kept.has(key);
+  useEffect(() => {
+    if (isStale && isUntouched) setKept(begin(workflow));
+  }, [isStale, isUntouched, workflow]);
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+  return {
+    draft,
+    isChanged,
+    isStale,
+    set(next: Draft) {
+      const now = { draft: next, deploymentId };
+      kept.set(key, now);
+      setKept(now);
+    },
+    reset(to: Workflow | undefined) {
+      kept.delete(key);
+      setKept(begin(to));
+    },
+  };
+}
+
+/** A workflow under change: its draft, tests of its steps, and its deployment. */
+export function useBuilder(workflow: Workflow | undefined, onDeployed: (workflow: Workflow) => void) {
+  const { draft, isChanged, isStale, set, reset } = useDraft(workflow);
+  /** What the last deployment or test was refused for, as far as it was not changed since. */
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const [results, setResults] = useState<Readonly<Record<string, TestedStep>>>({});
+  const queries = useQueryClient();
+  const deploying = useMutation({
+    mutationFn: () => deploy(workflow?.id, draft),
+    onMutate: () => setRefusal(null),
+    onError: setRefusal,
+    onSuccess: async (made) => {
+      reset(made);
+      queries.setQueryData(['workflow', made.id], made);
+      await queries.invalidateQueries({ queryKey: ['workflows'] });
+      await queries.invalidateQueries({ queryKey: ['deployments', made.id] });
+      onDeployed(made);
+    },
+  });
+  const testing = useMutation({
+    mutationFn: (task: TestTask) => runTest(workflow?.id, draft, results, task),
+    onMutate: () => setRefusal(null),
+    onError: setRefusal,
+    onSuccess: ({ steps }) =>
+      setResults((before) => ({ ...before, ...Object.fromEntries(steps.map((step) => [step.namespace, step])) })),
+  });
+
+  return {
+    draft,
+    results,
+    refusal,
+    isChanged,
+    isStale,
+    deploying,
+    testing,
+    set,
+    discard: () => reset(workflow),
+    changeStep(at: number, step: DraftStep) {
+      setRefusal(withoutProblems(refusal, at, changedNames(draft.steps[at], step)));
+      set({ ...draft, steps: draft.steps.with(at, step) });
+    },
+    setSteps(steps: readonly DraftStep[]) {
+      // Their places, which problems are told by, are others.
+      setRefusal(null);
+      set({ ...draft, steps });
+    },
+    rename(from: string, to: string) {
+      set(renameStep(draft, from, to));
+      setResults(({ [from]: result, ...others }) =>
+        result === undefined ? others : { ...others, [to]: { ...result, namespace: to } },
+      );
+    },
+  };
+}
+
+/** Names of the props that two states of a step differ in; undefined: it differs in more. */
+function changedNames(before: DraftStep | undefined, after: DraftStep): string[] | undefined {
+  if (before === undefined || before.code !== after.code || before.definitions !== after.definitions) return undefined;
+  const names = new Set([...Object.keys(before.values), ...Object.keys(after.values)]);
+  return [...names].filter((name) => before.values[name] !== after.values[name]);
+}
+
+export type Builder = ReturnType<typeof useBuilder>;
+
+function begin(workflow: Workflow | undefined): Kept {
+  return workflow === undefined
+    ? { draft: EMPTY_DRAFT, deploymentId: undefined }
+    : { draft: draftOf(workflow), deploymentId: workflow.deployment_id };
+}
+
+/** Saves a version and makes it the current one, also where the settings would only save it. */
+async function deploy(id: string | undefined, { name, triggers, steps }: Draft): Promise<Workflow> {
+  const body = { name, triggers: triggers.map(triggerInput), steps: steps.map(stepInput) };
+  if (id === undefined) return (await ask(api.POST('/v1/workflows', { body }))).data;
+  const params = { path: { id } };
+  const saved = (await ask(api.PUT('/v1/workflows/{id}', { params, body }))).data;
+  if (saved.deployment_id === saved.latest_deployment_id) return saved;
+  const version = { deployment_id: saved.latest_deployment_id };
+  return (await ask(api.POST('/v1/workflows/{id}/deploy', { params, body: version }))).data;
+}
+
+/** A single step finds what the last tests of the steps before it came to. */
+async function runTest(
+  id: string | undefined,
+  { steps }: Draft,
+  results: Readonly<Record<string, TestedStep>>,
+  { namespace, mode, sample }: TestTask,
+) {
+  const exports = Object.fromEntries(
+    Object.entries(results).map(([name, step]) => [name, visibleExports(step) as Record<string, unknown>]),
+  );
+  const body = {
+    steps: steps.map(stepInput),
+    ...(mode === 'step' ? { step: namespace, exports } : { up_to: namespace }),
+    ...given({ event_id: sample.eventId, event: sample.eventId === undefined ? sample.event : undefined }),
+  };
+  const request =
+    id === undefined
+      ? api.POST('/v1/workflow_tests', { body })
+      : api.POST('/v1/workflows/{id}/test', { params: { path: { id } }, body });
+  return (await ask(request)).data;
+}

@@ -1,0 +1,140 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeView } from '../../ui/code-view.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Deployment, deploymentsQuery, type Workflow } from './workflow-queries.ts';
+
+/** Versions never change: going back is making an older one the current one again. */
+export function Versions({ workflow }: { workflow: Workflow }) {
+  const { version: shown } = useSearch({ from: '/shell/workflows/$id' });
+  const navigate = useNavigate({ from: '/workflows/$id' });
+  const list = useInfiniteQuery(deploymentsQuery(workflow.id));
+  const queries = useQueryClient();
+  const deploying = useMutation({
+    mutationFn: (deploymentId: string) =>
+      ask(
+        api.POST('/v1/workflows/{id}/deploy', {
+          params: { path: { id: workflow.id } },
+          body: { deployment_id: deploymentId },
+        }),
+      ),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['deployments', workflow.id] });
+      await queries.invalidateQueries({ queryKey: ['workflow', workflow.id] });
+    },
+  });
+  const columns: readonly Column<Deployment>[] = [
+    { header: 'Version', cell: ({ version }) => version, className: 'w-24 tabular-nums' },
+    { header: 'Made', cell: ({ created_at: at }) => <Time atMs={at * 1000} /> },
+    {
+      header: 'Changes',
+      cell: ({ id, version }) => (
+        <Button
+          size="small"
+          kind="quiet"
+          aria-label={`Show version ${version}`}
+          aria-pressed={id === shown}
+          onClick={() =>
+            void navigate({ search: { tab: 'versions', ...(id === shown ? {} : { version: id }) }, replace: true })
+          }
+        >
+          {id === shown ? 'Hide' : 'Show'}
+        </Button>
+      ),
+      className: 'w-28',
+    },
+    {
+      header: 'Current',
+      cell: ({ id, version, is_current: isCurrent }) =>
+        isCurrent ? (
+          <Status of="active" label="current" />
+        ) : (
+          <Button
+            size="small"
+            busy={deploying.isPending}
+            aria-label={`Deploy version ${version}`}
+            onClick={() => deploying.mutate(id)}
+          >
+            Deploy
+          </Button>
+        ),
+      className: 'w-32',
+    },
+  ];
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="flex flex-col gap-4">
+      <ProblemNote error={deploying.error} />
+      <Paged list={list} count={rows.length} empty={null}>
+        <Table label="Versions" columns={columns} rows={rows} keyOf={({ id }) => id} selected={shown} />
+      </Paged>
+      {shown !== undefined && <VersionDiff workflow={workflow} deploymentId={shown} />}
+    </div>
+  );
+}
+
+/** What the current version has changed since that one. */
+function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymentId: string }) {
+  const { id } = workflow;
+  const { data, error } = useQuery({
+    queryKey: ['workflow', id, deploymentId],
+    queryFn: ({ signal }) => {
+      const params = { path: { id }, query: { deployment_id: deploymentId } };
+      return ask(api.GET('/v1/workflows/{id}', { params, signal }));
+    },
+    // A version never changes.
+    staleTime: Infinity,
+  });
+  const version = data?.data;
+  const isCurrent = deploymentId === workflow.deployment_id;
+  return (
+    <Panel
+      title={
+        version === undefined
+          ? 'Version'
+          : isCurrent
+            ? `Version ${version.version}`
+            : `Version ${version.version} → ${workflow.version}`
+      }
+    >
+      <div className="flex flex-col gap-2 p-4">
+        <ProblemNote error={error} />
+        {version === undefined && error === null && <SkeletonRows />}
+        {version !== undefined && (
+          <>
+            <p className="text-xs text-ink-soft">
+              {isCurrent ? 'The current version.' : 'What has changed since then, up to the current version.'}
+            </p>
+            <CodeView
+              key={`${deploymentId} ${workflow.deployment_id}`}
+              label={`Version ${version.version}`}
+              language="json"
+              value={textOf(workflow)}
+              {...(isCurrent ? {} : { original: textOf(version) })}
+            />
+          </>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** What a version is made of, without what is the same for all or made of the rest. */
+function textOf({ triggers, steps, settings }: Workflow): string {
+  const shown = steps.map(({ namespace, component_id, props, retries, on_error }) => ({
+    namespace,
+    component_id,
+    props,
+    retries,
+    on_error,
+  }));
+  return JSON.stringify({ triggers, steps: shown, settings }, undefined, 2);
+}
