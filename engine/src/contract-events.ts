@@ -47,6 +47,22 @@ export interface EventHistoryRequest extends PageRequest {
   endId?: string;
 }
 
+/** What a search is for. All that is given must hold. */
+export interface EventSearchRequest extends PageRequest {
+  expand: boolean;
+  /** A source or workflow; default: all of the account. */
+  emitterId?: string;
+  /** As of EventHistoryRequest. */
+  channel?: string;
+  /** The id of an event, its `emit_id`, or the id that the component gave. */
+  id?: string;
+  /** Letter by letter, in the JSON of the data or in the summary. */
+  text?: string;
+  /** When it was stored: `since` is included, `until` is not. */
+  since?: Date;
+  until?: Date;
+}
+
 export interface Events {
   /**
    * Of the newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long
@@ -59,6 +75,11 @@ export interface Events {
   ): Promise<Page<EventRecord>>;
   /** Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
+  /**
+   * Events of all emitters, newest first, data as of `recent`. One page looks through LIMITS.maxScannedEvents rows, and with `text`
+   * LIMITS.maxSearchedBytes of data. `total` is what the page has. Throws NOT_FOUND for an emitter of another account.
+   */
+  search(who: Principal, request: EventSearchRequest): Promise<Page<EventRecord>>;
   /** What the newest runs logged, newest first. */
   logLines(who: Principal, emitterId: string, limit: number): Promise<NewestLines>;
   /** Both ends are included; an absent one is open. */

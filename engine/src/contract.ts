@@ -16,7 +16,7 @@ import type { Streams } from './contract-streams.ts';
 import type { Traces } from './contract-traces.ts';
 
 export type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
-export type { EventHistoryRequest, EventRecord, Events, LogLineRecord } from './contract-events.ts';
+export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './contract-events.ts';
 export type { AbandonedRunRecord } from './contract-runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './contract-components.ts';
 

@@ -205,6 +205,7 @@ export function createRecordingEngine() {
         ]),
       ),
       history: answer('events.history', page([])),
+      search: answer('events.search', page([])),
       logLines: answer('events.logLines', { lines: [], readChars: 0 }),
       delete: answer('events.delete', undefined),
     },

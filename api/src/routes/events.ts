@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { countParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { timeParameter } from '../parameters/moment.ts';
+import { countParameter, idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
 import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
 import { mapPage, pageWithin } from '../resources/page.ts';
@@ -39,8 +40,37 @@ const channelParameter = textParameter('maxChannelChars').optional().openapi({
 const isExpanded = (expand: string | undefined) => expand?.split(',').includes('event') ?? false;
 
 export function eventEndpoints(): Endpoint[] {
-  return [...endpointsOf(SOURCE_ROUTE, ''), ...endpointsOf(WORKFLOW_ROUTE, 'Workflow')];
+  return [searchEvents, ...endpointsOf(SOURCE_ROUTE, ''), ...endpointsOf(WORKFLOW_ROUTE, 'Workflow')];
 }
+
+const searchEvents = listEndpoint({
+  method: 'get',
+  path: '/v1/events',
+  name: 'searchEvents',
+  tag,
+  summary: 'Search the events of all sources and workflows, newest first',
+  description: `A page looks through ${LIMITS.maxScannedEvents} events, and with \`text\` through ${LIMITS.maxSearchedBytes} bytes of their data: it may have fewer than were asked for, or none, while \`end_cursor\` leads on to older ones. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds. \`total_count\` is what the page has.`,
+  parameters: z.object({
+    ...recentParameters,
+    emitter_id: idParameter('Only those of this source or workflow.').optional(),
+    event_name: channelParameter,
+    id: textParameter('maxEventIdChars')
+      .optional()
+      .openapi({ description: 'The id of an event, its `metadata.emit_id`, or the id that the component gave.' }),
+    text: textParameter('maxSearchChars').optional().openapi({
+      description: 'Only those that have this text in the JSON of their data or in their summary, letter by letter.',
+    }),
+    since: timeParameter('Only those that were stored at this time or later.'),
+    until: timeParameter('Only those that were stored before this time.'),
+  }),
+  schema: eventSummarySchema,
+  handle: async ({ engine, who, input }) => {
+    const { emitter_id: emitterId, event_name: channel, id, text, since, until } = input;
+    const search = given({ emitterId, channel, id: id || undefined, text: text || undefined, since, until });
+    const request = { ...pageOf(input), expand: isExpanded(input.expand), ...search };
+    return mapPage(await engine.events.search(who, request), presentEvent);
+  },
+});
 
 /** `named`: goes into the names of the operations. */
 function endpointsOf(emitter: EmitterRoute, named: string): Endpoint[] {

@@ -7,7 +7,7 @@ export type Parameters = Readonly<Record<string, string | number | boolean | und
 
 interface ListAnswer<T> {
   data: T[];
-  page_info?: { total_count: number; end_cursor: string | null };
+  page_info?: { total_count: number; end_cursor: string | null; scanned_until?: number };
 }
 
 /** The REST API of one server for one key. Paths begin after `/v1`; answers are what is in `data`. */

@@ -5,7 +5,7 @@ import { deploy } from './deploy.ts';
 import { describe } from './describe.ts';
 import { dev } from './dev.ts';
 import { envCommands } from './env.ts';
-import { events, logs } from './events.ts';
+import { events, logs, search } from './events.ts';
 import { initCommands } from './init.ts';
 import { list } from './list.ts';
 import { login, logout } from './login.ts';
@@ -48,6 +48,7 @@ export function allCommands(): readonly CommandSpec[] {
     update,
     run,
     events,
+    search,
     logs,
     trace,
     stats,

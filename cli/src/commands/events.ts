@@ -3,6 +3,7 @@ import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { type Feed, followFeed, MAX_HISTORY, readRecent, RECENT } from '../follow/recent-and-new.ts';
 import { eventText, logText } from '../follow/show-record.ts';
+import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
 import { KINDS } from '../names/named-kinds.ts';
 
@@ -50,6 +51,66 @@ export const events: CommandSpec = {
       streamPath: `${base}/sse`,
       ...(channel === undefined ? {} : { channel }),
     }));
+    return undefined;
+  },
+};
+
+const MAX_FOUND = 100;
+
+export const search: CommandSpec = {
+  path: 'search',
+  summary: 'Search the events of all sources and workflows',
+  details:
+    'Newest first. A search looks through so many events and says how far back it has looked; --until goes on from there.',
+  arguments: [
+    { name: 'text', summary: 'In the JSON of the data or in the summary, letter by letter.', optional: true },
+  ],
+  options: [
+    {
+      name: 'emitter',
+      value: 'name',
+      summary: 'Only those of this source or workflow.',
+      completes: { names: ['sources', 'workflows'] },
+    },
+    { name: 'channel', value: 'name', summary: 'Only events of this channel. `$errors` holds what failed.' },
+    { name: 'id', value: 'id', summary: 'The id of an event, its `emit_id`, or the id that the component gave.' },
+    {
+      name: 'since',
+      value: 'time',
+      summary: 'Only those that were stored at this time or later: `2026-11-20`, `2026-11-20T14:00Z`.',
+    },
+    { name: 'until', value: 'time', summary: 'Only those that were stored before this time.' },
+    count('events', MAX_FOUND, DEFAULT_COUNT),
+  ],
+  examples: [
+    { does: 'By a number in the payload', command: `hw search '"order":4711'` },
+    {
+      does: 'What failed in an hour',
+      command: "hw search --channel '$errors' --since 2026-11-20T14:00Z --until 2026-11-20T15:00Z",
+    },
+  ],
+  json: 'one record a line, as in `GET /v1/events`',
+  exits: NAMING_EXITS,
+  async run({ input, output, api: connect }) {
+    const limit = input.count('count', { min: 1, max: MAX_FOUND }) ?? DEFAULT_COUNT;
+    const api = await connect();
+    const [name, channel, id] = [input.text('emitter'), input.text('channel'), input.text('id')];
+    const emitter = name === undefined ? undefined : await findNamed(api, ['source', 'workflow'], name);
+    const [text, since, until] = [input.optionalArgument('text'), momentOf(input, 'since'), momentOf(input, 'until')];
+    const found = await api.list<EventRecord>('/events', {
+      limit,
+      expand: 'event',
+      ...(emitter === undefined ? {} : { emitter_id: emitter.id }),
+      ...(channel === undefined ? {} : { event_name: channel }),
+      ...(id === undefined ? {} : { id }),
+      ...(text === undefined ? {} : { text }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    });
+    for (const record of found.data) output.record(record, eventText(record, output.style, output.forTerminal));
+    const lookedUntilMs = found.page_info?.scanned_until;
+    if (lookedUntilMs !== undefined)
+      output.note(`Looked back to ${new Date(lookedUntilMs).toISOString()}; go on with --until.`);
     return undefined;
   },
 };

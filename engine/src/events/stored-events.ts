@@ -7,6 +7,7 @@ import { countEvents, type EventRange, findNthEvent, readEvents, readInIndexOrde
 import { emitterExists } from '../store/emitter-exists.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { type EventPosition, formatEventId, parseEventId } from './event-id.ts';
+import { searchPage } from './search.ts';
 import { readNewestLines } from './read-newest-lines.ts';
 
 /** What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for one of another account. */
@@ -56,6 +57,10 @@ export function createEvents({ db }: { db: Database }): Events {
       await check(who, emitterId);
       const within = { range: rangeOf(request), maxCounted: LIMITS.maxCountedEvents };
       return readInIndexOrder(sql, (tx) => readSlice(tx, who, emitterId, request, within));
+    },
+    async search(who, request) {
+      if (request.emitterId !== undefined) await check(who, request.emitterId);
+      return searchPage(sql, who.accountId, request);
     },
     async logLines(who, emitterId, limit) {
       await check(who, emitterId);

@@ -16,6 +16,12 @@ export const EVENT_LIMITS = {
   maxCountedEvents: 10_000,
   /** What one page of a list of events looks through where its channel has no index; its cursor leads on from there. */
   maxScannedEvents: 20_000,
+  /** Of each emitter at least, where a search is over many. */
+  minScannedEvents: 200,
+  /** Event data that one page of a search for text reads; its cursor leads on from there. */
+  maxSearchedBytes: 32 * 1024 * 1024,
+  /** Characters of the text that is searched for. */
+  maxSearchChars: 1_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
   /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
