@@ -60,7 +60,7 @@ const startFlow = itemEndpoint({
   takesTurn: false,
   tag,
   summary: 'Begin to connect an account of an OAuth app',
-  description: `Open \`authorize_url\` in the browser of the person who owns the account. The provider sends it back to \`/oauth/callback\` of this server, which makes the connected account and then goes to \`redirect\` with \`connected_account_id\` and \`app\`, or \`error\`. A flow ends after ${LIMITS.oauthStateSeconds} seconds, and after its first callback.`,
+  description: `Open \`authorize_url\` in the browser of the person who owns the account. The provider sends it back to \`/oauth/callback\` of this server, which makes the connected account and then goes to \`redirect\` with \`app\`, and \`connected_account_id\` or \`error\`. A flow ends after ${LIMITS.oauthStateSeconds} seconds, and after its first callback.`,
   parameters: z.object({
     app: appParameter(),
     name: nameParameter().optional(),

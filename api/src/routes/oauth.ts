@@ -53,7 +53,7 @@ export function registerOAuth(registry: App['openAPIRegistry']): void {
     request: { query: z.object({ state: z.string(), code: text, iss: text, error: text, error_description: text }) },
     responses: {
       200: { description: 'The account is connected; a page says so.' },
-      303: { description: 'To the `redirect` of the flow, with `connected_account_id` and `app`, or `error`.' },
+      303: { description: 'To the `redirect` of the flow, with `app`, and `connected_account_id` or `error`.' },
       400: { description: 'It is not; a page says why.' },
       503: { description: 'A browser asked beforehand, with `sec-purpose: prefetch`: nothing is done.' },
     },

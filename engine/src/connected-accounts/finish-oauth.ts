@@ -54,7 +54,7 @@ export async function finishOAuth(
   } catch (error) {
     if (!(error instanceof FlowFailed)) throw error;
     const { message } = error;
-    return { ok: false, message, ...redirectPart(options, request, { error: message }) };
+    return { ok: false, message, ...redirectPart(options, request, { error: message, app: flow.app.definition.slug }) };
   }
 }
 
