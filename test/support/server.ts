@@ -17,6 +17,8 @@ export interface ServerOptions {
   databaseUrl?: string;
   dataDir?: string;
   role?: 'all' | 'api' | 'engine';
+  /** Default: one that is free. */
+  port?: number;
   env?: Record<string, string>;
   /** As `ProcessOptions.ownSession`. */
   ownSession?: boolean;
@@ -41,7 +43,7 @@ export interface TestServer {
 
 /** The system as a user starts it, in a process of its own. Resolves when /healthz answers 200. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const port = await freePort();
+  const { port = await freePort() } = options;
   const dataDir = options.dataDir ?? makeDataDir();
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess({

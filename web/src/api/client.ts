@@ -1,5 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { BASE_PATH } from './base-url.ts';
+import { noteConnectionLost } from './connection.ts';
 import { ApiError, ConnectionError, type Problem } from './problem.ts';
 import type { components, paths } from './schema.d.ts';
 import { currentSession, SESSION_HEADER, type Session, setSession } from './session.ts';
@@ -12,7 +13,11 @@ const signed: Middleware = {
     if (session !== undefined) request.headers.set(SESSION_HEADER, session.id);
     return request;
   },
-  onError: ({ error }) => new ConnectionError(error),
+  onError({ error }) {
+    // One that the page itself has given up says nothing of the server.
+    if (!(error instanceof DOMException && error.name === 'AbortError')) noteConnectionLost();
+    return new ConnectionError(error);
+  },
 };
 
 /** The REST API, typed by its own OpenAPI document. */

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { useEffect, useRef, useState } from 'react';
 import { BASE_PATH } from './base-url.ts';
+import { noteConnectionLost } from './connection.ts';
 import { currentSession, SESSION_HEADER } from './session.ts';
 
 export interface StreamMessage {
@@ -66,8 +67,9 @@ async function follow(path: string, { signal, onState, onMessages }: Follower): 
         lastId = message.id === '' ? lastId : message.id;
         batch(message);
       });
-    } catch {
+    } catch (error) {
       // Lost, refused or never made: all the same, it is made again.
+      if (error instanceof TypeError && !signal.aborted) noteConnectionLost();
     }
     if (signal.aborted) return undefined;
     onState('reconnecting');

@@ -1,21 +1,14 @@
 import { useEffect, useState } from 'react';
 import { publicUrl } from '../api/base-url.ts';
+import { onConnectionLost } from '../api/connection.ts';
 import { queryClient } from './queries.ts';
-import { ConnectionError } from '../api/problem.ts';
 
 const PROBE_MS = 1_500;
 
 /** Says that the server is away, asks until it is back, and then fetches anew what the page shows. */
 export function ConnectionBanner() {
   const [isAway, setAway] = useState(false);
-  useEffect(
-    () =>
-      queryClient.getQueryCache().subscribe(({ query }) => {
-        const failed: unknown = query.state.error ?? query.state.fetchFailureReason;
-        if (failed instanceof ConnectionError) setAway(true);
-      }),
-    [],
-  );
+  useEffect(() => onConnectionLost(() => setAway(true)), []);
   useEffect(() => {
     if (!isAway) return undefined;
     const probe = setInterval(() => {

@@ -1,5 +1,5 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { type AnyRoute, Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { signOut } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
@@ -12,11 +12,14 @@ import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
+const PAGES_AFTER_MS = 1_000;
+
 /** Navigation, palette and account around every page. */
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => setMenuOpen(false), [path]);
+  useLoadedPages();
   return (
     <div className="flex h-full flex-col md:flex-row">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-raised focus:p-2">
@@ -31,6 +34,18 @@ export function Shell() {
       <Shortcuts />
     </div>
   );
+}
+
+/** The code of all pages, a while after the first is shown: the others open at once, also while the server restarts. */
+function useLoadedPages(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (const route of Object.values<AnyRoute>(router.routesById))
+        void router.loadRouteChunk(route)?.catch(() => undefined);
+    }, PAGES_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [router]);
 }
 
 function TopBar({ onMenu, isMenuOpen }: { onMenu: () => void; isMenuOpen: boolean }) {

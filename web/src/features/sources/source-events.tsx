@@ -32,11 +32,7 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
   return (
     <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
       <Panel title="Events" actions={<LiveBadge state={live.state} />}>
-        {live.waiting > 0 && (
-          <Button kind="quiet" className="w-full rounded-none text-accent" onClick={live.show}>
-            {live.waiting} new
-          </Button>
-        )}
+        <NewRows count={live.waiting} onShow={live.show} />
         {live.shown.length === 0 ? (
           <Empty icon="event" title="No events yet" command={emptyCommand(source)}>
             Events appear here as the source emits them. Press Run now, or send a request to its endpoint.
@@ -51,6 +47,24 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
         )}
       </Panel>
       {chosen !== undefined && <EventDetail event={chosen} source={source} onClose={() => select(undefined)} />}
+    </div>
+  );
+}
+
+/** Lies over the list: it must not move what is being read. */
+function NewRows({ count, onShow }: { count: number; onShow: () => void }) {
+  return (
+    <div className="pointer-events-none relative z-10 h-0">
+      {count > 0 && (
+        <Button
+          kind="primary"
+          size="small"
+          className="pointer-events-auto absolute top-2 left-1/2 -translate-x-1/2 rounded-full shadow-popup"
+          onClick={onShow}
+        >
+          {count} new
+        </Button>
+      )}
     </div>
   );
 }
