@@ -43,7 +43,7 @@ export function makeActionContext(
       const out = { runs, warn: (message: string) => warn(context, message), post, defaultStatus: 200 };
       return sendResponse(out, context, response);
     },
-    flow: makeFlow(runs, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
+    flow: makeFlow({ runs, warn }, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
     send: makeSend(bridge, runs, context),
     context: parseJson(input.context),
   };

@@ -24,10 +24,20 @@ export interface GuestFlow {
 }
 
 /** `$.flow`. Nothing happens before the end of the step: what was asked for last holds, and `exit` over all. */
-export function makeFlow(runs: RunTracker, context: RunContext, links: ResumeLinks): GuestFlow {
+export function makeFlow(
+  { runs, warn }: { runs: RunTracker; warn(context: RunContext, message: string): void },
+  context: RunContext,
+  links: ResumeLinks,
+): GuestFlow {
   const { maxStepWaitMs, maxStepReruns, maxSummaryChars, maxRunOutputBytes } = context.limits;
   const ask = (action: FlowAction): ResumeLinks => {
-    if (context.flow?.kind !== 'exit') context.flow = action;
+    // How the execution goes on was decided when the step returned.
+    if (context.ended && !context.over)
+      warn(
+        context,
+        `$.flow.${action.kind} was called after the step had returned and does nothing: await what calls it`,
+      );
+    else if (context.flow?.kind !== 'exit') context.flow = action;
     return { ...links };
   };
   return {
