@@ -188,7 +188,7 @@ test('steps are renamed, moved, copied and deleted by keyboard; a version is com
   await page.getByRole('button', { name: 'Show version 1' }).click();
   await page.getByRole('heading', { name: 'Version 1 → 2' }).waitFor();
   await page.locator('.cm-deletedChunk').first().waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await picture(page, 'workflow-versions');
   await page.getByRole('button', { name: 'Deploy version 1' }).click();
   await page.getByText('version 1', { exact: true }).waitFor();

@@ -44,6 +44,11 @@ const theme = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
   '.cm-content': { caretColor: 'var(--ink)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft)' },
+  '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
+  // The marks of the library are too faint for text on them.
+  '.cm-deletedChunk .cm-deletedText': { background: 'none', textDecoration: 'line-through' },
+  '.cm-changedText, .cm-insertedLine': { background: 'none !important', fontWeight: '600' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--ink)' },
 });
 
@@ -71,6 +76,8 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
       state: EditorState.create({ doc: value, extensions }),
       ...(place.current === null ? {} : { parent: place.current }),
     });
+    // Long code is scrolled with the keyboard as well.
+    made.scrollDOM.tabIndex = 0;
     view.current = made;
     return () => made.destroy();
     // The editor owns its text: `value` is where it begins; what is set from outside later comes below.

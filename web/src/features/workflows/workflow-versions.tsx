@@ -40,7 +40,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
         <Button
           size="small"
           kind="quiet"
-          aria-label={`Show version ${version}`}
+          aria-label={`${id === shown ? 'Hide' : 'Show'} version ${version}`}
           aria-pressed={id === shown}
           onClick={() =>
             void navigate({ search: { tab: 'versions', ...(id === shown ? {} : { version: id }) }, replace: true })

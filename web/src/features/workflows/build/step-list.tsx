@@ -1,8 +1,10 @@
-import type { KeyboardEvent } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { classNames } from '../../../ui/class-names.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { Status } from '../../../ui/status.tsx';
+import { componentQuery } from '../../sources/source-queries.ts';
 import type { DraftStep } from './draft.ts';
 import type { TestedStep } from './sample.ts';
 
@@ -41,7 +43,7 @@ export function StepList({ trigger, steps, selected, results, faulty, onSelect, 
           onClick={() => onSelect('trigger')}
         />
       </li>
-      {steps.map(({ namespace, label }, at) => (
+      {steps.map(({ namespace, label, componentId }, at) => (
         <li key={namespace}>
           <Line
             label={at === 0 ? 'Add step after trigger' : `Add step after ${steps[at - 1]?.namespace}`}
@@ -51,7 +53,7 @@ export function StepList({ trigger, steps, selected, results, faulty, onSelect, 
             icon="workflow"
             name={namespace}
             title={namespace}
-            detail={label}
+            detail={label === componentId ? <ComponentName id={componentId} /> : label}
             result={results[namespace]}
             isSelected={selected === namespace}
             isFaulty={faulty.has(namespace)}
@@ -88,11 +90,16 @@ function Line({ label, onAdd }: { label: string; onAdd: () => void }) {
   );
 }
 
+/** A version of a workflow names components by their ids alone. */
+function ComponentName({ id }: { id: string }) {
+  return useQuery(componentQuery(id)).data?.name ?? id;
+}
+
 interface CardProps {
   icon: 'event' | 'workflow';
   name: string;
   title: string;
-  detail: string;
+  detail: ReactNode;
   result?: TestedStep | undefined;
   isSelected: boolean;
   isFaulty: boolean;
