@@ -50,7 +50,7 @@ test('an execution shows the props of each step as the component got them, and n
       { namespace: 'bare', component_code: `export default { run() {} };` },
     ],
   });
-  const { steps } = await run(workflow, { id: 7, times: '3', name: 'Ada' });
+  const { steps, trace_id: traceId } = await run(workflow, { id: 7, times: '3', name: 'Ada' });
   expect(steps.first.props).toEqual({
     url: 'https://shop.test/7',
     times: 3,
@@ -61,6 +61,8 @@ test('an execution shows the props of each step as the component got them, and n
   });
   expect(steps.first).not.toHaveProperty('truncated');
   expect(steps.bare).not.toHaveProperty('props');
+  const { data: trace } = await hw.api('GET', `/traces/${traceId}`);
+  expect(trace.runs[0].steps.map(({ props }: { props: unknown }) => props)).toEqual([steps.first.props, null]);
 });
 
 test('of a long value the beginning is recorded, and the answer says which', async () => {

@@ -55,6 +55,8 @@ export interface TraceStep {
   error?: ExecutionError;
   /** What it exported as `$summary`. */
   summary?: string;
+  /** What it got, JSON text of an object: see ExecutionStepRecord. */
+  props?: string;
   logs: LogLine[];
 }
 

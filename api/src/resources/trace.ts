@@ -107,6 +107,9 @@ const traceRunSchema = z
         ended_at: z.int(),
         error: executionErrorSchema.nullable(),
         summary: z.string().nullable().openapi({ description: 'What it exported as `$summary`.' }),
+        props: z.unknown().openapi({
+          description: `Its props as the component got them, as \`GET /v1/executions/{id}\` shows them; null where it has none, and beyond ${LIMITS.maxTraceLogBytes} bytes of all steps.`,
+        }),
         logs: z.array(logLineSchema),
       }),
     ),
@@ -213,6 +216,7 @@ function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'event
       ended_at: Math.round(step.endedAtMs),
       error: presentError(step.error),
       summary: step.summary ?? null,
+      props: step.props === undefined ? null : (JSON.parse(step.props) as unknown),
       logs: presentLines(step.logs),
     })),
     deduped: presentDeduped(run.deduped),

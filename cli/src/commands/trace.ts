@@ -15,7 +15,7 @@ export const trace: CommandSpec = {
         'A run or execution (`inv_…`, `exec_…`, the header `x-headwater-run`), the `trace_id` of an event, or its `emit_id`.',
     },
   ],
-  options: [{ name: 'logs', summary: 'Log lines of runs and steps as well.' }],
+  options: [{ name: 'logs', summary: 'Log lines of runs and steps, and what steps got, as well.' }],
   examples: [
     { does: 'What came of an execution', command: 'hw trace exec_1vZ8kQ0aB3xYpL9mWc2T' },
     {

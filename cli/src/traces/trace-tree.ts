@@ -7,7 +7,7 @@ import type { Trace, TraceAttempt, TraceEvent, TraceLine, TraceListener, TraceRu
 
 export interface TraceView {
   style: Style;
-  /** Log lines of runs and steps as well. */
+  /** What steps got, and log lines of runs and steps, as well. */
   showLogs: boolean;
 }
 
@@ -69,9 +69,14 @@ function stepNode(step: TraceStep, { style, showLogs }: TraceView): TreeNode {
     children: [
       ...(step.summary === null ? [] : [leaf(safeLine(step.summary))]),
       ...(step.error === null ? [] : [errorNode(step.error, style)]),
+      ...(showLogs ? Object.entries(step.props ?? {}).map(inputNode) : []),
       ...(showLogs ? step.logs.map((line) => logNode(line, style)) : []),
     ],
   };
+}
+
+function inputNode([name, value]: [string, unknown]): TreeNode {
+  return leaf(`got ${safeLine(name)} = ${safeLine(JSON.stringify(value))}`);
 }
 
 function eventNode(event: TraceEvent, view: TraceView): TreeNode {

@@ -36,6 +36,8 @@ export interface TraceStep {
   ended_at: number;
   error: TraceError | null;
   summary: string | null;
+  /** Absent in answers of older servers. */
+  props?: Record<string, unknown> | null;
   logs: TraceLine[];
 }
 

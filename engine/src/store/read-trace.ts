@@ -60,6 +60,8 @@ export interface TraceStepRow {
   logs: string | null;
   /** JSON text, where `$summary` may be among them. Null as well where those of all steps together are too long. */
   exports: string | null;
+  /** JSON text; null as well where those of all steps together are too long. */
+  props: string | null;
   started_ms: number;
   ended_ms: number;
 }
@@ -73,6 +75,7 @@ export function readTraceSteps(
   return sql<TraceStepRow[]>`
     with measured as (
       select *, sum(octet_length(logs)) over so_far as bytes,
+        sum(octet_length(props)) over so_far as props_bytes,
         sum(case when has_summary then octet_length(exports) else 0 end) over so_far as summary_bytes
       from execution_steps, lateral (select position('"$summary"' in exports) > 0 as has_summary) as looked
       where execution_id = any(${[...executionIds]}::text[]) and account_id = ${accountId}
@@ -82,6 +85,7 @@ export function readTraceSteps(
     select execution_id, deployment_id, namespace, status, runs, error,
       case when bytes <= ${LIMITS.maxTraceLogBytes}::int8 then logs end as logs,
       case when has_summary and summary_bytes <= ${LIMITS.maxTraceLogBytes}::int8 then exports end as exports,
+      case when props_bytes <= ${LIMITS.maxTraceLogBytes}::int8 then props end as props,
       (extract(epoch from started_at) * 1000)::float8 as started_ms,
       (extract(epoch from ended_at) * 1000)::float8 as ended_ms
     from measured order by execution_id, position`;

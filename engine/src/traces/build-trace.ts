@@ -161,6 +161,7 @@ function stepOf(row: TraceStepRow): TraceStep {
     endedAtMs: row.ended_ms,
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     ...summaryOf(row),
+    ...(row.props === null ? {} : { props: row.props }),
     logs: linesOf(row.logs),
   };
 }
