@@ -68,16 +68,19 @@ test('every operation that the document describes is there, and asks for a key w
 test('what may come in the body may come in the query string, and both are described', () => {
   const create = document.paths['/v1/webhooks']?.['post'];
   const inQuery = create?.parameters?.map((parameter) => [parameter.name, parameter.required ?? false]);
-  expect(inQuery).toEqual([
-    ['url', false],
-    ['name', false],
-    ['description', false],
-    ['format', false],
-    ['include', false],
-    ['exclude', false],
-  ]);
+  const names = [
+    'url',
+    'headers',
+    'retry_schedule_seconds',
+    'timeout_seconds',
+    'name',
+    'description',
+    'format',
+    'secret',
+  ];
+  expect(inQuery).toEqual([...names, 'include', 'exclude'].map((name) => [name, false]));
   const body = create?.requestBody?.content['application/json']?.schema;
-  expect(Object.keys(body?.properties ?? {})).toEqual(['url', 'name', 'description', 'format']);
+  expect(Object.keys(body?.properties ?? {})).toEqual(names);
   expect(body?.required).toEqual(['url']);
 });
 

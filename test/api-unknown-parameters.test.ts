@@ -179,10 +179,7 @@ test.each([
     'POST',
     '/v1/webhooks',
     { url: 'nonsense', activ: true },
-    [
-      'activ is not known here: did you mean one of url, name, description, format, include, exclude?',
-      expect.stringMatching(/^url /),
-    ],
+    [expect.stringMatching(/^activ is not known here: did you mean one of url, /), expect.stringMatching(/^url /)],
   ],
 ])('%s %s with %j is told %j', async (method, path, body, told) => {
   const errors = await errorsOf(method, path, body);

@@ -5,6 +5,7 @@ type CountLimit =
   | 'maxWaitingImports'
   | 'maxTracesPerTenant'
   | 'maxDeletionsPerTenant'
+  | 'maxWebhookTestsPerTenant'
   | 'maxSourceChangesPerTenant';
 
 export interface BoundedTurns {

@@ -1,7 +1,7 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
 import type { DeliveryChoice, DeliveryRecord, RedeliveryChoice } from './contract-deliveries.ts';
-import type { Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type { AttemptRecord, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { AbandonedRuns } from './contract-runs.ts';
@@ -94,19 +94,64 @@ export interface WebhookRecord {
   url: string;
   format: 'raw' | 'envelope';
   secret: string;
+  /** The secret before it signs as well until then. */
+  previousUntil?: Date;
   active: boolean;
   createdAt: Date;
   updatedAt: Date;
+  /** Own headers of its requests; names in lower case. */
+  headers: Record<string, string>;
+  /** Undefined: as the node does it by default. */
+  retryScheduleSeconds?: number[];
+  timeoutSeconds?: number;
 }
 
-export interface WebhookCreate {
-  url: string;
+interface WebhookDetails {
   name?: string;
   description?: string;
   format?: 'raw' | 'envelope';
+  headers?: Record<string, string>;
+  /** Null: as the node does it by default. */
+  retryScheduleSeconds?: number[] | null;
+  timeoutSeconds?: number | null;
 }
 
-export type WebhookUpdate = Partial<WebhookCreate> & { active?: boolean };
+export interface WebhookCreate extends WebhookDetails {
+  url: string;
+  /** `whsec_` and base64 of 24 to 64 bytes. Default: a new one. */
+  secret?: string;
+}
+
+export type WebhookUpdate = WebhookDetails & { url?: string; active?: boolean };
+
+export interface SecretRotation {
+  /** The new one. Default: made here. */
+  secret?: string;
+  /** 0 to LIMITS.maxSecretOverlapHours. Default LIMITS.defaultSecretOverlapHours. */
+  overlapHours?: number;
+}
+
+/** Which pending deliveries; none given: all. */
+export interface RetryFilter {
+  ids?: readonly string[];
+  /** Only those of which at least one attempt has failed. */
+  onlyFailedBefore?: boolean;
+}
+
+/** What a test sends: an event of the account, or what is given. */
+export interface WebhookTest {
+  event?: unknown;
+  eventId?: string;
+  emitterId?: string;
+}
+
+export interface WebhookTestResult {
+  /** The `webhook-id` header of the request. */
+  messageId: string;
+  /** Whether the answer was a 2xx. */
+  delivered: boolean;
+  attempt: AttemptRecord;
+}
 
 export interface SubscriptionKey {
   emitterId: string;
@@ -222,6 +267,18 @@ export interface Webhooks {
   redeliver(who: Principal, id: string, what?: string | RedeliveryChoice): Promise<number>;
   /** How many failed deliveries `redeliver` would take, without changing them. */
   countRedeliverable(who: Principal, id: string, choice: RedeliveryChoice): Promise<number>;
+  /**
+   * Makes pending deliveries due at once, from the beginning of their schedule: at most LIMITS.maxRetriedNow, the longest due first.
+   * Answers how many. CONFLICT where the webhook is stopped.
+   */
+  retryNow(who: Principal, id: string, filter: RetryFilter): Promise<number>;
+  /** Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap is over. */
+  rotateSecret(who: Principal, id: string, rotation: SecretRotation): Promise<WebhookRecord>;
+  /**
+   * Sends one signed request now, whether or not the webhook is subscribed or active, and answers what came of it. Nothing is
+   * stored or tried again. NOT_FOUND for an event that the account does not have.
+   */
+  test(who: Principal, id: string, test: WebhookTest): Promise<WebhookTestResult>;
 }
 
 export interface Subscriptions {

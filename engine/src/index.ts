@@ -25,6 +25,7 @@ export type {
   UserRecord,
   WebhookCreate,
   WebhookRecord,
+  WebhookTestResult,
   WebhookUpdate,
 } from './contract.ts';
 export type {

@@ -169,6 +169,7 @@ export const webhook: WebhookRecord = {
   url: 'https://example.com/hook',
   format: 'raw',
   secret: 'whsec_c2VjcmV0',
+  headers: {},
   active: true,
   createdAt: MADE_AT,
   updatedAt: MADE_AT,

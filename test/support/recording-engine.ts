@@ -249,6 +249,13 @@ export function createRecordingEngine() {
       delivery: answer('webhooks.delivery', delivery),
       redeliver: answer('webhooks.redeliver', 0),
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
+      retryNow: answer('webhooks.retryNow', 0),
+      rotateSecret: answer('webhooks.rotateSecret', webhook),
+      test: answer('webhooks.test', {
+        messageId: 'evt_test_1606511826306_0',
+        delivered: true,
+        attempt: { at: MADE_AT.toISOString(), status_code: 204, duration_ms: 3 },
+      }),
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),

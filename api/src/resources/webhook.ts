@@ -5,6 +5,7 @@ import {
   DELIVERY_STATUSES,
   type DeliveryRecord,
   type WebhookRecord,
+  type WebhookTestResult,
 } from '@headwater/engine';
 import { exceededLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
@@ -20,6 +21,11 @@ export const webhookSummarySchema = z
       description: '`raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it.',
     }),
     active: z.boolean(),
+    retry_schedule_seconds: z
+      .array(z.int())
+      .nullable()
+      .openapi({ description: 'The wait after the first, second, … failed attempt. Null: as the server does it.' }),
+    timeout_seconds: z.int().nullable().openapi({ description: 'For one attempt. Null: as the server does it.' }),
     created_at: secondsField('When the webhook was made.'),
     updated_at: secondsField('When it last changed.'),
   })
@@ -31,6 +37,10 @@ export const webhookSchema = webhookSummarySchema
       description: 'Signs every delivery (Standard Webhooks). Left out of lists.',
       example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     }),
+    previous_until: secondsField('The secret before it signs as well until then; null where there is none.').nullable(),
+    headers: z
+      .record(z.string(), z.string())
+      .openapi({ description: 'Own headers of its requests, names in lower case. Left out of lists.' }),
   })
   .openapi('Webhook');
 
@@ -43,13 +53,22 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     url: webhook.url,
     format: webhook.format,
     active: webhook.active,
+    retry_schedule_seconds: webhook.retryScheduleSeconds ?? null,
+    timeout_seconds: webhook.timeoutSeconds ?? null,
     created_at: epochSeconds(webhook.createdAt),
     updated_at: epochSeconds(webhook.updatedAt),
   };
 }
 
 export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookSchema> {
-  return { ...presentWebhookSummary(webhook), secret: webhook.secret };
+  const { secret, previousUntil, headers } = webhook;
+  const isOver = previousUntil === undefined || previousUntil.getTime() <= Date.now();
+  return {
+    ...presentWebhookSummary(webhook),
+    secret,
+    previous_until: isOver ? null : epochSeconds(previousUntil),
+    headers,
+  };
 }
 
 export const attemptsSchema = z
@@ -113,4 +132,29 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
     next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
     created_at: epochSeconds(delivery.createdAt),
   };
+}
+
+export const secretRotationSchema = z
+  .object({
+    id: z.string(),
+    secret: z.string().openapi({ description: 'The new secret.' }),
+    previous_until: secondsField('Until then requests carry a signature of the old secret as well.').nullable(),
+  })
+  .openapi('SecretRotation');
+
+export const webhookTestSchema = z
+  .object({
+    message_id: z.string().openapi({ description: 'The header `webhook-id` of the request.' }),
+    delivered: z.boolean().openapi({ description: 'Whether the receiver answered with a 2xx.' }),
+    attempt: attemptsSchema.element,
+  })
+  .openapi('WebhookTest');
+
+export function presentWebhookTest({
+  messageId,
+  delivered,
+  attempt,
+}: WebhookTestResult): z.output<typeof webhookTestSchema> {
+  const [shown] = presentAttempts([attempt]);
+  return { message_id: messageId, delivered, attempt: shown as z.output<typeof attemptsSchema>[number] };
 }

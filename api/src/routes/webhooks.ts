@@ -12,6 +12,7 @@ import {
   pageParameters,
   textParameter,
 } from '../parameters/schemas.ts';
+import { secretParameter, webhookRequestOf, webhookRequestParameters } from '../parameters/webhook-request.ts';
 import { mapPage } from '../resources/page.ts';
 import {
   deliverySchema,
@@ -20,6 +21,7 @@ import {
   redeliverySchema,
   webhookSchema,
 } from '../resources/webhook.ts';
+import { webhookActionEndpoints } from './webhook-actions.ts';
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
@@ -28,6 +30,7 @@ const EMIT_ID = /^\w{1,64}-\d{1,15}-\d{1,9}$/;
 const urlParameter = httpUrlParameter().openapi({ description: 'Where events are sent. Any port and path.' });
 
 const detailParameters = {
+  ...webhookRequestParameters,
   name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
   description: clearableParameter('maxDescriptionChars'),
   format: z
@@ -73,6 +76,7 @@ export function webhookEndpoints(): Endpoint[] {
     listAllDeliveries,
     getDelivery,
     redeliver,
+    ...webhookActionEndpoints(),
   ];
 }
 
@@ -82,11 +86,14 @@ const createWebhook = itemEndpoint({
   name: 'createWebhook',
   tag,
   summary: 'Make a webhook',
-  parameters: z.object({ url: urlParameter, ...detailParameters }),
+  parameters: z.object({ url: urlParameter, ...detailParameters, secret: secretParameter }),
   schema: webhookSchema,
   handle: async ({ engine, who, input }) => {
-    const { url, name, description, format } = input;
-    return presentWebhook(await engine.webhooks.create(who, given({ url, name, description, format })));
+    const { url, name, description, format, secret } = input;
+    const request = webhookRequestOf(input);
+    return presentWebhook(
+      await engine.webhooks.create(who, given({ url, name, description, format, secret, ...request })),
+    );
   },
 });
 
@@ -120,7 +127,10 @@ const updateWebhook = itemEndpoint({
   schema: webhookSchema,
   handle: async ({ engine, who, id, input }) => {
     const { url, name, description, format, active } = input;
-    return presentWebhook(await engine.webhooks.update(who, id, given({ url, name, description, format, active })));
+    const request = webhookRequestOf(input);
+    return presentWebhook(
+      await engine.webhooks.update(who, id, given({ url, name, description, format, active, ...request })),
+    );
   },
 });
 

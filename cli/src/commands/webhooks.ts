@@ -9,6 +9,8 @@ import { describeNamed } from './describe.ts';
 import { localTime, ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
+import { webhookActionCommands } from './webhook-actions.ts';
+import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
 
@@ -28,6 +30,8 @@ const create: CommandSpec = {
       summary: '`raw`: the event; `envelope`: `{ type, timestamp, data }` around it.',
       choices: ['raw', 'envelope'],
     },
+    { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
+    ...REQUEST_OPTIONS,
   ],
   examples: [
     { does: 'A receiver of orders', command: 'hw webhooks create https://shop.example.com/hooks --name shop' },
@@ -38,7 +42,8 @@ const create: CommandSpec = {
     const api = await connect();
     const [name, description, format] = ['name', 'description', 'format'].map((option) => input.text(option));
     // What is undefined is left out of JSON.
-    const body = { url: input.argument('url'), name, description, format };
+    const secret = input.text('secret');
+    const body = { url: input.argument('url'), name, description, format, secret, ...requestSettingsOf(input) };
     const webhook = await api.send<Webhook>('POST', '/webhooks', body);
     return { json: webhook, text: `Made the webhook ${webhook.id}\nSecret: ${webhook.secret}`, quiet: webhook.id };
   },
@@ -247,5 +252,6 @@ export const webhookCommands: readonly CommandSpec[] = [
   deliveries,
   delivery,
   redeliver,
+  ...webhookActionCommands,
   remove,
 ];

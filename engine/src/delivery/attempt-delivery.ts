@@ -10,7 +10,7 @@ import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
 import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
-import { deliveryBody, deliveryHeaders } from './delivery-request.ts';
+import { deliveryBody, deliveryHeaders, type RequestParts } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
 import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
@@ -84,9 +84,8 @@ function handOver(
 }
 
 function signed(context: AttemptContext, delivery: DueDelivery, nowMs: number): { headers: string[]; body: Buffer } {
-  const key = context.secretKeys.keyOf(delivery.accountId, delivery.sealedSecret);
   const body = Buffer.from(deliveryBody(delivery));
-  return { headers: deliveryHeaders(delivery, key, body, nowMs), body };
+  return { headers: deliveryHeaders(delivery, partsOf(context.secretKeys, delivery, nowMs), body, nowMs), body };
 }
 
 function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Exchange {
@@ -103,10 +102,29 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
     method: 'POST',
     headers,
     body,
-    timeoutMs: context.timeoutMs,
+    timeoutMs: timeoutOf(context, delivery),
     maxKeptBytes: LIMITS.maxStoredResponseBytes,
     overflow: { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes },
   });
+}
+
+/** A replaced secret signs as well while receivers may not have the new one. */
+function partsOf(
+  secretKeys: SecretKeys,
+  { accountId, sealedSecret, settings }: DueDelivery,
+  nowMs: number,
+): RequestParts {
+  const { previousSecret, sealedHeaders } = settings ?? {};
+  const isOverlap = previousSecret !== undefined && nowMs < previousSecret.untilMs;
+  const sealed = isOverlap ? [sealedSecret, previousSecret.sealed] : [sealedSecret];
+  return {
+    keys: sealed.map((one) => secretKeys.keyOf(accountId, one)),
+    ownHeaders: sealedHeaders === undefined ? [] : secretKeys.headersOf(accountId, sealedHeaders),
+  };
+}
+
+function timeoutOf(context: AttemptContext, { settings }: DueDelivery): number {
+  return settings?.timeoutMs ?? context.timeoutMs;
 }
 
 /** What kept an attempt from being sent at all: a refused address, or a secret that does not open with the keys of this node. */
@@ -127,7 +145,12 @@ function endOf(
     case 'aborted':
       return { kind: 'cut-off' };
     case 'timeout':
-      return endWithout(context, delivery, startedAtMs, failTimeout(context.timeoutMs, Date.now() - startedAtMs));
+      return endWithout(
+        context,
+        delivery,
+        startedAtMs,
+        failTimeout(timeoutOf(context, delivery), Date.now() - startedAtMs),
+      );
     // Neither happens where answers are cut.
     case 'too-large':
     case 'over-budget':
@@ -205,10 +228,12 @@ function decide(
   attempt: AttemptRecord,
   retryAfter?: string,
 ): { status: 'failed' } | { status: 'pending'; nextAttemptAtMs: number } {
+  const scheduleSeconds = delivery.settings?.retryScheduleSeconds;
   const decision = context.retryPolicy({
     number: delivery.attemptCount + 1,
     ...(attempt.status_code === undefined ? {} : { statusCode: attempt.status_code }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(scheduleSeconds === undefined ? {} : { scheduleSeconds }),
     endedAtMs: Date.now(),
   });
   return decision.kind === 'give-up' ? { status: 'failed' } : { status: 'pending', nextAttemptAtMs: decision.atMs };

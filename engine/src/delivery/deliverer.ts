@@ -21,7 +21,7 @@ import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
 import { createSender, type OutgoingShare, type Sender } from '../outgoing/sender.ts';
 import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
-import { attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
+import { type AttemptContext, attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
@@ -95,6 +95,8 @@ export interface Deliverer {
    */
   runLane(payload: DeliverWebhookPayload): Promise<void>;
   stats(): DelivererStats;
+  /** One attempt, at once, of a delivery that is stored nowhere. Never rejects. */
+  attemptOnce(delivery: DueDelivery): Promise<DeliveryEnd>;
   /**
    * Starts nothing new, lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this node.
    * Whatever commits deliveries must have stopped before. Idempotent.
@@ -117,6 +119,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
     stats: () => deliverer.stats(),
+    attemptOnce: (delivery) => deliverer.attemptOnce(delivery),
     stop: () => deliverer.stop(),
   };
 }
@@ -126,6 +129,7 @@ class NodeDeliverer implements Deliverer {
   readonly #limits: DelivererLimits;
   readonly #connections: TenantConnections;
   readonly #sender: Sender<DueDelivery>;
+  readonly #attempt: AttemptContext;
   readonly #recorder: OutcomeRecorder<AttemptResult>;
   readonly #shareOf: (accountId: string) => OutgoingShare | undefined;
   #claiming = 0;
@@ -158,9 +162,9 @@ class NodeDeliverer implements Deliverer {
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
     const { sampleInbox } = options;
-    const context = { connections, maxAtOnceOf, egress, secretKeys, sampleInbox, retryPolicy, log, timeoutMs };
+    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, sampleInbox, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
-      attempt: (delivery) => attemptDelivery(context, delivery),
+      attempt: (delivery) => attemptDelivery(this.#attempt, delivery),
       laneIdOf: ({ webhookId }) => webhookId,
       charsOf: ({ data }) => data.length,
       limits: {
@@ -218,6 +222,11 @@ class NodeDeliverer implements Deliverer {
 
   stats(): DelivererStats {
     return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
+  }
+
+  async attemptOnce(delivery: DueDelivery): Promise<DeliveryEnd> {
+    if (this.#stopping !== undefined) return { kind: 'cut-off' };
+    return attemptDelivery(this.#attempt, delivery).done;
   }
 
   stop(): Promise<void> {

@@ -17,31 +17,45 @@ export function deliveryBody(delivery: DueDelivery): string {
   return `{"type":${JSON.stringify(type)},"timestamp":"${timestampOf(delivery)}","data":${delivery.data}}`;
 }
 
+/** What the owner of a webhook has its requests carry, and who signs them. */
+export interface RequestParts {
+  /** The newest first. */
+  keys: readonly KeyObject[];
+  /** Names in lower case. They come before our own, of which they may replace `content-type` and `user-agent`. */
+  ownHeaders: readonly (readonly [name: string, value: string])[];
+}
+
 /**
  * Header names and values, alternating. `webhook-*` as Standard Webhooks has it; `headwater-channel` only for events of a
- * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts from 1.
+ * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts from 1; `headwater-test`
+ * is there only in a test by the webhook's owner.
  */
-export function deliveryHeaders(delivery: DueDelivery, key: KeyObject, body: Uint8Array, nowMs: number): string[] {
+export function deliveryHeaders(
+  delivery: DueDelivery,
+  { keys, ownHeaders }: RequestParts,
+  body: Uint8Array,
+  nowMs: number,
+): string[] {
   const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
   const timestampSeconds = Math.floor(nowMs / 1_000);
   const headers = [
-    'content-type',
-    'application/json',
-    'user-agent',
-    USER_AGENT,
+    ...new Map([['content-type', 'application/json'], ['user-agent', USER_AGENT], ...ownHeaders]).entries(),
+  ].flat();
+  headers.push(
     'webhook-id',
     id,
     'webhook-timestamp',
     String(timestampSeconds),
     'webhook-signature',
-    signatures([key], { id, timestampSeconds, body }),
+    signatures(keys, { id, timestampSeconds, body }),
     'headwater-event-id',
     `${delivery.indexedAtMs}-${delivery.seq}`,
     'headwater-emitter-id',
     delivery.emitterId,
     'headwater-attempt',
     String(delivery.attemptCount + 1),
-  ];
+  );
+  if (delivery.isTest) headers.push('headwater-test', 'true');
   if (delivery.channel !== '') headers.push('headwater-channel', encodeChannel(delivery.channel));
   return headers;
 }

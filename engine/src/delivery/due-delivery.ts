@@ -1,3 +1,5 @@
+import type { ReceiverSettings } from './receiver-settings.ts';
+
 /** A delivery that this node has leased and is to attempt, with everything the attempt needs. */
 export interface DueDelivery {
   id: string;
@@ -7,6 +9,7 @@ export interface DueDelivery {
   /** The signing secret as it is stored; opened with the account id. */
   sealedSecret: string;
   format: 'raw' | 'envelope';
+  settings?: ReceiverSettings;
   emitterId: string;
   /** With seq: the event's id, `1606511826306-0`. */
   indexedAtMs: number;
@@ -17,6 +20,8 @@ export interface DueDelivery {
   data: string;
   /** Epoch milliseconds that the author gave. */
   ts?: number;
+  /** It is a test by the webhook's owner, and stored nowhere. */
+  isTest?: true;
   /** Attempts made before. */
   attemptCount: number;
 }

@@ -9,7 +9,7 @@ import { redeliverFailed, redeliverOne } from '../store/redeliver.ts';
 export async function redeliverEnded(
   db: Database,
   accountId: string,
-  { id, active }: WebhookRecord,
+  { id, active }: Pick<WebhookRecord, 'id' | 'active'>,
   what: string | RedeliveryChoice = {},
 ): Promise<number> {
   if (!active) throw new HeadwaterError('CONFLICT', `Webhook ${id} is stopped; set active to true to deliver to it`);

@@ -22,6 +22,8 @@ interface FailedAttempt {
   retryAfter?: string;
   /** Epoch milliseconds. */
   endedAtMs: number;
+  /** The webhook's own. Default: that of the node. */
+  scheduleSeconds?: readonly number[];
 }
 
 type RetryDecision = { kind: 'retry'; atMs: number } | { kind: 'give-up' };
@@ -52,7 +54,8 @@ export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
   }
   if (!(jitter >= 0 && jitter <= 1)) throw new RangeError('The jitter of waits between attempts must be from 0 to 1');
   return (attempt) => {
-    const waitMs = waitsMs[attempt.number - 1];
+    const { scheduleSeconds, number } = attempt;
+    const waitMs = (scheduleSeconds?.map((seconds) => seconds * 1_000) ?? waitsMs)[number - 1];
     if (waitMs === undefined || attempt.statusCode === GONE) return { kind: 'give-up' };
     const jitteredMs = waitMs * (1 + jitter * (2 * random() - 1));
     const asked = HEEDED.has(attempt.statusCode ?? 0) ? readRetryAfter(attempt.retryAfter, attempt.endedAtMs) : 0;

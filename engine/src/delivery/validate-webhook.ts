@@ -2,12 +2,13 @@ import type { Fault, FieldError } from '@headwater/shared';
 import type { WebhookUpdate } from '../contract.ts';
 import { longHostOf } from '../egress/long-host.ts';
 import { findTextFault, longHostFault, throwFields } from '../field-faults.ts';
+import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } from './validate-webhook-request.ts';
 
 /**
  * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the URL's address may be reached is
  * not asked here but at every attempt: it changes with DNS and with what the operator allows.
  */
-export function validateWebhook(fields: WebhookUpdate): void {
+export function validateWebhook(fields: WebhookUpdate & { secret?: string }): void {
   const errors: FieldError[] = [];
   const check = (path: string, fault: Fault | undefined) => {
     if (fault !== undefined) errors.push({ path, ...fault });
@@ -18,6 +19,11 @@ export function validateWebhook(fields: WebhookUpdate): void {
   if (fields.format !== undefined && fields.format !== 'raw' && fields.format !== 'envelope') {
     check('format', { message: 'must be raw or envelope' });
   }
+  check('secret', findSecretFault(fields.secret));
+  for (const [name, fault] of headerFaults(fields.headers ?? {}))
+    check(name === '' ? 'headers' : `headers.${name}`, fault);
+  check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));
+  check('timeout_seconds', findTimeoutFault(fields.timeoutSeconds));
   throwFields(errors);
 }
 

@@ -8,11 +8,14 @@ import { createWebhook } from '../store/create-webhook.ts';
 import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
-import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
+import { readWebhooks } from '../store/read-webhooks.ts';
 import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createSecret } from './sign.ts';
+import type { AttemptOnce } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
+import { createWebhookActions } from './webhook-actions.ts';
+import { findWebhook, sealHeaders, webhookRecordOf } from './webhook-record.ts';
 
 export interface WebhooksOptions {
   db: Database;
@@ -20,25 +23,25 @@ export interface WebhooksOptions {
   room: AccountRoom;
   /** Gives back what this node has not begun of a webhook that has changed; see Deliverer. Default: this node delivers nothing. */
   giveBack?: (webhookId: string) => Promise<void>;
+  /** See Deliverer. Default: this node delivers nothing, and no test. */
+  attemptOnce?: AttemptOnce;
 }
 
 /** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { db, sealer, room, giveBack = () => Promise.resolve() } = options;
+  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce } = options;
   const end = createEnd({ ...options, giveBack });
 
-  async function find(who: Principal, id: string): Promise<WebhookRecord> {
-    const [row] = id.includes('\0') ? [] : await readWebhooks(db, who.accountId, [id]);
-    if (row === undefined) throw notFound('webhook', id);
-    return recordOf(sealer, row);
-  }
+  const find = async (who: Principal, id: string) => webhookRecordOf(sealer, await findWebhook(db, who, id));
 
-  async function apply(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord> {
-    await find(who, id);
-    validateWebhook(change);
-    const row = await updateWebhook(db, who.accountId, id, change);
+  async function apply(who: Principal, id: string, update: WebhookUpdate): Promise<WebhookRecord> {
+    await findWebhook(db, who, id);
+    validateWebhook(update);
+    const { headers, ...rest } = update;
+    const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, who.accountId, headers) };
+    const row = await updateWebhook(db, who.accountId, id, { ...rest, ...sealed });
     if (row === undefined) throw notFound('webhook', id);
-    return recordOf(sealer, row);
+    return webhookRecordOf(sealer, row);
   }
 
   return {
@@ -52,7 +55,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         name: input.name || null,
         description: input.description || null,
         format: input.format ?? 'raw',
-        secret: sealer.seal(who.accountId, createSecret()),
+        secret: sealer.seal(who.accountId, input.secret ?? createSecret()),
+        requestHeaders: sealHeaders(sealer, who.accountId, input.headers),
+        retryScheduleSeconds: input.retryScheduleSeconds ?? null,
+        timeoutSeconds: input.timeoutSeconds ?? null,
       };
       await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
       return find(who, webhook.id);
@@ -62,12 +68,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const query = { table: 'webhooks', accountId: who.accountId, order: 'created' } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       const rows = inPageOrder(ids, await readWebhooks(db, who.accountId, ids));
-      return { ...page, items: rows.map((row) => recordOf(sealer, row)) };
+      return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
     },
     async update(who, id, change) {
       if (change.active === false) return end(who, id, 'The webhook was stopped', () => apply(who, id, change));
       const webhook = await apply(who, id, change);
-      if (leadsElsewhere(change)) await giveBack(id);
+      if (leadsElsewhere({ ...change, ...(change.headers && { sealedHeaders: '' }) })) await giveBack(id);
       return webhook;
     },
     async delete(who, id) {
@@ -77,6 +83,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       });
     },
     ...createDeliveries(db, find),
+    ...createWebhookActions({ db, sealer, giveBack, ...(attemptOnce && { attemptOnce }) }),
   };
 }
 
@@ -96,20 +103,5 @@ function createEnd({ db, room, giveBack }: Required<Pick<WebhooksOptions, 'db' |
       await givenBack;
       return changed;
     });
-  };
-}
-
-function recordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
-  return {
-    id: row.id,
-    userId: row.userId,
-    ...(row.name === null ? {} : { name: row.name }),
-    ...(row.description === null ? {} : { description: row.description }),
-    url: row.url,
-    format: row.format,
-    secret: sealer.open(row.accountId, row.secret),
-    active: row.active,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
   };
 }

@@ -1,3 +1,4 @@
+import type { ReceiverSettings } from '../delivery/receiver-settings.ts';
 import { isWorkflow } from '../run/invocation.ts';
 
 interface Subscribed {
@@ -14,6 +15,7 @@ export interface WebhookListener extends Subscribed {
   url: string;
   sealedSecret: string;
   format: 'raw' | 'envelope';
+  settings?: ReceiverSettings;
   /** So much waits for it already that it gets no more. */
   isFull?: boolean;
 }

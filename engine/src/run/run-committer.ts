@@ -223,6 +223,7 @@ function dueDelivery({ id, event, listener }: DeliveryRow): DueDelivery {
     url: listener.url,
     sealedSecret: listener.sealedSecret,
     format: listener.format,
+    ...(listener.settings === undefined ? {} : { settings: listener.settings }),
     emitterId: event.emitterId,
     indexedAtMs: event.position.ms,
     seq: event.position.seq,

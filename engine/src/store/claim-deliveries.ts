@@ -4,18 +4,16 @@ import { cancelNote } from './cancel-note.ts';
 import { fitsClaim, mayLeaveMore } from './claim-bytes.ts';
 import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
+import { receiverColumns, receiverOf, type ReceiverRow } from './receiver-columns.ts';
 
-interface ClaimedRow {
+/** Its `url` is null where the webhook is gone or stopped. */
+interface ClaimedRow extends ReceiverRow {
   id: string;
   account_id: string;
   emitter_id: string;
   indexed_at_ms: number;
   seq: number;
   attempt_count: number;
-  /** Null where the webhook is gone or stopped. */
-  url: string | null;
-  secret: string;
-  format: 'raw' | 'envelope';
   /** Null where the event was deleted. */
   data: string | null;
   channel: string;
@@ -65,7 +63,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
       returning d.*, due.found
     )
     select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,
-      w.url, w.secret, w.format, e.data, e.channel, e.ts, l.found::int4 as found
+      ${receiverColumns(tx)}, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id and w.active
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
@@ -100,8 +98,7 @@ function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
     accountId: row.account_id,
     webhookId,
     url: row.url,
-    sealedSecret: row.secret,
-    format: row.format,
+    ...receiverOf(row),
     emitterId: row.emitter_id,
     indexedAtMs: row.indexed_at_ms,
     seq: row.seq,

@@ -12,6 +12,9 @@ export interface NewWebhook {
   format: string;
   /** Sealed already. */
   secret: string;
+  requestHeaders: string | null;
+  retryScheduleSeconds: number[] | null;
+  timeoutSeconds: number | null;
 }
 
 /** Throws CONFLICT where the account has as many as it may have. */
@@ -21,10 +24,13 @@ export async function createWebhook(
   limits: Pick<AccountLimits, 'maxWebhooks'>,
 ): Promise<void> {
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
+  const { requestHeaders, retryScheduleSeconds, timeoutSeconds } = webhook;
   await sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxWebhooks');
     await tx`
-      insert into webhooks (id, account_id, user_id, url, name, description, format, secret)
-      values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret})`;
+      insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
+        retry_schedule_seconds, timeout_seconds)
+      values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
+        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4)`;
   });
 }

@@ -1,15 +1,13 @@
 import type { Listener } from '../events/listeners.ts';
 import type { Sql } from './database.ts';
+import { receiverColumns, receiverOf, type ReceiverRow } from './receiver-columns.ts';
 
-export interface ListenerRow {
+/** Its `url` is null where the listener is a source or a workflow. */
+export interface ListenerRow extends ReceiverRow {
   account_id: string;
   emitter_id: string;
   event_name: string;
   listener_id: string;
-  /** Null where the listener is a source or a workflow. */
-  url: string | null;
-  secret: string;
-  format: 'raw' | 'envelope';
   in_turn: boolean | null;
   active: boolean;
 }
@@ -26,7 +24,7 @@ export function readListeners(
   channels: readonly string[],
 ): PromiseLike<ListenerRow[]> {
   return connection<ListenerRow[]>`
-    select s.account_id, s.emitter_id, s.event_name, s.listener_id, w.url, w.secret, w.format, l.in_turn,
+    select s.account_id, s.emitter_id, s.event_name, s.listener_id, ${receiverColumns(connection)}, l.in_turn,
       coalesce(w.active, l.active) as active
     from subscriptions s
     left join webhooks w on w.id = s.listener_id and w.account_id = s.account_id
@@ -43,6 +41,5 @@ export function listenerOf(row: ListenerRow): Listener {
   if (row.url === null) {
     return { kind: 'source', ...subscribed, sourceId: row.listener_id, ...(row.in_turn ? { inTurn: true } : {}) };
   }
-  const { url, secret: sealedSecret, format } = row;
-  return { kind: 'webhook', ...subscribed, webhookId: row.listener_id, url, sealedSecret, format };
+  return { kind: 'webhook', ...subscribed, webhookId: row.listener_id, url: row.url, ...receiverOf(row) };
 }

@@ -1,7 +1,7 @@
 import type { Sql } from './database.ts';
 
 /**
- * Where one sealed text is stored: a webhook's secret, a connected account's credentials, a flow's request (`prop` is ''), a prop
+ * Where one sealed text is stored: a webhook's secret, the one before it, or the headers of its requests, a connected account's credentials, a flow's request (`prop` is ''), a prop
  * of a source, one of a step of a version of a workflow (`prop` is its place, from 0, a dot and the prop), an environment variable
  * (`id` is its account, `prop` its name), the secret of an S3 server (`id` is its account), what an execution sends, the same in the row
  * of its step (`id` is the execution and the step's place, `prop` counts from 1), what the next run of a step is to be given (`id` is
@@ -20,7 +20,9 @@ export interface SealedValue {
     | 'source'
     | 'step'
     | 'wait'
-    | 'webhook';
+    | 'webhook'
+    | 'webhook-headers'
+    | 'webhook-previous';
   id: string;
   prop: string;
   accountId: string;
@@ -38,6 +40,10 @@ const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_ty
 /** Every sealed text of the database: the one place that says which columns hold them. */
 const sealedValues = (sql: Sql) => sql`
   select 'webhook' as kind, w.id, '' as prop, w.account_id, w.secret as sealed from webhooks w
+  union all
+  select 'webhook-previous', w.id, '', w.account_id, w.previous_secret from webhooks w where w.previous_secret is not null
+  union all
+  select 'webhook-headers', w.id, '', w.account_id, w.request_headers from webhooks w where w.request_headers is not null
   union all
   select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
   where ${isSealed(sql)}

@@ -1,5 +1,6 @@
 import { and, eq, inArray } from './drizzle.ts';
 import type { Database } from './database.ts';
+import { type Receiver, receiverOf } from './receiver-columns.ts';
 import { webhooks } from './schema.ts';
 
 export type WebhookRow = typeof webhooks.$inferSelect;
@@ -10,4 +11,18 @@ export async function readWebhooks(db: Database, accountId: string, ids: readonl
     .select()
     .from(webhooks)
     .where(and(eq(webhooks.accountId, accountId), inArray(webhooks.id, [...ids])));
+}
+
+/** As it is read with each delivery. */
+export function receiverOfWebhook(row: WebhookRow): Receiver {
+  return receiverOf({
+    url: row.url,
+    secret: row.secret,
+    format: row.format,
+    previous_secret: row.previousSecret,
+    previous_until_ms: row.previousSecretUntil?.getTime() ?? null,
+    request_headers: row.requestHeaders,
+    retry_schedule_seconds: row.retryScheduleSeconds,
+    timeout_seconds: row.timeoutSeconds,
+  });
 }

@@ -19,6 +19,14 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
       return tx`
         update webhooks set secret = ${sealed}
         where account_id = ${value.accountId} and id = ${value.id} and secret = ${value.sealed}`;
+    case 'webhook-previous':
+      return tx`
+        update webhooks set previous_secret = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and previous_secret = ${value.sealed}`;
+    case 'webhook-headers':
+      return tx`
+        update webhooks set request_headers = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and request_headers = ${value.sealed}`;
     case 'connected-account':
       // Its version stays: what is sealed is the same.
       return tx`

@@ -5,9 +5,14 @@ import { notifyWebhookChanged } from './notify-changed.ts';
 import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
 
+/** `sealedHeaders`: in the place of `headers`; null removes them. */
+export type WebhookChange = Omit<WebhookUpdate, 'headers'> & { sealedHeaders?: string | null };
+
 /** Whether what nodes hold for the webhook in memory is out of date after it. */
-export function leadsElsewhere({ url, format, active }: WebhookUpdate): boolean {
-  return url !== undefined || format !== undefined || active === false;
+export function leadsElsewhere(change: WebhookChange): boolean {
+  const { url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds, active } = change;
+  const ofRequests = [url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds];
+  return ofRequests.some((setting) => setting !== undefined) || active === false;
 }
 
 /**
@@ -18,7 +23,7 @@ export async function updateWebhook(
   db: Database,
   accountId: string,
   id: string,
-  change: WebhookUpdate,
+  change: WebhookChange,
 ): Promise<WebhookRow | undefined> {
   return db.orm.transaction(async (tx) => {
     const [row] = await tx
@@ -29,6 +34,9 @@ export async function updateWebhook(
         ...(change.active === undefined ? {} : { active: change.active }),
         ...(change.name === undefined ? {} : { name: change.name || null }),
         ...(change.description === undefined ? {} : { description: change.description || null }),
+        ...(change.sealedHeaders === undefined ? {} : { requestHeaders: change.sealedHeaders }),
+        ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
+        ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
         updatedAt: sql`now()`,
       })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))

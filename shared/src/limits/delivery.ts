@@ -4,6 +4,21 @@ export const DELIVERY_LIMITS = {
   maxKeptDeliveryAttempts: 100,
   /** A delivery attempt: connect + answer. */
   deliveryTimeoutMs: 15_000,
+  /** The longest timeout that a webhook may have for itself. */
+  maxWebhookTimeoutSeconds: 30,
+  /** Retries in a webhook's own schedule, and the longest wait between two. */
+  maxWebhookRetries: 20,
+  maxWebhookRetryWaitSeconds: 7 * 86_400,
+  /** Own headers of a webhook's requests, and their names and values together. */
+  maxWebhookHeaders: 32,
+  maxWebhookHeaderBytes: 8_192,
+  /** How long a replaced secret signs beside the new one, at most and by default. */
+  maxSecretOverlapHours: 168,
+  defaultSecretOverlapHours: 24,
+  /** Tests of webhooks of one account at the same time on a node, those that wait included. */
+  maxWebhookTestsPerTenant: 16,
+  /** Pending deliveries that one request makes due at once. */
+  maxRetriedNow: 10_000,
   /** Bytes of a webhook's answer that are kept with the attempt. */
   maxStoredResponseBytes: 1_024,
   /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */

@@ -1,0 +1,44 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { textParameter } from './schemas.ts';
+
+/** What the owner of a webhook says of its requests. What is wrong with each is the engine's to say. */
+export const webhookRequestParameters = {
+  headers: z
+    .record(z.string().max(LIMITS.maxWebhookHeaderBytes), textParameter('maxWebhookHeaderBytes'))
+    .optional()
+    .openapi({
+      description: `Headers that its requests carry, such as \`authorization\`; they are stored encrypted. They replace those of before. At most ${LIMITS.maxWebhookHeaders}.`,
+      example: { authorization: 'Bearer 6f1c' },
+    }),
+  retry_schedule_seconds: z
+    .array(z.int())
+    .nullable()
+    .optional()
+    .openapi({
+      description: `The wait after the first, second, … failed attempt: at most ${LIMITS.maxWebhookRetries} of 0 to ${LIMITS.maxWebhookRetryWaitSeconds} seconds. \`[]\`: one attempt. Null: as the server does it.`,
+      example: [5, 60, 3600],
+    }),
+  timeout_seconds: z
+    .int()
+    .nullable()
+    .optional()
+    .openapi({
+      description: `For one attempt, 1 to ${LIMITS.maxWebhookTimeoutSeconds}. Null: as the server does it.`,
+    }),
+};
+
+export const secretParameter = textParameter('maxNameChars').optional().openapi({
+  description: 'Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made.',
+});
+
+interface RequestInput {
+  headers?: Record<string, string> | undefined;
+  retry_schedule_seconds?: number[] | null | undefined;
+  timeout_seconds?: number | null | undefined;
+}
+
+export function webhookRequestOf(input: RequestInput) {
+  const { headers, retry_schedule_seconds: retryScheduleSeconds, timeout_seconds: timeoutSeconds } = input;
+  return { headers, retryScheduleSeconds, timeoutSeconds };
+}

@@ -1,0 +1,89 @@
+import { z } from '@hono/zod-openapi';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { given } from '../parameters/given.ts';
+import { idParameter } from '../parameters/schemas.ts';
+import { secretParameter } from '../parameters/webhook-request.ts';
+import { epochSeconds } from '../resources/time.ts';
+import { presentWebhookTest, redeliverySchema, secretRotationSchema, webhookTestSchema } from '../resources/webhook.ts';
+
+const tag = 'Webhooks';
+const pathId = 'The id of the webhook (`wh_…`).';
+
+export function webhookActionEndpoints(): Endpoint[] {
+  return [retryNow, rotateSecret, testWebhook];
+}
+
+const retryNow = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/retry',
+  name: 'retryDeliveries',
+  tag,
+  summary: 'Try pending deliveries again now',
+  description: `Deliveries that wait for their next attempt, all or those of \`ids\`, are due at once, ${LIMITS.maxRetriedNow} at a time; their schedule begins anew. An attempt under way is left to end. Answers 409 where the webhook is stopped. What has failed for good is delivered again by \`redeliver\`.`,
+  pathId,
+  parameters: z.object({
+    ids: z
+      .array(idParameter('`dlv_…`'))
+      .min(1)
+      .max(LIMITS.maxPageSize)
+      .optional()
+      .openapi({ description: 'Only these deliveries. Default: all that wait.' }),
+  }),
+  schema: redeliverySchema,
+  handle: async ({ engine, who, id, input }) => ({
+    count: await engine.webhooks.retryNow(who, id, given({ ids: input.ids })),
+  }),
+});
+
+const rotateSecret = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/rotate_secret',
+  name: 'rotateWebhookSecret',
+  tag,
+  summary: 'Replace the signing secret',
+  description:
+    'For the overlap `webhook-signature` holds a signature of each secret, so that a receiver can be changed in between. A secret that was replaced before signs no more.',
+  pathId,
+  parameters: z.object({
+    overlap_hours: z
+      .int()
+      .min(0)
+      .max(LIMITS.maxSecretOverlapHours)
+      .default(LIMITS.defaultSecretOverlapHours)
+      .openapi({ description: 'How long the old secret signs as well. 0: not at all.' }),
+    secret: secretParameter,
+  }),
+  schema: secretRotationSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { overlap_hours: overlapHours, secret } = input;
+    const webhook = await engine.webhooks.rotateSecret(who, id, given({ overlapHours, secret }));
+    const { previousUntil } = webhook;
+    const previous_until = previousUntil === undefined ? null : epochSeconds(previousUntil);
+    return { id: webhook.id, secret: webhook.secret, previous_until };
+  },
+});
+
+const testWebhook = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/test',
+  name: 'testWebhook',
+  tag,
+  summary: 'Send a signed test request',
+  description:
+    'One request at once, signed and with the headers of the webhook, whether or not it is subscribed or active; answers what came of it. It carries `headwater-test: true`. Nothing is stored or tried again.',
+  pathId,
+  parameters: z.object({
+    event: z.unknown().optional().openapi({ description: 'What is sent. Default: a sample.' }),
+    event_id: idParameter('A stored event that is sent instead (`1606511826306-0`).').optional(),
+    emitter_id: idParameter('Whose event it is, where several have one of that id.').optional(),
+  }),
+  schema: webhookTestSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { event, event_id: eventId, emitter_id: emitterId } = input;
+    if (event !== undefined && eventId !== undefined) {
+      throw new HeadwaterError('INVALID_REQUEST', 'event and event_id contradict each other: give one of them');
+    }
+    return presentWebhookTest(await engine.webhooks.test(who, id, given({ event, eventId, emitterId })));
+  },
+});

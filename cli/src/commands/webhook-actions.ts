@@ -1,0 +1,152 @@
+import type { Webhook } from '../api/resources.ts';
+import { usageError } from '../cli-error.ts';
+import { type CommandSpec, NAMING_EXITS } from '../command.ts';
+import { findNamed } from '../names/find-named.ts';
+import { ofSeconds } from '../terminal/describe-time.ts';
+import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
+
+const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
+const MAX_OVERLAP_HOURS = 168;
+
+const update: CommandSpec = {
+  path: 'webhooks update',
+  summary: 'Change a webhook, stop it or start it',
+  details: 'What is not named stays as it is. A change holds from the next attempt on, retries included.',
+  arguments: [NAME],
+  options: [
+    { name: 'url', value: 'url', summary: 'Where events are sent.' },
+    { name: 'name', value: 'name', summary: 'Another name.' },
+    { name: 'description', value: 'text', summary: 'What it is for.' },
+    {
+      name: 'format',
+      value: 'format',
+      summary: '`raw`: the event; `envelope`: `{ type, timestamp, data }` around it.',
+      choices: ['raw', 'envelope'],
+    },
+    ...REQUEST_OPTIONS,
+    { name: 'activate', summary: 'Start it again.' },
+    { name: 'deactivate', summary: 'Stop it: what is pending is cancelled.' },
+  ],
+  examples: [
+    { does: 'Another address', command: 'hw webhooks update shop --url https://shop.example.com/v2/hooks' },
+    { does: 'A token for the receiver', command: "hw webhooks update shop --header 'Authorization: Bearer 6f1c'" },
+    { does: 'Three attempts within a minute', command: 'hw webhooks update shop --retry-schedule 10,50' },
+  ],
+  json: 'the webhook, as `PUT /v1/webhooks/{id}` answers it',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const [start, stop] = [input.flag('activate'), input.flag('deactivate')];
+    if (start && stop) throw usageError('--activate and --deactivate contradict each other');
+    const [url, name, description, format] = ['url', 'name', 'description', 'format'].map((one) => input.text(one));
+    const body = {
+      url,
+      name,
+      description,
+      format,
+      ...requestSettingsOf(input),
+      active: start || (stop ? false : undefined),
+    };
+    if (Object.values(body).every((value) => value === undefined)) throw usageError('Say what is to be changed');
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
+    const webhook = await api.send<Webhook>('PUT', `/webhooks/${id}`, body);
+    return { json: webhook, text: `Changed the webhook ${webhook.id}`, quiet: webhook.id };
+  },
+};
+
+const retry: CommandSpec = {
+  path: 'webhooks retry',
+  summary: 'Try pending deliveries again now',
+  details:
+    'For after an outage: deliveries that wait for their next attempt are due at once, and their schedule begins anew. What has failed for good is delivered again by `hw webhooks redeliver`.',
+  arguments: [
+    NAME,
+    { name: 'delivery', summary: 'Only these (`dlv_…`). Default: all that wait.', variadic: true, optional: true },
+  ],
+  examples: [{ does: 'All that wait', command: 'hw webhooks retry shop' }],
+  json: '{ count }: the deliveries that are due now',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
+    const ids = input.words('delivery');
+    const body = ids.length === 0 ? {} : { ids };
+    const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/retry`, body);
+    const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
+    return { json: answer, text: `${what} due now.`, quiet: '' };
+  },
+};
+
+interface Rotation {
+  id: string;
+  secret: string;
+  previous_until: number | null;
+}
+
+const rotateSecret: CommandSpec = {
+  path: 'webhooks rotate-secret',
+  summary: 'Replace the signing secret of a webhook',
+  details: 'For the overlap each request carries a signature of both secrets.',
+  arguments: [NAME],
+  options: [
+    { name: 'overlap', value: 'hours', summary: `From 0 to ${MAX_OVERLAP_HOURS}. Default: 24.` },
+    { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
+  ],
+  examples: [{ does: 'With a day to change the receiver', command: 'hw webhooks rotate-secret shop' }],
+  json: '{ id, secret, previous_until }',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const overlap_hours = input.count('overlap', { min: 0, max: MAX_OVERLAP_HOURS });
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
+    const body = { overlap_hours, secret: input.text('secret') };
+    const answer = await api.send<Rotation>('POST', `/webhooks/${id}/rotate_secret`, body);
+    const until = answer.previous_until;
+    const overlap =
+      until === null ? 'The old one signs no more.' : `The old one signs as well until ${ofSeconds(until)}.`;
+    return { json: answer, text: `Secret: ${answer.secret}\n${overlap}`, quiet: answer.secret };
+  },
+};
+
+interface TestAnswer {
+  message_id: string;
+  delivered: boolean;
+  attempt: { status_code: number | null; error: string | null; duration_ms: number; response: string | null };
+}
+
+const test: CommandSpec = {
+  path: 'webhooks test',
+  summary: 'Send a signed test request to a webhook',
+  details: 'One request at once, whether or not the webhook is subscribed or active. Nothing is stored or tried again.',
+  arguments: [NAME],
+  options: [
+    { name: 'event', value: 'json', summary: 'What is sent. Default: a sample.' },
+    { name: 'event-id', value: 'id', summary: 'A stored event that is sent instead: `1606511826306-0`.' },
+  ],
+  examples: [
+    { does: 'A sample', command: 'hw webhooks test shop' },
+    { does: 'An event of yours', command: `hw webhooks test shop --event '{"order":{"id":7}}'` },
+  ],
+  json: '{ message_id, delivered, attempt }',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const event = input.text('event');
+    const body = { ...(event === undefined ? {} : { event: jsonOf(event) }), event_id: input.text('event-id') };
+    const api = await connect();
+    const { id } = await findNamed(api, ['webhook'], input.argument('name'));
+    const answer = await api.send<TestAnswer>('POST', `/webhooks/${id}/test`, body);
+    const { status_code: status, error, duration_ms: ms, response } = answer.attempt;
+    const outcome = `${answer.delivered ? 'Delivered' : 'Not delivered'}: ${status ?? error ?? 'no answer'} in ${Math.round(ms)} ms`;
+    return { json: answer, text: response === null ? outcome : `${outcome}\n${response}`, quiet: answer.message_id };
+  },
+};
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usageError(`--event is not JSON: ${(error as Error).message}`);
+  }
+}
+
+export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, rotateSecret];

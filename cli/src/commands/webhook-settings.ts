@@ -1,0 +1,50 @@
+import { usageError } from '../cli-error.ts';
+import type { OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+
+/** What a webhook's requests are like, for the commands that make or change one. */
+export const REQUEST_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: 'header',
+    value: 'name: value',
+    summary: 'A header that its requests carry; the ones given replace those of before. Stored encrypted.',
+    repeatable: true,
+  },
+  {
+    name: 'retry-schedule',
+    value: 'seconds',
+    summary:
+      'The waits after failed attempts, separated by commas; `none`: one attempt; `default`: as the server does it.',
+  },
+  { name: 'timeout', value: 'seconds', summary: 'For one attempt; `default`: as the server does it.' },
+];
+
+/** As the API takes it; what is undefined is left out of JSON. */
+export function requestSettingsOf(input: CommandContext['input']) {
+  const headers = input.list('header').map(headerOf);
+  return {
+    headers: headers.length === 0 ? undefined : Object.fromEntries(headers),
+    retry_schedule_seconds: scheduleOf(input.text('retry-schedule')),
+    timeout_seconds: secondsOf('timeout', input.text('timeout')),
+  };
+}
+
+function headerOf(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  if (colon <= 0) throw usageError(`--header ${line} is not of the form name: value`);
+  return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}
+
+function scheduleOf(text: string | undefined): number[] | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  if (text === 'none') return [];
+  return text.split(',').map((seconds) => Number(secondsOf('retry-schedule', seconds.trim())));
+}
+
+function secondsOf(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  if (!/^\d{1,9}$/.test(text)) throw usageError(`--${option} ${text} is not a number of seconds`);
+  return Number(text);
+}

@@ -1,0 +1,39 @@
+import type { ReceiverSettings } from '../delivery/receiver-settings.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/** Null where the row is of no webhook. */
+export interface ReceiverRow {
+  url: string | null;
+  secret: string;
+  format: 'raw' | 'envelope';
+  previous_secret: string | null;
+  previous_until_ms: number | null;
+  request_headers: string | null;
+  retry_schedule_seconds: number[] | null;
+  timeout_seconds: number | null;
+}
+
+export interface Receiver {
+  sealedSecret: string;
+  format: 'raw' | 'envelope';
+  settings?: ReceiverSettings;
+}
+
+/** All that an attempt needs to know of the webhook `w`. */
+export const receiverColumns = (sql: Sql | Transaction) => sql`
+  w.url, w.secret, w.format, w.previous_secret,
+  (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
+  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds`;
+
+export function receiverOf(row: ReceiverRow): Receiver {
+  const settings: ReceiverSettings = {
+    ...(row.previous_secret === null || row.previous_until_ms === null
+      ? {}
+      : { previousSecret: { sealed: row.previous_secret, untilMs: row.previous_until_ms } }),
+    ...(row.request_headers === null ? {} : { sealedHeaders: row.request_headers }),
+    ...(row.retry_schedule_seconds === null ? {} : { retryScheduleSeconds: row.retry_schedule_seconds }),
+    ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),
+  };
+  const { secret: sealedSecret, format } = row;
+  return { sealedSecret, format, ...(Object.keys(settings).length === 0 ? {} : { settings }) };
+}
