@@ -1,17 +1,16 @@
-import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FireTimerPayload } from '../engine/src/jobs/tasks.ts';
 import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';
-import { type Database, openDatabase, type Sql } from '../engine/src/store/database.ts';
+import type { Sql } from '../engine/src/store/database.ts';
 import { type FiredTick, fireTimers } from '../engine/src/store/fire-timers.ts';
 import { putTimers } from '../engine/src/store/put-timers.ts';
-import { registerNode } from '../engine/src/store/register-node.ts';
 import { releaseDeadNodes } from '../engine/src/store/release-nodes.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { modelHistories, type ModelDatabase, startModelDatabase, statementCut } from './support/model-harness.ts';
+import { startNode } from './support/model-nodes.ts';
 import { fc } from './support/properties.ts';
-import { insertAccount, insertSource } from './support/source-rows.ts';
-import { type StatementCut, type StatementCutter, startStatementCutter } from './support/statement-cutter.ts';
+import { insertSource } from './support/source-rows.ts';
+import type { StatementCut } from './support/statement-cutter.ts';
 
 /*
  * Timers of a dozen sources, whose ticks two nodes fire, late, twice, at once, and with their connection cut at any statement,
@@ -19,30 +18,21 @@ import { type StatementCut, type StatementCutter, startStatementCutter } from '.
  * overlap, and each timer has the one job of its next tick.
  */
 
-const HISTORIES = Number(process.env['HEADWATER_MODEL_HISTORIES'] ?? 40);
 const SOURCES = 12;
 /** As the product has it: a tick that is no later does not cost the ones after it. */
 const LATE_MS = 2_000;
 
-let test: TestDatabase;
-let cutter: StatementCutter;
-let cutOff: Database;
+let model: ModelDatabase;
 let accountId: string;
 let sources: string[];
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  cutter = await startStatementCutter(test.url);
-  cutOff = openDatabase({ url: cutter.url, maxConnections: 1 });
-  accountId = await insertAccount(test.db.sql);
+  model = await startModelDatabase();
+  ({ accountId } = model);
   sources = [];
-  for (let i = 0; i < SOURCES; i++) sources.push(await insertSource(test.db.sql, accountId));
+  for (let i = 0; i < SOURCES; i++) sources.push(await insertSource(model.test.db.sql, accountId));
 });
-afterAll(async () => {
-  await cutOff.close();
-  await cutter.stop();
-  await test.drop();
-});
+afterAll(() => model.stop());
 
 type Move = { some: number; node: 0 | 1; cut: StatementCut | undefined } & (
   | { kind: 'fire' | 'fire-old' | 'fire-at-both' | 'end' | 'die' }
@@ -53,10 +43,7 @@ type Move = { some: number; node: 0 | 1; cut: StatementCut | undefined } & (
 const common = {
   some: fc.integer({ min: 1, max: 2 ** SOURCES - 1 }),
   node: fc.constantFrom<0 | 1>(0, 1),
-  cut: fc.option(
-    fc.record({ at: fc.integer({ min: 1, max: 7 }), when: fc.constantFrom('before' as const, 'answered' as const) }),
-    { nil: undefined, freq: 2 },
-  ),
+  cut: statementCut(7, 2),
 };
 const move: fc.Arbitrary<Move> = fc.oneof(
   {
@@ -131,17 +118,10 @@ class History {
 
   async play(next: Move): Promise<void> {
     const chosen = sources.filter((_, at) => (next.some & (1 << at)) !== 0);
-    const sql = next.cut === undefined ? test.db.sql : cutOff.sql;
-    if (next.cut !== undefined) cutter.arm(next.cut);
-    let outcomes: FiredTick[] | undefined;
-    let error: Error | undefined;
-    try {
-      outcomes = await this.#do(next, chosen, sql);
-    } catch (thrown) {
-      error = thrown as Error;
-    }
-    if (!cutter.disarm() && error !== undefined) this.faults.push(`${next.kind} failed: ${error.message}`);
-    const { all, nowMs } = await read(test.db.sql);
+    const sql = next.cut === undefined ? model.test.db.sql : model.cutOff.sql;
+    const { done: outcomes, error } = await model.attempt(next.cut, () => this.#do(next, chosen, sql));
+    if (error !== undefined) this.faults.push(`${next.kind} failed: ${error.message}`);
+    const { all, nowMs } = await read(model.test.db.sql);
     for (const source of sources)
       this.#judge(next, source, all.get(source) as State, { nowMs, isChosen: chosen.includes(source) });
     // What is certain to have gone through: every tick that was the next one was fired.
@@ -165,7 +145,7 @@ class History {
         );
       case 'fire-at-both': {
         const jobs = this.#jobsOf(chosen);
-        const both = this.#nodes.map((one) => this.#fire(one === node ? sql : test.db.sql, one, jobs));
+        const both = this.#nodes.map((one) => this.#fire(one === node ? sql : model.test.db.sql, one, jobs));
         // The other one is not cut off with it.
         const [failed] = (await Promise.allSettled(both)).filter(({ status }) => status === 'rejected');
         if (failed?.status === 'rejected') throw failed.reason;
@@ -187,8 +167,8 @@ class History {
         return undefined;
       case 'die': {
         const gone = node;
-        await test.db.sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${gone}`;
-        this.#nodes[next.node] = await startNode();
+        await model.test.db.sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${gone}`;
+        this.#nodes[next.node] = (await startNode(model.test.db.sql)).id;
         await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: this.#nodes[1 - next.node] as string });
         return undefined;
       }
@@ -241,7 +221,7 @@ class History {
 
   async #pass(ms: number): Promise<void> {
     this.#aheadMs += ms;
-    const { sql } = test.db;
+    const { sql } = model.test.db;
     await sql`
       update timers set due_ms = due_ms - ${ms}::int8, anchor_at = anchor_at - make_interval(secs => ${ms / 1_000}::float8)`;
     await sql`
@@ -290,21 +270,18 @@ class History {
   }
 }
 
-async function startNode(): Promise<string> {
-  const id = newId('node');
-  await registerNode(test.db.sql, { id, role: 'all' });
-  return id;
-}
-
 async function playAll(moves: readonly Move[]): Promise<string[]> {
-  const { sql } = test.db;
+  const { sql } = model.test.db;
   await sql`delete from nodes`;
   await sql`delete from invocations`;
   await sql`delete from timers`;
   await sql`delete from graphile_worker._private_jobs`;
   for (const source of sources)
     await sql.begin((tx) => putTimers(tx, accountId, source, [{ name: 't', schedule: { intervalSeconds: 1 } }]));
-  const history = new History([await startNode(), await startNode()], (await read(sql)).all);
+  const history = new History(
+    [(await startNode(model.test.db.sql)).id, (await startNode(model.test.db.sql)).id],
+    (await read(sql)).all,
+  );
   for (const next of moves) {
     await history.play(next);
     if (history.faults.length > 0) break;
@@ -317,6 +294,6 @@ it('whatever becomes of those who fire it, each tick is fired once, with its own
     fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 40 }), async (moves) => {
       expect(await playAll(moves)).toEqual([]);
     }),
-    { numRuns: HISTORIES, endOnFailure: true },
+    { numRuns: modelHistories(40), endOnFailure: true },
   );
 }, 3_600_000);

@@ -5,20 +5,17 @@ import { createLaneTurns } from '../../engine/src/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../engine/src/jobs/postponed-lanes.ts';
 import { runSourceLane } from '../../engine/src/jobs/run-source.ts';
 import { createUnheldLeases } from '../../engine/src/nodes/unheld-leases.ts';
-import { requeueWaiting } from '../../engine/src/nodes/requeue-waiting.ts';
 import { claimDeliveries } from '../../engine/src/store/claim-deliveries.ts';
 import { commitRuns } from '../../engine/src/store/commit-runs.ts';
 import type { Sql } from '../../engine/src/store/database.ts';
-import { heartbeatNode } from '../../engine/src/store/heartbeat-node.ts';
 import { insertInvocations } from '../../engine/src/store/insert-invocations.ts';
-import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/store/job-statements.ts';
 import { type AttemptResult, recordAttempts } from '../../engine/src/store/record-attempts.ts';
 import { redeliverFailed } from '../../engine/src/store/redeliver.ts';
-import { recordJobPool, registerNode } from '../../engine/src/store/register-node.ts';
 import { releaseUnbegun } from '../../engine/src/store/release-deliveries.ts';
 import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
-import { releaseDeadNodes, releaseNode } from '../../engine/src/store/release-nodes.ts';
+import { releaseNode } from '../../engine/src/store/release-nodes.ts';
 import { testLog } from './logs.ts';
+import { createNodeMoves, type JobState, type NodeIdentity, workJob } from './model-nodes.ts';
 import { insertSource } from './source-rows.ts';
 
 /*
@@ -46,13 +43,6 @@ export interface DeliveryState {
   dueMs: number;
 }
 
-export interface JobState {
-  id: string;
-  key: string;
-  pool: string | null;
-  runAtMs: number;
-}
-
 /** What is in the database. */
 export interface LeaseRows {
   invocations: Map<string, InvocationState>;
@@ -69,9 +59,7 @@ interface HeldDelivery {
 }
 
 /** A node as its process remembers it. */
-export interface LeaseNode {
-  id: string;
-  pool: string;
+export interface LeaseNode extends NodeIdentity {
   runs: Map<string, HeldInvocation>;
   deliveries: Map<string, HeldDelivery>;
   /** Attempts that were made and whose record was not confirmed. */
@@ -91,17 +79,16 @@ export interface LeaseWorld {
 
 type LeaseMoves = ReturnType<typeof createMoves>;
 
-let counter = 0;
-
 export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: number): Promise<LeaseWorld> {
   const sources = [await insertSource(sql, accountId), await insertSource(sql, accountId)];
   const webhooks = await Promise.all(sources.map((sourceId) => insertWebhook(sql, accountId, sourceId)));
   const world = { accountId, sources, webhooks, nodes: [] as LeaseNode[] };
-  for (let i = 0; i < nodeCount; i++) world.nodes.push(await startNode(sql));
+  const moves = createMoves(world);
+  for (let i = 0; i < nodeCount; i++) await moves.start(sql);
   return {
     ...world,
     read: () => readRows(sql, world),
-    moves: createMoves(world),
+    moves,
     async end() {
       for (const { id } of world.nodes) await releaseNode(sql, id);
       await sql`delete from nodes`;
@@ -123,12 +110,12 @@ async function insertWebhook(sql: Sql, accountId: string, sourceId: string): Pro
   return id;
 }
 
-async function startNode(sql: Sql): Promise<LeaseNode> {
-  const node = { id: newId('node'), pool: `pool-${counter++}` };
-  await registerNode(sql, { id: node.id, role: 'all' });
-  await recordJobPool(sql, node.id, node.pool);
-  return { ...node, runs: new Map(), deliveries: new Map(), unrecorded: [] };
-}
+const withMemory = (node: NodeIdentity): LeaseNode => ({
+  ...node,
+  runs: new Map(),
+  deliveries: new Map(),
+  unrecorded: [],
+});
 
 async function readRows(sql: Sql, { sources, webhooks }: Pick<LeaseWorld, 'sources' | 'webhooks'>): Promise<LeaseRows> {
   const [row] = await sql<
@@ -178,6 +165,8 @@ function createMoves(world: Place) {
   }
 
   return {
+    ...createNodeMoves(world.nodes, withMemory),
+
     async accept(sql: Sql, node: LeaseNode, rows: readonly { source: number; isHeld: boolean }[]): Promise<string[]> {
       const added = rows.map(({ source, isHeld }) => ({
         id: newId('invocation'),
@@ -197,13 +186,9 @@ function createMoves(world: Place) {
       return added.map(({ id }) => id);
     },
 
-    /** One job, as a worker of the node's does it. */
-    async work(sql: Sql, node: LeaseNode, job: JobState, limit: number): Promise<void> {
-      await sql`
-        update graphile_worker._private_jobs set locked_by = ${node.pool}, locked_at = now()
-        where id = ${job.id}::bigint and locked_by is null`;
-      const [, laneId = ''] = job.key.split(':');
-      try {
+    work: (sql: Sql, node: LeaseNode, job: JobState, limit: number) =>
+      workJob(sql, node, job, async () => {
+        const [, laneId = ''] = job.key.split(':');
         if (job.key.startsWith('run:')) {
           const dispatcher = { capacity: () => limit, take: (held: HeldInvocation[]) => take(node, held) };
           await runSourceLane(
@@ -221,12 +206,7 @@ function createMoves(world: Place) {
           const claimed = await claimDeliveries(sql, node.id, laneId, limit);
           for (const { id, webhookId } of claimed) node.deliveries.set(id, { id, webhookId });
         }
-      } catch (error) {
-        await sql.unsafe(RETURN_JOBS.text, [[job.id], node.pool]);
-        throw error;
-      }
-      await sql.unsafe(COMPLETE_JOBS.text, [[job.id], node.pool]);
-    },
+      }),
 
     /** Runs that have come to their end, each with an event. */
     async commit(sql: Sql, node: LeaseNode, held: readonly HeldInvocation[], capacity: number): Promise<string[]> {
@@ -286,34 +266,6 @@ function createMoves(world: Place) {
       });
       await look();
       await look();
-    },
-
-    /** Its process ends, and another starts in its place; what it held stays leased. */
-    async crash(sql: Sql, at: number): Promise<void> {
-      world.nodes[at] = await startNode(sql);
-    },
-
-    /** As nobody has seen it for long. */
-    silence: (sql: Sql, nodeId: string) =>
-      sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${nodeId}`,
-
-    /** Declares those dead that were silent, as the node's maintenance does. */
-    async recover(sql: Sql, node: LeaseNode): Promise<void> {
-      const released = await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: node.id });
-      if (released.nodes.length > 0) await requeueWaiting(sql, 0);
-    },
-
-    /** It finds out where it was declared dead, and takes another id. */
-    async beat(sql: Sql, node: LeaseNode): Promise<void> {
-      if (await heartbeatNode(sql, node.id)) return;
-      const { id, pool } = await startNode(sql);
-      Object.assign(node, { id, pool });
-    },
-
-    async stop(sql: Sql, at: number): Promise<void> {
-      const node = world.nodes[at] as LeaseNode;
-      await releaseNode(sql, node.id);
-      world.nodes[at] = await startNode(sql);
     },
   };
 }

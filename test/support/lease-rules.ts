@@ -1,0 +1,126 @@
+import type { AttemptResult } from '../../engine/src/store/record-attempts.ts';
+import type { LeaseMove } from './lease-moves.ts';
+import type { DeliveryState, InvocationState, LeaseNode, LeaseRows } from './lease-world.ts';
+
+/* Where a move may bring a row of the model of leases, and what holds of all rows whatever has happened. */
+
+/** What the actor remembered before its move. */
+export interface LeaseMemory {
+  id: string;
+  runs: Map<string, { leasedBy: string; claim: number }>;
+  deliveries: Set<string>;
+  recorded: AttemptResult[];
+}
+
+export const remember = (actor: LeaseNode): LeaseMemory => ({
+  id: actor.id,
+  runs: new Map(actor.runs),
+  deliveries: new Set(actor.deliveries.keys()),
+  recorded: [],
+});
+
+interface RunChange {
+  id: string;
+  was: InvocationState | undefined;
+  is: InvocationState | undefined;
+  wasEnded: boolean;
+  hasEnded: boolean;
+  isDead: (holder: string) => boolean;
+}
+
+export function isLegalRun(
+  kind: LeaseMove['kind'],
+  memory: LeaseMemory,
+  { id, was, is, wasEnded, hasEnded, isDead }: RunChange,
+): boolean {
+  if (wasEnded) return false;
+  if (was === undefined) {
+    const isNew =
+      is?.holder === null ? is.claim === 0 && is.attempts === 0 : is?.holder === memory.id && is.claim === 1;
+    return kind === 'accept' && isNew;
+  }
+  const mine = memory.runs.get(id);
+  const isMine = was.holder !== null && mine?.leasedBy === was.holder && mine.claim === was.claim;
+  if (hasEnded) return kind === 'commit' && is === undefined && isMine;
+  if (is === undefined) return false;
+  if (was.holder === null) {
+    const isNextClaim = is.claim === was.claim + 1 && is.attempts === was.attempts + 1;
+    return kind === 'work' && is.holder === memory.id && isNextClaim;
+  }
+  if (is.holder !== null || is.claim !== was.claim || is.attempts !== was.attempts) return false;
+  return (
+    (kind === 'give-back-runs' && isMine) ||
+    (kind === 'give-back-unheld' && was.holder === memory.id && mine?.leasedBy !== memory.id) ||
+    (kind === 'stop' && was.holder === memory.id) ||
+    (isRecovery(kind) && isDead(was.holder))
+  );
+}
+
+const isRecovery = (kind: LeaseMove['kind']) => kind === 'recover' || kind === 'declare-dead';
+
+interface DeliveryChange {
+  id: string;
+  was: DeliveryState | undefined;
+  is: DeliveryState;
+  isDead: (holder: string) => boolean;
+}
+
+export function isLegalDelivery(
+  kind: LeaseMove['kind'],
+  memory: LeaseMemory,
+  { id, was, is, isDead }: DeliveryChange,
+): boolean {
+  if (was === undefined)
+    return kind === 'commit' && is.status === 'pending' && is.count === 0 && [null, memory.id].includes(is.holder);
+  const isGivenBack = is.holder === null && is.status === 'pending' && is.count === was.count;
+  if (was.status === 'failed') return kind === 'redeliver' && is.status === 'pending' && is.count === 0;
+  if (was.status !== 'pending') return false;
+  if (was.holder === null) return kind === 'work' && was.isDue && is.holder === memory.id && is.count === was.count;
+  const isMine = was.holder === memory.id;
+  if (kind === 'record') {
+    const result = memory.recorded.find(({ deliveryId }) => deliveryId === id);
+    return isMine && is.holder === null && is.count === was.count + 1 && is.status === result?.status;
+  }
+  return (
+    isGivenBack &&
+    ((kind === 'give-back-deliveries' && isMine && memory.deliveries.has(id)) ||
+      (kind === 'give-back-unheld' && isMine && !memory.deliveries.has(id)) ||
+      (kind === 'stop' && isMine) ||
+      (isRecovery(kind) && isDead(was.holder)))
+  );
+}
+
+/** What holds of the rows whatever has happened. */
+export function brokenRules(
+  { invocations, events, deliveries, jobs }: LeaseRows,
+  accepted: ReadonlySet<string>,
+): string[] {
+  const lanes = new Map<string, number>();
+  for (const { key, runAtMs } of jobs) {
+    const lane = key.split(':').slice(0, 2).join(':');
+    lanes.set(lane, Math.min(runAtMs, lanes.get(lane) ?? runAtMs));
+  }
+  const faults: string[] = [];
+  for (const id of accepted) {
+    const copies = events.filter((event) => event === id).length;
+    if (copies > 1) faults.push(`${id} ended ${copies} times`);
+    if (copies === 0 && !invocations.has(id)) faults.push(`${id} is lost`);
+    if (copies === 1 && invocations.has(id)) faults.push(`${id} has ended and is still there`);
+    const own = [...deliveries.values()].filter(({ item }) => item === id).length;
+    if (own !== copies) faults.push(`the event of ${id} has ${own} deliveries`);
+  }
+  for (const [id, { holder, source: lane }] of invocations)
+    if (holder === null && !lanes.has(`run:${lane}`)) faults.push(`nobody comes for ${id}`);
+  for (const [id, { status, holder, webhook, attempts, dueMs }] of deliveries) {
+    // The job of a retry begins with the second after it.
+    const comesAtMs = lanes.get(`deliver:${webhook}`) ?? Infinity;
+    if (status === 'pending' && holder === null && comesAtMs > Math.max(dueMs, Date.now()) + 1_000)
+      faults.push(`nobody comes for ${id}`);
+    if (status !== 'pending' && holder !== null) faults.push(`${id} is ${status} and has a holder`);
+    if (new Set(attempts).size !== attempts.length) faults.push(`an attempt of ${id} was recorded twice`);
+  }
+  return faults;
+}
+
+export const sameDelivery = (a?: DeliveryState, b?: DeliveryState) =>
+  JSON.stringify({ ...a, isDue: 0 }) === JSON.stringify({ ...b, isDue: 0 });
