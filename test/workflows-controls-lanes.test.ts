@@ -153,6 +153,16 @@ it('what its settings hold back comes to a job again, though its claim has waite
   expect((await jobs(flow)).get('turn:*:later')).toBeGreaterThan(8_000);
 });
 
+it('a lane that comes to a node which was declared dead comes again', async () => {
+  const accountId = await insertAccount(test.db.sql);
+  const [flow] = (await flows(accountId, 1)) as [Flow];
+  await test.db.sql`select graphile_worker.remove_job(${`turn:${flow.workflowId}:later`})`;
+  nodeId = 'node_declared_dead';
+  await turns.runLane(flow);
+  expect(startedOf([flow])).toBe(0);
+  expect((await jobs(flow)).has('turn:*:later')).toBe(true);
+});
+
 it('without room each lane of a tenant comes round later than the one before', async () => {
   const all = await flows(await insertAccount(test.db.sql), 20);
   capacity = 0;

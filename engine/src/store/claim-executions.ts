@@ -87,7 +87,6 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
         make_interval(secs => (d.settings #>> '{throttle,intervalSeconds}')::float8) as span
       from emitters e join deployments d on d.id = e.deployment_id join workflow_turns t on t.workflow_id = e.id
       where e.id = ${workflowId} and e.active and e.deleted_at is null and e.in_turn
-        and exists (select from nodes where id = ${nodeId})
     ), running as (
       select count(*) as count from nodes n join invocations i on i.leased_by = n.id and i.source_id = ${workflowId}
     ), retrying as (
@@ -98,8 +97,9 @@ function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClai
       ) as one
     ), room as (
       select rules.*, throttle is not null and coalesce(window_ends_at <= clock_timestamp(), true) as is_new_window,
-        greatest(0, least(${limit}::int8, coalesce(
-          concurrency - running.count - retrying.count, ${limit}::int8))) as slots,
+        -- none for a node that was declared dead: it is blocked, and the lane comes to another
+        case when exists (select from nodes where id = ${nodeId}) then greatest(0, least(${limit}::int8, coalesce(
+          concurrency - running.count - retrying.count, ${limit}::int8))) else 0 end as slots,
         case when throttle is null then ${limit}::int8
           when coalesce(window_ends_at <= clock_timestamp(), true) then throttle
           else greatest(0, throttle - started) end as fresh
