@@ -15,6 +15,8 @@ export interface ExecutionCommitterOptions {
   sql: Sql;
   history: HistoryCount;
   watch?: BatcherWatch;
+  /** Between two tries. Default: so much time passes. */
+  pause?: (ms: number) => Promise<void>;
   log: Log;
 }
 
@@ -55,7 +57,8 @@ type Write = (
 ) => Promise<Set<ExecutionCommit>>;
 
 /** Group commit of all executions of the node. */
-export function createExecutionCommitter({ sql, history, watch, log }: ExecutionCommitterOptions): ExecutionCommitter {
+export function createExecutionCommitter(options: ExecutionCommitterOptions): ExecutionCommitter {
+  const { sql, history, watch, pause = sleep, log } = options;
   const batcherOf = (write: Write) =>
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
@@ -95,7 +98,7 @@ export function createExecutionCommitter({ sql, history, watch, log }: Execution
       } catch (error) {
         if (comesAgain(error) || (isStopping && tries >= MAX_LAST_TRIES)) throw error;
         log.warn({ execution: commit.key.id, tries, err: error }, 'a step could not be stored and is tried again');
-        await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
+        await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
       }
     }
   }

@@ -28,7 +28,12 @@ export interface PartCommits {
 
 export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: ExecutionFault };
 
-export function createPartCommits(options: ExecutionRunnerOptions, execution: Execution): PartCommits {
+export type PartCommitsOptions = Pick<
+  ExecutionRunnerOptions,
+  'committer' | 'commitRun' | 'waiting' | 'tokens' | 'sealer' | 'stats' | 'onCommitted' | 'nowMs'
+>;
+
+export function createPartCommits(options: PartCommitsOptions, execution: Execution): PartCommits {
   const { key, invocation, start, account, deployment } = execution;
   const sends = [...execution.sends];
   const logs = [...execution.logs];
@@ -91,7 +96,7 @@ export function createPartCommits(options: ExecutionRunnerOptions, execution: Ex
 }
 
 function countEnd(
-  { stats, onCommitted }: ExecutionRunnerOptions,
+  { stats, onCommitted }: PartCommitsOptions,
   { accountId, workflowId }: ExecutionCommit['key'],
   status: ExecutionEnd['status'],
 ): void {
@@ -100,7 +105,7 @@ function countEnd(
 }
 
 async function writeEnd(
-  { committer, commitRun }: ExecutionRunnerOptions,
+  { committer, commitRun }: PartCommitsOptions,
   final: FinalCommit,
 ): Promise<{ committed: boolean; exceeded?: ExceededLimit | undefined }> {
   if (bringsNothing(final)) return { committed: await committer.commit(final.execution) };

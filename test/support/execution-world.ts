@@ -1,0 +1,229 @@
+import { accountLimits, newId } from '@headwater/shared';
+import { createPostponedLanes } from '../../engine/src/jobs/postponed-lanes.ts';
+import { runSourceLane } from '../../engine/src/jobs/run-source.ts';
+import { createWaker } from '../../engine/src/jobs/wake-execution.ts';
+import { createUnheldLeases } from '../../engine/src/nodes/unheld-leases.ts';
+import type { Dispatcher } from '../../engine/src/run/dispatcher.ts';
+import type { HeldInvocation } from '../../engine/src/run/invocation.ts';
+import { fixedKeys } from '../../engine/src/secrets/master-key.ts';
+import { createSealer } from '../../engine/src/secrets/seal.ts';
+import { changeWorkflow } from '../../engine/src/store/change-workflow.ts';
+import type { Sql } from '../../engine/src/store/database.ts';
+import { cancelWaitingExecutions, deleteWorkflow } from '../../engine/src/store/delete-workflow.ts';
+import { insertInTurn } from '../../engine/src/store/insert-in-turn.ts';
+import { insertInvocations } from '../../engine/src/store/insert-invocations.ts';
+import { createProgressReads } from '../../engine/src/store/read-execution-progress.ts';
+import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
+import { requeueOverdueWaits } from '../../engine/src/store/wake-executions.ts';
+import { createTurns } from '../../engine/src/workflows/controls/turns.ts';
+import { createWorkflowRuntimes } from '../../engine/src/workflows/run/deployment-runtime.ts';
+import { createExecutionActions } from '../../engine/src/workflows/run/execution-actions.ts';
+import { createWaitTokens } from '../../engine/src/workflows/run/wait-token.ts';
+import type { ExecutionMove } from './execution-moves.ts';
+import { createPartRuns, type ExecutionNode, partKey } from './execution-parts.ts';
+import { type ExecutionRows, readExecutionRows } from './execution-states.ts';
+import { testLog } from './logs.ts';
+import { createNodeMoves, type JobState, workJob } from './model-nodes.ts';
+import { insertTurnWorkflow } from './turn-rows.ts';
+
+/*
+ * Nodes that run executions of three workflows, by the functions of the product. One workflow takes turns. All statements go
+ * over a connection that can be cut at any of them; a commit whose answer is lost waits in its node to be tried again.
+ */
+
+/** Steps of each workflow. */
+export const STEPS = 3;
+/** Of the workflow that takes turns. */
+export const CONCURRENCY = 2;
+
+export interface ExecutionWorld {
+  /** The first one takes turns, the last one may be deleted. */
+  workflows: string[];
+  nodes: ExecutionNode[];
+  read(): Promise<ExecutionRows>;
+  moves: ExecutionMoves;
+  tokenOf(id: string, place: { position: number; runs: number }): string;
+  end(): Promise<void>;
+}
+
+export type ExecutionMoves = ReturnType<typeof createMoves>;
+
+const sealer = createSealer(fixedKeys([{ id: 'a1b2c3d4e5f6', key: Buffer.alloc(32, 7) }]));
+const tokens = createWaitTokens(sealer);
+
+/** `cutOff`: the client whose connection is cut. */
+export async function createExecutionWorld(
+  sql: Sql,
+  cutOff: Sql,
+  { accountId, nodeCount, workflowCount }: { accountId: string; nodeCount: number; workflowCount: number },
+): Promise<ExecutionWorld> {
+  const workflows: string[] = [];
+  for (let i = 0; i < workflowCount; i++) workflows.push(await insertSteps(sql, accountId, i === 0));
+  const nodes: ExecutionNode[] = [];
+  const moves = createMoves(cutOff, { accountId, nodes, workflows });
+  for (let i = 0; i < nodeCount; i++) await moves.start(sql);
+  return {
+    workflows,
+    nodes,
+    moves,
+    read: () => readExecutionRows(sql, workflows),
+    tokenOf: tokens.make,
+    async end() {
+      await sql`delete from nodes`;
+      await sql`delete from graphile_worker._private_jobs`;
+      await sql`truncate invocations, executions, execution_steps, execution_waits, events`;
+    },
+  };
+}
+
+async function insertSteps(sql: Sql, accountId: string, inTurn: boolean): Promise<string> {
+  const id = await insertTurnWorkflow(sql, accountId, { concurrency: CONCURRENCY });
+  const steps = Array.from({ length: STEPS }, (_, position) => ({
+    id: newId('step'),
+    namespace: `step${position}`,
+    componentId: 'sc_none',
+    configuredProps: {},
+    dynamicProps: [],
+    env: [],
+  }));
+  await sql`update deployments set steps = ${JSON.stringify(steps)}::text::jsonb where workflow_id = ${id}`;
+  await sql`update emitters set in_turn = ${inTurn} where id = ${id}`;
+  return id;
+}
+
+interface Place {
+  accountId: string;
+  nodes: ExecutionNode[];
+  workflows: string[];
+}
+
+/** Each as a process does it: its memory changes once the database has answered. */
+function createMoves(sql: Sql, { accountId, nodes, workflows }: Place) {
+  const noBundles = () => Promise.reject(new Error('No step is run'));
+  const runtimes = createWorkflowRuntimes(sql, { open: () => undefined } as never, noBundles);
+  const parts = createPartRuns({
+    sql,
+    runtimes,
+    tokens,
+    sealer,
+    account: accountLimits(),
+    readProgress: createProgressReads(sql),
+  });
+  const wake = createWaker(sql);
+  const actions = createExecutionActions({
+    sql,
+    tokens,
+    runtimes,
+    history: { add: () => undefined },
+    backlogs: { queue: (_account, _chars, work) => work() },
+  });
+
+  function take(node: ExecutionNode, held: readonly HeldInvocation[]): void {
+    for (const invocation of held) node.parts.set(partKey(invocation), { invocation, isBusy: false });
+  }
+
+  async function runLane(node: ExecutionNode, sourceId: string, limit: number): Promise<void> {
+    const dispatcher = {
+      capacity: () => limit,
+      take: (held: HeldInvocation[]) => take(node, held),
+    } as unknown as Dispatcher;
+    const nodeId = () => node.id;
+    const clients = { take: () => undefined };
+    await runSourceLane(
+      {
+        sql,
+        laneTurns: { run: async (_account, _lane, claim) => void (await claim()), stop: async () => [] },
+        dispatcher,
+        postponed: createPostponedLanes(0),
+        turns: createTurns({ sql, nodeId, dispatcher: () => dispatcher, clients, log: testLog }),
+      },
+      nodeId,
+      { sourceId },
+    );
+  }
+
+  return {
+    ...createNodeMoves(nodes, parts.withMemory),
+
+    async accept(node: ExecutionNode, { workflow, rows }: Extract<ExecutionMove, { kind: 'accept' }>): Promise<void> {
+      const sourceId = workflows[workflow] as string;
+      const base = { accountId, sourceId, kind: 'manual' as const, event: '{}' };
+      if (workflow === 0) {
+        const added = rows.map(() => ({ ...base, id: newId('execution') }));
+        await insertInTurn(sql, added);
+        return;
+      }
+      const added = rows.map((isHeld) => ({
+        ...base,
+        id: newId('execution'),
+        ...(isHeld ? { leasedBy: node.id } : {}),
+      }));
+      await insertInvocations(sql, added);
+      take(
+        node,
+        added.flatMap(({ leasedBy, ...rest }) =>
+          leasedBy === undefined ? [] : [{ ...rest, leasedBy, claim: 1, attempts: 1, crashes: 0 }],
+        ),
+      );
+    },
+
+    work: (node: ExecutionNode, job: JobState, limit: number) =>
+      workJob(sql, node, job, () => {
+        const [kind, id = ''] = job.key.split(':');
+        return kind === 'wake' ? wake({ executionId: id }) : runLane(node, id, limit);
+      }),
+
+    run: parts.run,
+    tryAgain: parts.tryAgain,
+
+    resume: (id: string, token: string, data: string) => actions.resume(id, token, data),
+    cancel: (id: string) => actions.cancel({ accountId } as never, id),
+    replay: (id: string, from: 'start' | 'failed') => actions.replay({ accountId } as never, id, { from }),
+    retry: (workflowId: string) => actions.retry({ accountId } as never, workflowId, {}),
+
+    async activate(workflowId: string, active: boolean): Promise<void> {
+      const [row] = await sql<{ revision: number }[]>`select revision from emitters where id = ${workflowId}`;
+      await changeWorkflow(sql, accountId, workflowId, row?.revision ?? 0, { userId: accountId, active }, {} as never);
+    },
+
+    async remove(workflowId: string): Promise<void> {
+      await cancelWaitingExecutions(sql, accountId, workflowId);
+      await deleteWorkflow(sql, accountId, workflowId);
+    },
+
+    /** Another node has said that it has changed. */
+    forget: (workflowId: string) => runtimes.state.forget(workflowId),
+
+    async giveBack(node: ExecutionNode, held: readonly HeldInvocation[]): Promise<void> {
+      for (const invocation of held) {
+        node.parts.delete(partKey(invocation));
+        await releaseInvocations(sql, invocation.leasedBy, [invocation]);
+      }
+    },
+
+    /** Two looks: what is on its way at the first is held at the second. */
+    async giveBackUnheld(node: ExecutionNode): Promise<void> {
+      const holds = (id: string) =>
+        [...node.parts.values()].some(({ invocation }) => invocation.id === id && invocation.leasedBy === node.id);
+      const look = createUnheldLeases({
+        sql,
+        nodeId: () => node.id,
+        dispatcher: { holds, refuse: () => undefined },
+        deliverer: { holds: () => true },
+        sends: { holds: () => true },
+        log: testLog,
+      });
+      await look();
+      await look();
+    },
+
+    requeue: () => requeueOverdueWaits(sql, 0),
+
+    /** So much time goes by for what waits. */
+    async pass(db: Sql, ms: number): Promise<void> {
+      const span = db`make_interval(secs => ${ms / 1_000}::float8)`;
+      await db`update execution_waits set wake_at = wake_at - ${span}`;
+      await db`update graphile_worker._private_jobs set run_at = run_at - ${span}`;
+    },
+  };
+}
