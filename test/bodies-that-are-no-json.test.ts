@@ -107,30 +107,63 @@ test('respond can be taken out of $, and takes a status of digits', async () => 
   });
 });
 
-test('$.send.http sends a form as what it is, and says what it cannot keep', async () => {
-  const send = (data: string) =>
-    runStep(sandbox.run, `${IMPORTS}${withStep(`$.send.http({ url: 'http://a.example/', data: ${data} });`)}`);
-  expect((await send(`new URLSearchParams({ a: 1 })`)).record.sends).toEqual([
-    {
-      kind: 'http',
-      payload: {
-        url: 'http://a.example/',
-        data: 'a=1',
-        headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' },
-      },
-    },
-  ]);
-  for (const [data, name] of [
-    [`Buffer.from('a')`, 'Buffer'],
-    [`new Uint8Array(1)`, 'Uint8Array'],
-    [`new Blob(['a'])`, 'Blob'],
-    [`new FormData()`, 'FormData'],
-    [`new ReadableStream()`, 'ReadableStream'],
-    [`stream.Readable.from(['a'])`, 'Readable'],
-    [`new Map()`, 'Map'],
-  ] as const)
-    expect((await send(data)).outcome).toMatchObject({
-      ok: false,
-      fault: { message: expect.stringContaining(`and no ${name}: send it with fetch`) },
-    });
+const send = (data: string, more = '') =>
+  runStep(sandbox.run, `${IMPORTS}${withStep(`$.send.http({ url: 'http://a.example/', data: ${data}${more} });`)}`);
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** What is given, what is kept of it, and the content type that `fetch` would set. */
+const SENT: [data: string, kept: object, type: string | undefined][] = [
+  [`'text'`, { data: 'text' }, undefined],
+  [`{ a: 1 }`, { data: { a: 1 } }, undefined],
+  [`new URLSearchParams({ a: 1 })`, { data: 'a=1' }, 'application/x-www-form-urlencoded;charset=UTF-8'],
+  [`Buffer.from([0, 255])`, { data_base64: 'AP8=' }, undefined],
+  [`new Uint16Array([1])`, { data_base64: 'AQA=' }, undefined],
+  [`new Uint8Array([1, 2]).buffer`, { data_base64: 'AQI=' }, undefined],
+  [`new Blob(['ab'], { type: 'text/csv' })`, { data_base64: base64('ab') }, 'text/csv'],
+  [`new Blob(['ab'])`, { data_base64: base64('ab') }, undefined],
+  [`new Response('abc').body`, { data_base64: base64('abc') }, undefined],
+  [`stream.Readable.from(['a', 'b'])`, { data_base64: base64('ab') }, undefined],
+  [`stream.Readable.from([Buffer.from([1]), Buffer.from([2])])`, { data_base64: 'AQI=' }, undefined],
+  [
+    `(async function* () { await new Promise((r) => setTimeout(r, 5)); yield 'late'; })()`,
+    { data_base64: base64('late') },
+    undefined,
+  ],
+];
+
+test.each(SENT)('$.send.http of %s keeps what fetch would send', async (data, kept, type) => {
+  const { outcome, record } = await send(data);
+  expect(outcome).toMatchObject({ ok: true });
+  const headers = type === undefined ? {} : { headers: { 'content-type': type } };
+  expect(record.sends).toEqual([{ kind: 'http', payload: { url: 'http://a.example/', ...headers, ...kept } }]);
+});
+
+test('a form has its boundary in the type; a type that is given holds', async () => {
+  const { record } = await send(
+    `(() => { const f = new FormData(); f.append('a', new Blob(['x']), 'x.txt'); return f; })()`,
+  );
+  const payload = record.sends[0]?.payload as { data_base64?: string; data?: string; headers: Record<string, string> };
+  const body = payload.data ?? Buffer.from(payload.data_base64 ?? '', 'base64').toString();
+  const [, boundary = '-'] = /^multipart\/form-data; boundary=(.+)$/.exec(payload.headers['content-type'] ?? '') ?? [];
+  expect(body.split(boundary)).toHaveLength(3);
+  expect(body).toContain('filename="x.txt"');
+  const own = await send(`Buffer.from('a')`, `, headers: { 'Content-Type': 'image/png' }`);
+  expect(own.record.sends[0]?.payload).toMatchObject({ headers: { 'Content-Type': 'image/png' }, data_base64: 'YQ==' });
+});
+
+test('what cannot be sent is an error, and a stream is read within the limit of the run', async () => {
+  expect((await send(`new Map()`)).outcome).toMatchObject({
+    ok: false,
+    fault: { message: expect.stringContaining('and no Map') },
+  });
+  const endless = `new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(65_536)); } })`;
+  expect(await send(endless)).toMatchObject({
+    outcome: { ok: false, fault: { message: expect.stringContaining('maxRunOutputBytes') } },
+    record: { sends: [] },
+  });
+  const broken = `new ReadableStream({ start(c) { c.error(new Error('it broke off')); } })`;
+  expect(await send(broken)).toMatchObject({
+    outcome: { ok: false, fault: { message: expect.stringContaining('it broke off') } },
+    record: { sends: [] },
+  });
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { contentOf } from '../engine/src/sends/new-send.ts';
 import { hostOf, readHttpRequest } from '../engine/src/sends/http-request.ts';
 import { s3LineOf } from '../engine/src/sends/s3-payload.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -54,6 +55,32 @@ test('a request is sent as axios would: method, params, headers, JSON data, basi
     'x-number': '7',
     authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}`,
   });
+});
+
+test('bytes go out as they are, without a content type that nobody gave', async () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const row = await attempt({ url: receiver.url, data_base64: Buffer.from(bytes).toString('base64') });
+  expect(row).toMatchObject({ status: 'delivered' });
+  expect(receiver.requests[0]).toMatchObject({ method: 'POST', headers: { 'content-length': '256' } });
+  expect(receiver.requests[0]?.headers).not.toHaveProperty('content-type');
+  const forged = await readHttpRequest(JSON.stringify({ url: receiver.url, data_base64: '{"a":1}' }));
+  expect(forged).toMatchObject({ ok: false, message: expect.stringContaining('base64') });
+});
+
+test('bytes are stored sealed, and what is shown says how many they are', async () => {
+  const sealer = { seal: (_: string, text: string) => `sealed ${text}` };
+  const given = JSON.stringify({ url: 'http://a.example', data_base64: Buffer.from('a secret').toString('base64') });
+  expect(await contentOf(sealer, 'o_a', undefined, given)).toEqual({
+    payload: '{"url":"http://a.example","data_bytes":8}',
+    sealed: `sealed ${given}`,
+  });
+  for (const other of [
+    { url: 'u', data: ',"data_base64":"YQ=="}' },
+    { url: 'u', data: { data_base64: 'YQ==' } },
+  ])
+    expect(await contentOf(sealer, 'o_a', undefined, JSON.stringify(other))).toEqual({
+      payload: JSON.stringify(other),
+    });
 });
 
 test.each([

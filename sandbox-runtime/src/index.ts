@@ -33,3 +33,4 @@ export type {
   StepInput,
 } from './sandbox.ts';
 export { SANDBOX_LAYERS } from './sandbox.ts';
+export { SENT_BYTES } from './protocol/head-bounds.ts';

@@ -51,7 +51,8 @@ export interface SentRequest {
 
 /** Sent after the workflow has ended. */
 export interface Send {
-  http(request: SentRequest): void;
+  /** Resolves when `data` that is a stream has been read; the step waits for that by itself. */
+  http(request: SentRequest): Promise<void>;
   /** To the account's own address. */
   email(email: { subject: string; text?: string; html?: string }): void;
   s3(object: { bucket: string; prefix?: string; payload: unknown }): void;

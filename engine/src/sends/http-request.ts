@@ -1,4 +1,4 @@
-import type { FetchRequest } from '@headwater/sandbox-runtime';
+import { type FetchRequest, SENT_BYTES } from '@headwater/sandbox-runtime';
 import { type Fault, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
 import { hasLongHost, LONG_HOST, longHostOf } from '../egress/long-host.ts';
 import { isObject, type Read, readPayload } from './read-payload.ts';
@@ -11,7 +11,10 @@ const FORM = 'application/x-www-form-urlencoded';
  * Other names are passed over. What may be in a URL or header is for prepareRequest to judge.
  */
 export async function readHttpRequest(json: string): Promise<Read<FetchRequest>> {
-  const payload = await readPayload(json, { parsed: ['url', 'method', 'params', 'headers', 'auth'], raw: ['data'] });
+  const payload = await readPayload(json, {
+    parsed: ['url', 'method', 'params', 'headers', 'auth'],
+    raw: ['data', SENT_BYTES],
+  });
   if (!payload.ok) return payload;
   const { url, method, params, headers, data, auth } = payload.value;
   const fault = findFault(payload.value);
@@ -23,11 +26,12 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
   }
   const given = pairsOf(headers).filter(([name]) => auth === undefined || name.toLowerCase() !== 'authorization');
   const contentType = given.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const read = readBody(data, contentType);
+  const bytes = payload.value[SENT_BYTES];
+  const read = bytes === undefined ? readBody(data, contentType) : readBytes(bytes);
   if (!read.ok) return read;
   const body = read.value;
   const sent = [...given, ...basicAuth(auth)];
-  if (body !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
+  if (body?.type !== undefined && contentType === undefined) sent.push(['content-type', body.type]);
   return {
     ok: true,
     value: {
@@ -35,7 +39,7 @@ export async function readHttpRequest(json: string): Promise<Read<FetchRequest>>
       method: typeof method === 'string' ? method.toUpperCase() : body === undefined ? 'GET' : 'POST',
       headers: sent,
       redirect: 'follow',
-      ...(body === undefined ? {} : { body: Buffer.from(body.text) }),
+      ...(body === undefined ? {} : { body: body.content }),
     },
   };
 }
@@ -108,22 +112,31 @@ function basicAuth(auth: unknown): [string, string][] {
 const isForm = (contentType: string | undefined) => contentType?.toLowerCase().startsWith(FORM) === true;
 
 interface Body {
-  text: string;
-  type: string;
+  content: Uint8Array;
+  /** Of the content, where no header says it. Absent: none is sent. */
+  type?: string;
+}
+
+const textBody = (text: string, type: string) => ({ ok: true as const, value: { content: Buffer.from(text), type } });
+
+/** Of JSON text. */
+function readBytes(base64: string): Read<Body> {
+  if (!/^"[A-Za-z0-9+/]*={0,2}"$/.test(base64)) return { ok: false, message: `${SENT_BYTES} must be base64` };
+  return { ok: true, value: { content: Buffer.from(base64.slice(1, -1), 'base64') } };
 }
 
 /** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
 function readBody(data: string | undefined, contentType: string | undefined): Read<Body | undefined> {
   if (data === undefined || data === 'null') return { ok: true, value: undefined };
-  if (data.startsWith('"')) return { ok: true, value: { text: JSON.parse(data) as string, type: FORM } };
-  if (!isForm(contentType)) return { ok: true, value: { text: data, type: 'application/json' } };
+  if (data.startsWith('"')) return textBody(JSON.parse(data) as string, FORM);
+  if (!isForm(contentType)) return textBody(data, 'application/json');
   const tooLong = excess('maxSendFormChars', data.length, longForm);
   if (tooLong !== undefined) return { ok: false, ...tooLong };
   const form: unknown = JSON.parse(data);
-  if (!isObject(form)) return { ok: true, value: { text: data, type: 'application/json' } };
+  if (!isObject(form)) return textBody(data, 'application/json');
   const longNames = excess('maxSendFormNameChars', nameCharsOf(form), longFormNames);
   if (longNames !== undefined) return { ok: false, ...longNames };
-  return { ok: true, value: { text: new URLSearchParams(queryOf(form)).toString(), type: FORM } };
+  return textBody(new URLSearchParams(queryOf(form)).toString(), FORM);
 }
 
 const longForm = (max: number) => `data is longer than ${max} characters as JSON, too long for a form`;

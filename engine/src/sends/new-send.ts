@@ -1,3 +1,4 @@
+import { SENT_BYTES } from '@headwater/sandbox-runtime';
 import type { Redactor } from '../secrets/redactor.ts';
 import type { Sealer } from '../secrets/seal.ts';
 
@@ -31,6 +32,20 @@ export async function contentOf(
   redactor: Pick<Redactor, 'jsonInTurns'> | undefined,
   payload: string,
 ): Promise<SendContent> {
-  const shown = (await redactor?.jsonInTurns(payload)) ?? payload;
+  const readable = withoutBytes(payload);
+  const shown = (await redactor?.jsonInTurns(readable)) ?? readable;
   return shown === payload ? { payload } : { payload: shown, sealed: sealer.seal(accountId, payload) };
+}
+
+const BYTES = `,"${SENT_BYTES}":"`;
+/** The end of a payload of `$.send.http` with bytes, behind their name. */
+const BASE64_END = /^[A-Za-z0-9+/]*={0,2}"\}$/;
+
+/** Bytes may hold a secret in any form: they are kept sealed, and what is shown says how many they are. */
+function withoutBytes(payload: string): string {
+  // A string within the JSON has backslashes before its quotes.
+  const at = payload.lastIndexOf(BYTES);
+  const base64 = at === -1 ? '' : payload.slice(at + BYTES.length);
+  if (!BASE64_END.test(base64)) return payload;
+  return `${payload.slice(0, at)},"data_bytes":${Buffer.byteLength(base64.slice(0, -2), 'base64')}}`;
 }

@@ -172,6 +172,11 @@ export class Guest {
       whenSettled(writes, () => this.#finish(context, value), ignore);
       return undefined;
     }
+    // A stream that it gave to be sent is sent whole.
+    if (context.sendsBeingRead > 0) {
+      context.whenSendsAreRead = () => this.#finish(context, value);
+      return undefined;
+    }
     const { bridge, runs } = this.#parts;
     let answer: string | undefined;
     try {

@@ -26,6 +26,9 @@ export interface RunContext {
   bytes: number;
   emits: number;
   sends: number;
+  /** Calls of `$.send.http` whose stream is being read, and what waits for them. */
+  sendsBeingRead: number;
+  whenSendsAreRead: (() => void) | undefined;
   /** What `$.flow` was asked for, and what `exit` answered last: a step that returns it has returned nothing. */
   flow: FlowAction | undefined;
   exits: object | undefined;
@@ -130,6 +133,8 @@ export class RunTracker {
       bytes: 0,
       emits: 0,
       sends: 0,
+      sendsBeingRead: 0,
+      whenSendsAreRead: undefined,
       flow: undefined,
       exits: undefined,
       logLines: 0,

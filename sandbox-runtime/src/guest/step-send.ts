@@ -1,18 +1,23 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { SendCall } from '../sandbox.ts';
+import { SENT_BYTES } from '../protocol/head-bounds.ts';
 import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { isData, UNSENDABLE, withoutJson } from './http-prop.ts';
-import { toText } from './intrinsics.ts';
+import { joinBytes } from './blob.ts';
+import { readBody, type ReadBody } from './body.ts';
+import { toText, whenSettled } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import { isObject } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8LengthUpTo } from './utf8.ts';
+import { type GuestStream, readToEnd } from './web-streams.ts';
 
 export interface GuestSend {
-  http(request: unknown): void;
+  /** Resolves when `data` that is a stream has been read. */
+  http(request: unknown): Promise<void>;
   email(email: unknown): void;
   s3(object: unknown): void;
   emit(event: unknown, channel?: unknown): void;
@@ -42,8 +47,18 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
   };
   const ofUrl: TextLimit = { name: 'maxFetchUrlChars', value: context.limits.maxFetchUrlChars };
   const ofName: TextLimit = { name: 'maxChannelChars', value: context.limits.maxChannelChars };
+  const sendStream = async (fields: Fields, stream: ReadableStream): Promise<void> => {
+    const data = await readWithin(stream, context.limits.maxRunOutputBytes);
+    send('http', { ...fields, ...bytesField(data) });
+  };
+  const sendHttp = (request: unknown): Promise<void> => {
+    const { fields, stream } = readHttp(requireFields('http', request, '{ method, url, data }'), ofUrl);
+    if (stream !== undefined) return heldOpen(context, sendStream(fields, stream));
+    send('http', fields);
+    return Promise.resolve();
+  };
   return {
-    http: (request) => send('http', readHttp(requireFields('http', request, '{ method, url, data }'), ofUrl)),
+    http: sendHttp,
     email: (email) => send('email', readEmail(requireFields('email', email, '{ subject, text }'))),
     s3: (object) => send('s3', readObject(requireFields('s3', object, '{ bucket, prefix, payload }'))),
     emit: (event, channel) => send('emit', readEmit(event, channel, ofName)),
@@ -51,33 +66,77 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
   };
 }
 
+/** The step does not end before it has settled; where it rejects, and nobody handles that, the step fails. */
+function heldOpen(context: RunContext, reading: Promise<void>): Promise<void> {
+  const settled = (): void => {
+    context.sendsBeingRead -= 1;
+    if (context.sendsBeingRead === 0) context.whenSendsAreRead?.();
+  };
+  context.sendsBeingRead += 1;
+  whenSettled(reading, settled, settled);
+  // Handled above: the author's own promise is another one.
+  return (async () => reading)();
+}
+
+/** A stream without end is no way to fill the isolate. */
+async function readWithin(stream: ReadableStream, maxBytes: number): Promise<Uint8Array> {
+  let used = 0;
+  const counted = new TransformStream({
+    transform(chunk: unknown, controller) {
+      used += chunk instanceof Uint8Array ? chunk.byteLength : 0;
+      if (used > maxBytes) throw limitError({ name: 'maxRunOutputBytes', value: maxBytes, used });
+      controller.enqueue(chunk);
+    },
+  });
+  return joinBytes(await readToEnd(stream.pipeThrough(counted) as unknown as GuestStream));
+}
+
+const bytesField = (bytes: Uint8Array): Fields => ({ [SENT_BYTES]: Buffer.from(bytes).toString('base64') });
+
 function requireFields(kind: string, value: unknown, shape: string): Fields {
   if (!isObject(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
   return value;
 }
 
-function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: TextLimit): Fields {
+/** `stream`: its content is to be added. */
+interface HttpFields {
+  fields: Fields;
+  stream?: ReadableStream;
+}
+
+function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: TextLimit): HttpFields {
   const text = requireText('http', 'url', url, ofUrl);
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new TypeError(`$.send.http: url must be one of http or https, not ${text.slice(0, 200)}`);
   if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
     throw new TypeError('$.send.http: method must be a name such as POST');
-  const body = sendable('http', 'data', data);
   for (const [name, value] of Object.entries({ headers, params, auth }))
     if (value !== undefined && value !== null && !isObject(value))
       throw new TypeError(`$.send.http: ${name} must be an object, not a ${typeof value}`);
   if (isObject(auth) && (typeof auth['username'] !== 'string' || typeof auth['password'] !== 'string'))
     throw new TypeError('$.send.http: auth must be { username, password }, both of them text');
   checkHeaders(headers);
-  return { url: text, ...defined({ method, data: body.text, headers: withType(headers, body.type), params, auth }) };
+  const { type, stream, ...body } = sentBody(data);
+  const fields = { url: text, ...defined({ method, headers: withType(headers, type), params, auth, ...body }) };
+  return stream === undefined ? { fields } : { fields, stream };
 }
 
-/** What is sent later is kept as JSON: of text in a form of its own the text, of bytes and streams nothing that could be sent. */
-function sendable(kind: string, name: string, value: unknown): { text: unknown; type?: string } {
-  if (value instanceof URLSearchParams)
-    return { text: value.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+/** `type`: the content type that `fetch` would set. */
+type SentBody = { type?: string | undefined; stream?: ReadableStream } & Fields;
+
+/** What is sent later is kept as JSON: of what `fetch` sends as it is, the text or the bytes; of all else its JSON. */
+function sentBody(data: unknown): SentBody {
+  if (typeof data === 'string' || !isData(data)) return { data: sendable('http', 'data', data) };
+  const { state, type } = readBody(data) as ReadBody;
+  if (state.stream !== undefined) return { type, stream: state.stream as unknown as ReadableStream };
+  const { source = '' } = state;
+  return { type, ...(typeof source === 'string' ? { data: source } : bytesField(source)) };
+}
+
+function sendable(kind: string, name: string, value: unknown): unknown {
+  if (value instanceof URLSearchParams) return value.toString();
   const is = typeof value !== 'string' && isData(value) ? nameOfData(value) : withoutJson(value);
-  if (is === undefined) return { text: value };
+  if (is === undefined) return value;
   throw new TypeError(`$.send.${kind}: ${name} is text or a value that has JSON, and no ${is}: send it with fetch`);
 }
 
@@ -117,7 +176,7 @@ function readObject({ bucket, prefix, payload }: Fields): Fields {
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`$.send.s3: prefix must be text, not a ${typeof prefix}`);
   if (payload === undefined) throw new TypeError('$.send.s3 needs a payload');
-  return { bucket, prefix: prefix ?? '', payload: sendable('s3', 'payload', payload).text };
+  return { bucket, prefix: prefix ?? '', payload: sendable('s3', 'payload', payload) };
 }
 
 /** An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make an event. */
