@@ -83,6 +83,7 @@ describe('the answer of megabytes is made in parts of one value each', () => {
       latestDeploymentId: 'd_1',
       triggers: [],
       settings: { memoryMb: 128, retries: 0, autoDeploy: true },
+      revision: 1,
       createdAt: new Date(0),
       updatedAt: new Date(0),
       steps: Array.from({ length: 4 }, () => step),

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import type { Engine, Page, Principal } from '@headwater/engine';
+import type { Engine, ExpectedRevisions, Page, Principal } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
@@ -12,6 +12,8 @@ interface EndpointRequest<S extends z.ZodObject> {
   input: z.output<S>;
   /** What an EventSource sends when it connects again. */
   lastEventId?: string | undefined;
+  /** Of a change of a versioned resource: those that its header `if-match` names. */
+  expected?: ExpectedRevisions;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
 }
@@ -20,7 +22,7 @@ type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
 
 export type Reply =
   /** `runId`: of what it has started. */
-  | { kind: 'item'; data: object; runId?: string | undefined }
+  | { kind: 'item'; data: object; runId?: string | undefined; revision?: number }
   | { kind: 'list'; page: Page<object> }
   | { kind: 'none'; status: 202 | 204 }
   | { kind: 'messages'; messages: MessageSource };
@@ -40,6 +42,8 @@ interface Description {
   changesLike?: string;
   /** What `{id}` in the path is. */
   pathId?: string;
+  /** The resource has revisions: they are in `etag`, and a change may name in `if-match` the one that it is made for. */
+  isVersioned?: true;
   /**
    * It asks the database and little else, and may ask much of it, so requests of an account take turns. False for what waits
    * for a tenant's code, for a server outside, or to be stored together with others, and for what has turns of its own as it takes long.
@@ -85,6 +89,28 @@ export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
     async handle(request) {
       const data = await handle(request as EndpointRequest<S>);
       return { kind: 'item', data, runId: runIdOf?.(data) };
+    },
+  };
+}
+
+/** Answers `{ data: item }`, with its revision as `etag`. */
+export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: Handler<S, { item: z.output<Item>; revision: number }>;
+  },
+): Endpoint {
+  const { handle } = definition;
+  return {
+    ...definition,
+    access: 'key',
+    isVersioned: true,
+    parameters: definition.parameters.extend(fieldParameters),
+    success: { status: 200, list: false },
+    async handle(request) {
+      const { item, revision } = await handle(request as EndpointRequest<S>);
+      return { kind: 'item', data: item, revision };
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
+import { etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
@@ -48,11 +49,13 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');
-    const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, count });
+    const expected = isConditional(endpoint) ? expectedRevisions(c.req.header('if-match')) : undefined;
+    const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, expected, count });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
     const makeText = async (count: CountChars) => {
       const reply = await handle(count);
       if (reply.kind === 'item' && reply.runId !== undefined) c.header(RUN_HEADER, reply.runId);
+      if (reply.kind === 'item' && reply.revision !== undefined) c.header('etag', etagOf(reply.revision));
       return textOf(reply, selectionOf(input), count);
     };
     const text = await (takesTurn(endpoint, input)
@@ -70,6 +73,10 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       { ...headers, 'content-length': String(text.length) },
     );
   });
+}
+
+function isConditional({ isVersioned, method }: Endpoint): boolean {
+  return isVersioned === true && method !== 'get';
 }
 
 async function readBody(

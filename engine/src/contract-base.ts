@@ -19,6 +19,12 @@ export interface Page<T> {
   scannedUntilMs?: number;
 }
 
+/**
+ * The revisions of a resource that a change is made for: where it has another by now, the change throws PRECONDITION_FAILED and nothing is
+ * written. Undefined: for whatever it is.
+ */
+export type ExpectedRevisions = readonly number[] | undefined;
+
 export interface PageRequest {
   limit: number;
   after?: string;

@@ -1,5 +1,5 @@
 import type { ExceededLimit, LogLine, PropDefinition } from '@headwater/shared';
-import type { Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { ComponentChoice, SourceCreate } from './contract-components.ts';
 import type { TimerSchedule } from './schedule/next-tick.ts';
 
@@ -94,6 +94,8 @@ export interface WorkflowRecord {
   triggers: TriggerRecord[];
   steps: StepRecord[];
   settings: WorkflowSettings;
+  /** Grows with each change. */
+  revision: number;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -116,14 +118,14 @@ export interface Workflows {
    * Triggers, steps or settings make a new version, which becomes the current one unless its settings say otherwise. What is
    * not given is as it was. Throws as `create`, and CONFLICT where another change came first.
    */
-  update(who: Principal, id: string, change: WorkflowUpdate): Promise<WorkflowRecord>;
+  update(who: Principal, id: string, change: WorkflowUpdate, expected?: ExpectedRevisions): Promise<WorkflowRecord>;
   /** Makes a version the current one: one that was saved, or an older one. */
   deploy(who: Principal, id: string, deploymentId: string): Promise<WorkflowRecord>;
   /**
    * What waits is dropped. Sources that it has deployed are deleted first, unless something else is subscribed to them by
    * their id.
    */
-  delete(who: Principal, id: string): Promise<void>;
+  delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Stores an execution and answers; it follows. */
   run(who: Principal, id: string, event?: unknown): Promise<{ executionId: string }>;
   /** Newest first. */

@@ -1,7 +1,7 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
 import type { DeliveryChoice, DeliveryRecord, RedeliveryChoice } from './contract-deliveries.ts';
-import type { AttemptRecord, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { AbandonedRuns } from './contract-runs.ts';
@@ -15,7 +15,7 @@ import type { Stats } from './contract-stats.ts';
 import type { Streams } from './contract-streams.ts';
 import type { Traces } from './contract-traces.ts';
 
-export type { AttemptRecord, Page, PageRequest, Principal } from './contract-base.ts';
+export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal } from './contract-base.ts';
 export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './contract-events.ts';
 export type { AbandonedRunRecord } from './contract-runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './contract-components.ts';
@@ -78,6 +78,8 @@ export interface SourceRecord {
   /** Of its component, and after them those of its additionalProps. */
   configurableProps: PropDefinition[];
   preflight: Preflight;
+  /** Grows with each change. */
+  revision: number;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -97,6 +99,8 @@ export interface WebhookRecord {
   /** The secret before it signs as well until then. */
   previousUntil?: Date;
   active: boolean;
+  /** Grows with each change. */
+  revision: number;
   createdAt: Date;
   updatedAt: Date;
   /** Own headers of its requests; names in lower case. */
@@ -231,8 +235,8 @@ export interface Sources {
   create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
   get(who: Principal, id: string): Promise<SourceRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<SourceRecord>>;
-  update(who: Principal, id: string, change: SourceUpdate): Promise<SourceRecord>;
-  delete(who: Principal, id: string): Promise<void>;
+  update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions): Promise<SourceRecord>;
+  delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Stores an invocation and answers; the run follows. Without an event, one that fits the source's interfaces is made. */
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
   /** Runs that logged or failed, newest first. */
@@ -248,9 +252,9 @@ export interface Webhooks {
    * its attempts. `active: true` delivers new events again; nothing that was missed is sent later. A new url or format
    * holds from the next attempt on, retries included. An empty name or description is removed.
    */
-  update(who: Principal, id: string, change: WebhookUpdate): Promise<WebhookRecord>;
+  update(who: Principal, id: string, change: WebhookUpdate, expected?: ExpectedRevisions): Promise<WebhookRecord>;
   /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`, as a stop does. */
-  delete(who: Principal, id: string): Promise<void>;
+  delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Newest first; without an id, of all webhooks of the account. */
   deliveries(
     who: Principal,

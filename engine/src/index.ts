@@ -11,6 +11,7 @@ export type {
   Engine,
   AutoSubscriptionRecord,
   EventRecord,
+  ExpectedRevisions,
   LogLineRecord,
   Page,
   PageRequest,

@@ -14,6 +14,7 @@ export const ERRORS = {
   NOT_FOUND: { status: 404, title: 'No such resource' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'This resource does not have that method' },
   CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
+  PRECONDITION_FAILED: { status: 412, title: 'The resource was changed meanwhile' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
   UNSUPPORTED_ENCODING: { status: 415, title: 'The request body is encoded in a way that is not read here' },
   HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },

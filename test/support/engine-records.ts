@@ -116,6 +116,7 @@ export const source: SourceRecord = {
   configuredProps: { http: { endpoint_url: 'http://127.0.0.1/e/known' } },
   configurableProps: [{ name: 'http', type: '$.interface.http' }],
   preflight: 'allow',
+  revision: 3,
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };
@@ -155,6 +156,7 @@ export const workflow: WorkflowRecord = {
     },
   ],
   settings: { timeoutSeconds: 60, memoryMb: 128, retries: 0, autoDeploy: true },
+  revision: 3,
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };
@@ -171,6 +173,7 @@ export const webhook: WebhookRecord = {
   secret: 'whsec_c2VjcmV0',
   headers: {},
   active: true,
+  revision: 3,
   createdAt: MADE_AT,
   updatedAt: MADE_AT,
 };

@@ -11,7 +11,7 @@ import { describeBody, describeQuery } from './parameters.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
-A resource of another account answers 404.`;
+A resource of another account answers 404. Sources, webhooks and workflows have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
 
 /**
  * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to the app's registry.
@@ -60,6 +60,18 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
   });
 }
 
+const ifMatchHeader = z.object({
+  'if-match': z.string().optional().openapi({
+    description:
+      'The `etag` that the resource had when it was read. Where it has another by now, the answer is 412 and nothing is written. Absent: whatever it has.',
+    example: '"3"',
+  }),
+});
+
+const etagHeader = z.object({
+  etag: z.string().openapi({ description: 'Its revision, for `if-match` of a change.', example: '"3"' }),
+});
+
 function describeRequest(endpoint: Endpoint) {
   const body = endpoint.method === 'get' ? undefined : describeBody(endpoint.parameters, endpoint.takesAnyName);
   return {
@@ -67,6 +79,7 @@ function describeRequest(endpoint: Endpoint) {
     ...(endpoint.pathId === undefined
       ? {}
       : { params: z.object({ id: z.string().openapi({ description: endpoint.pathId }) }) }),
+    ...(endpoint.isVersioned === true && endpoint.method !== 'get' ? { headers: ifMatchHeader } : {}),
     ...(body === undefined ? {} : { body }),
   };
 }
@@ -91,7 +104,8 @@ function describeSuccess(endpoint: Endpoint) {
   const schema = list
     ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema) })
     : z.object({ data: endpoint.schema });
-  return { [status]: { description: 'Done.', content: { 'application/json': { schema } } } };
+  const headers = endpoint.isVersioned === true ? { headers: etagHeader } : {};
+  return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema } } } };
 }
 
 /** OpenAPI 3.1 has no words for the messages of a stream: their schema is named, and listed among the others. */

@@ -5,6 +5,11 @@ export function mapPage<A, B>(page: Page<A>, present: (item: A) => B): Page<B> {
   return { ...page, items: page.items.map(present) };
 }
 
+/** For endpoints of resources that have revisions. */
+export function versioned<A extends { revision: number }, B>(record: A, present: (record: A) => B) {
+  return { item: present(record), revision: record.revision };
+}
+
 /** A list that is answered whole. */
 export function wholePage<T>(items: T[], idOf: (item: T) => string): Page<T> {
   const first = items[0];

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
-import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
 import { given } from '../parameters/given.ts';
 import {
@@ -10,7 +10,7 @@ import {
   preflightParameter,
   textParameter,
 } from '../parameters/schemas.ts';
-import { mapPage, wholePage } from '../resources/page.ts';
+import { mapPage, versioned, wholePage } from '../resources/page.ts';
 import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
 
 const tag = 'Sources';
@@ -64,7 +64,7 @@ const createSource = itemEndpoint({
   handle: async ({ engine, who, input }) => presentSource(await engine.sources.create(who, toChange(input))),
 });
 
-const getSource = itemEndpoint({
+const getSource = versionedEndpoint({
   method: 'get',
   path: '/v1/sources/{id}',
   name: 'getSource',
@@ -73,10 +73,10 @@ const getSource = itemEndpoint({
   pathId,
   parameters: z.object({}),
   schema: sourceSchema,
-  handle: async ({ engine, who, id }) => presentSource(await engine.sources.get(who, id)),
+  handle: async ({ engine, who, id }) => versioned(await engine.sources.get(who, id), presentSource),
 });
 
-const updateSource = itemEndpoint({
+const updateSource = versionedEndpoint({
   method: 'put',
   path: '/v1/sources/{id}',
   name: 'updateSource',
@@ -92,9 +92,9 @@ const updateSource = itemEndpoint({
     })
     .superRefine(checkChoice),
   schema: sourceSchema,
-  handle: async ({ engine, who, id, input }) => {
+  handle: async ({ engine, who, id, input, expected }) => {
     const change = { ...toChange(input), ...given({ active: input.active }) };
-    return presentSource(await engine.sources.update(who, id, change));
+    return versioned(await engine.sources.update(who, id, change, expected), presentSource);
   },
 });
 
@@ -106,10 +106,11 @@ const deleteSource = emptyEndpoint({
   tag,
   summary: 'Delete a source',
   description: 'Runs its `deactivate` hook first.',
+  isVersioned: true,
   pathId,
   parameters: z.object({}),
   status: 204,
-  handle: async ({ engine, who, id }) => engine.sources.delete(who, id),
+  handle: async ({ engine, who, id, expected }) => engine.sources.delete(who, id, expected),
 });
 
 const runSource = itemEndpoint({

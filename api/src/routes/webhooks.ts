@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
-import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
@@ -13,7 +13,7 @@ import {
   textParameter,
 } from '../parameters/schemas.ts';
 import { secretParameter, webhookRequestOf, webhookRequestParameters } from '../parameters/webhook-request.ts';
-import { mapPage } from '../resources/page.ts';
+import { mapPage, versioned } from '../resources/page.ts';
 import {
   deliverySchema,
   presentDelivery,
@@ -97,7 +97,7 @@ const createWebhook = itemEndpoint({
   },
 });
 
-const getWebhook = itemEndpoint({
+const getWebhook = versionedEndpoint({
   method: 'get',
   path: '/v1/webhooks/{id}',
   name: 'getWebhook',
@@ -106,10 +106,10 @@ const getWebhook = itemEndpoint({
   pathId,
   parameters: z.object({}),
   schema: webhookSchema,
-  handle: async ({ engine, who, id }) => presentWebhook(await engine.webhooks.get(who, id)),
+  handle: async ({ engine, who, id }) => versioned(await engine.webhooks.get(who, id), presentWebhook),
 });
 
-const updateWebhook = itemEndpoint({
+const updateWebhook = versionedEndpoint({
   method: 'put',
   path: '/v1/webhooks/{id}',
   name: 'updateWebhook',
@@ -125,12 +125,10 @@ const updateWebhook = itemEndpoint({
     active: z.boolean().optional().openapi({ description: 'false: nothing is delivered.' }),
   }),
   schema: webhookSchema,
-  handle: async ({ engine, who, id, input }) => {
+  handle: async ({ engine, who, id, input, expected }) => {
     const { url, name, description, format, active } = input;
-    const request = webhookRequestOf(input);
-    return presentWebhook(
-      await engine.webhooks.update(who, id, given({ url, name, description, format, active, ...request })),
-    );
+    const change = given({ url, name, description, format, active, ...webhookRequestOf(input) });
+    return versioned(await engine.webhooks.update(who, id, change, expected), presentWebhook);
   },
 });
 
@@ -141,10 +139,11 @@ const deleteWebhook = emptyEndpoint({
   takesTurn: false,
   tag,
   summary: 'Delete a webhook and its subscriptions',
+  isVersioned: true,
   pathId,
   parameters: z.object({}),
   status: 204,
-  handle: async ({ engine, who, id }) => engine.webhooks.delete(who, id),
+  handle: async ({ engine, who, id, expected }) => engine.webhooks.delete(who, id, expected),
 });
 
 const listDeliveries = listEndpoint({

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { idParameter, pageParameters } from '../parameters/schemas.ts';
 import { workflowInputOf, workflowParameters } from '../parameters/workflow-input.ts';
-import { mapPage } from '../resources/page.ts';
+import { mapPage, versioned } from '../resources/page.ts';
 import {
   deploymentSchema,
   presentDeployment,
@@ -34,7 +34,7 @@ const createWorkflow = itemEndpoint({
   handle: async ({ engine, who, input }) => presentWorkflow(await engine.workflows.create(who, workflowInputOf(input))),
 });
 
-const getWorkflow = itemEndpoint({
+const getWorkflow = versionedEndpoint({
   method: 'get',
   path,
   name: 'getWorkflow',
@@ -46,10 +46,10 @@ const getWorkflow = itemEndpoint({
   }),
   schema: workflowSchema,
   handle: async ({ engine, who, id, input }) =>
-    presentWorkflow(await engine.workflows.get(who, id, input.deployment_id)),
+    versioned(await engine.workflows.get(who, id, input.deployment_id), presentWorkflow),
 });
 
-const updateWorkflow = itemEndpoint({
+const updateWorkflow = versionedEndpoint({
   method: 'put',
   path,
   name: 'updateWorkflow',
@@ -66,9 +66,9 @@ const updateWorkflow = itemEndpoint({
     }),
   }),
   schema: workflowSchema,
-  handle: async ({ engine, who, id, input }) => {
+  handle: async ({ engine, who, id, input, expected }) => {
     const change = { ...workflowInputOf(input), ...given({ active: input.active }) };
-    return presentWorkflow(await engine.workflows.update(who, id, change));
+    return versioned(await engine.workflows.update(who, id, change, expected), presentWorkflow);
   },
 });
 
@@ -81,10 +81,11 @@ const deleteWorkflow = emptyEndpoint({
   summary: 'Delete a workflow',
   description:
     'With the sources that it has deployed, unless something else is subscribed to them by their id. What waits is dropped; records of executions stay until they are old.',
+  isVersioned: true,
   pathId,
   parameters: z.object({}),
   status: 204,
-  handle: async ({ engine, who, id }) => engine.workflows.delete(who, id),
+  handle: async ({ engine, who, id, expected }) => engine.workflows.delete(who, id, expected),
 });
 
 const runWorkflow = itemEndpoint({

@@ -40,6 +40,7 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.retryScheduleSeconds === null ? {} : { retryScheduleSeconds: row.retryScheduleSeconds }),
     ...(row.timeoutSeconds === null ? {} : { timeoutSeconds: row.timeoutSeconds }),
     active: row.active,
+    revision: row.revision,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   };

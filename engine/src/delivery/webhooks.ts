@@ -1,7 +1,9 @@
-import { LIMITS, newId, notFound } from '@headwater/shared';
+import { LIMITS, newId } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
+import { changedMeanwhile, checkRevision } from '../check-revision.ts';
 import { createBoundedTurns } from '../bounded-turns.ts';
-import type { Principal, WebhookRecord, Webhooks, WebhookUpdate } from '../contract.ts';
+import type { Principal, Webhooks, WebhookUpdate } from '../contract.ts';
+import type { ExpectedRevisions } from '../contract-base.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
@@ -33,16 +35,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const end = createEnd({ ...options, giveBack });
 
   const find = async (who: Principal, id: string) => webhookRecordOf(sealer, await findWebhook(db, who, id));
-
-  async function apply(who: Principal, id: string, update: WebhookUpdate): Promise<WebhookRecord> {
-    await findWebhook(db, who, id);
-    validateWebhook(update);
-    const { headers, ...rest } = update;
-    const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, who.accountId, headers) };
-    const row = await updateWebhook(db, who.accountId, id, { ...rest, ...sealed });
-    if (row === undefined) throw notFound('webhook', id);
-    return webhookRecordOf(sealer, row);
-  }
+  const apply = createApply(options);
 
   return {
     async create(who, input) {
@@ -70,21 +63,42 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const rows = inPageOrder(ids, await readWebhooks(db, who.accountId, ids));
       return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
     },
-    async update(who, id, change) {
-      if (change.active === false) return end(who, id, 'The webhook was stopped', () => apply(who, id, change));
-      const webhook = await apply(who, id, change);
+    async update(who, id, change, expected) {
+      if (change.active === false)
+        return end(who, id, 'The webhook was stopped', () => apply(who, id, change, expected));
+      const webhook = await apply(who, id, change, expected);
       if (leadsElsewhere({ ...change, ...(change.headers && { sealedHeaders: '' }) })) await giveBack(id);
       return webhook;
     },
-    async delete(who, id) {
+    async delete(who, id, expected) {
       await end(who, id, 'The webhook was deleted', async () => {
-        await find(who, id);
-        await deleteWebhook(db, who.accountId, id);
+        checkRevision(`webhook ${id}`, (await find(who, id)).revision, expected);
+        const isGone = await deleteWebhook(db, who.accountId, id, expected);
+        if (!isGone && expected !== undefined) await refuse(db, who, id);
       });
     },
     ...createDeliveries(db, find),
     ...createWebhookActions({ db, sealer, giveBack, ...(attemptOnce && { attemptOnce }) }),
   };
+}
+
+type Look = Pick<WebhooksOptions, 'db' | 'sealer'>;
+
+function createApply({ db, sealer }: Look) {
+  return async (who: Principal, id: string, update: WebhookUpdate, expected: ExpectedRevisions) => {
+    checkRevision(`webhook ${id}`, (await findWebhook(db, who, id)).revision, expected);
+    validateWebhook(update);
+    const { headers, ...rest } = update;
+    const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, who.accountId, headers) };
+    const row = await updateWebhook(db, who.accountId, id, { ...rest, ...sealed }, expected);
+    return row === undefined ? refuse(db, who, id) : webhookRecordOf(sealer, row);
+  };
+}
+
+/** Another change, or its deletion, came between the look at it and this one. */
+async function refuse(db: Database, who: Principal, id: string): Promise<never> {
+  await findWebhook(db, who, id);
+  throw changedMeanwhile(`webhook ${id}`);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
+import { checkRevision } from '../check-revision.ts';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
 import type { Principal, SourceUpdate } from '../contract.ts';
+import type { ExpectedRevisions } from '../contract-base.ts';
 import type { ChangeLease } from '../store/change-lease.ts';
 import { type Growth, leaseLost, putSourceChange, type SourceChange } from '../store/change-source.ts';
 import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
@@ -31,9 +33,10 @@ export async function changeSource(
   who: Principal,
   id: string,
   input: SourceUpdate,
+  expected?: ExpectedRevisions,
 ): Promise<void> {
   const lease = await beginChange(context, who, id);
-  await whileHeld(context, lease, () => changeHeld(context, who, lease, input));
+  await whileHeld(context, lease, () => changeHeld(context, who, lease, input, expected));
 }
 
 async function changeHeld(
@@ -41,11 +44,14 @@ async function changeHeld(
   who: Principal,
   lease: ChangeLease,
   input: SourceUpdate,
+  expected: ExpectedRevisions,
 ): Promise<void> {
   const { accountId, sourceId } = lease;
   const row = await inAccountTurn(context, accountId, () => readSource(context.db.sql, accountId, sourceId));
   if (row === undefined) throw notFound('source', sourceId);
   try {
+    // Nobody else changes it while this lease is held.
+    checkRevision(`source ${sourceId}`, row.revision, expected);
     const change = await planChange(context, who, row, input);
     await applyChange(context, lease, row, change);
     await endChange(context, lease, interfacesOf(change.definitions, change.after.configuredProps));
@@ -57,11 +63,30 @@ async function changeHeld(
 }
 
 /** Deployed → deleted. */
-export async function deleteSource(context: LifecycleContext, who: Principal, id: string): Promise<void> {
+export async function deleteSource(
+  context: LifecycleContext,
+  who: Principal,
+  id: string,
+  expected?: ExpectedRevisions,
+): Promise<void> {
   const lease = await beginChange(context, who, id);
+  if (expected !== undefined) await whileHeld(context, lease, () => checkHeld(context, lease, expected));
   await whileHeld(context, lease, () => deleteHeld(context, lease));
   context.forget(id);
   await deleteStored(context, lease);
+}
+
+/** Before a deletion, of which nothing can be taken back. Where it is refused the source goes on as it was. */
+async function checkHeld(context: LifecycleContext, lease: ChangeLease, expected: ExpectedRevisions): Promise<void> {
+  const { accountId, sourceId } = lease;
+  const row = await inAccountTurn(context, accountId, () => readSource(context.db.sql, accountId, sourceId));
+  if (row === undefined) throw notFound('source', sourceId);
+  try {
+    checkRevision(`source ${sourceId}`, row.revision, expected);
+  } catch (error) {
+    await endChange(context, lease, interfacesOf(row.configurable_props, row.configured_props));
+    throw error;
+  }
 }
 
 /** The source is gone, whatever becomes of this. */

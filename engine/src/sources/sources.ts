@@ -1,5 +1,6 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
+import type { ExpectedRevisions } from '../contract-base.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
@@ -43,13 +44,13 @@ export function createSources(context: SourcesContext): Sources {
       const rows = await readSourcesById(db.sql, who.accountId, ids);
       return { ...page, items: rows.map((row) => recordOf(opener, row)) };
     },
-    async update(who: Principal, id: string, change: SourceUpdate) {
-      await context.changeTurns.run(who.accountId, () => changeSource(context, who, id, change));
+    async update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions) {
+      await context.changeTurns.run(who.accountId, () => changeSource(context, who, id, change, expected));
       return changedRecord(who, id);
     },
-    async delete(who, id) {
+    async delete(who, id, expected) {
       // Workflows delete theirs one after the other.
-      await context.changeTurns.runLate(who.accountId, () => deleteSource(context, who, id));
+      await context.changeTurns.runLate(who.accountId, () => deleteSource(context, who, id, expected));
     },
     async run(who, id, event) {
       const row = await find(who, id);
@@ -92,6 +93,7 @@ function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {
     }),
     configurableProps: row.configurable_props,
     preflight: row.preflight,
+    revision: row.revision,
     createdAt: new Date(row.created_ms),
     updatedAt: new Date(row.updated_ms),
   };

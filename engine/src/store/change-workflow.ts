@@ -1,4 +1,5 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
+import { changedMeanwhile } from '../check-revision.ts';
 import { startsInTurn } from '../workflows/check-settings.ts';
 import type { Deployment, Trigger } from '../workflows/deployment.ts';
 import { chooseSlug } from './choose-slug.ts';
@@ -13,6 +14,8 @@ export interface WorkflowChange {
   active?: boolean;
   /** A new version, without its number. `isCurrent`: it runs from now on. */
   saved?: { deployment: Omit<Deployment, 'version'>; isCurrent: boolean };
+  /** Its caller named the revision: where it is another by now, PRECONDITION_FAILED. */
+  isConditional?: true;
   /** A version that is there, to be the current one. */
   deployedId?: string;
 }
@@ -57,6 +60,7 @@ async function applyChange(
   if ((change.saved ?? change.deployedId) !== undefined) await lockAccount(tx, accountId);
   const before = await lockWorkflow(tx, accountId, workflowId);
   if (before.revision !== revision) {
+    if (change.isConditional === true) throw changedMeanwhile(`workflow ${workflowId}`);
     const message = `Another change of workflow ${workflowId} came first; look at it and try again`;
     throw new HeadwaterError('CONFLICT', message);
   }

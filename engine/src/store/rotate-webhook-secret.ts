@@ -26,7 +26,7 @@ export async function rotateWebhookSecret(db: Database, next: NewSecret): Promis
   return db.orm.transaction(async (tx) => {
     const [row] = await tx
       .update(webhooks)
-      .set({ secret, ...overlap, updatedAt: sql`now()` })
+      .set({ secret, ...overlap, updatedAt: sql`now()`, revision: sql`${webhooks.revision} + 1` })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
       .returning();
     if (row !== undefined) await notifyWebhookChanged(tx, id);

@@ -180,6 +180,7 @@ export const webhooks = pgTable('webhooks', {
   active: boolean('active').notNull().default(true),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
+  revision: integer('revision').notNull().default(1),
 });
 
 export const subscriptions = pgTable('subscriptions', {

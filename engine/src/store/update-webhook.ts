@@ -1,4 +1,5 @@
-import { and, eq, sql } from './drizzle.ts';
+import { and, eq, inArray, sql } from './drizzle.ts';
+import type { ExpectedRevisions } from '../contract-base.ts';
 import type { WebhookUpdate } from '../contract.ts';
 import type { Database } from './database.ts';
 import { notifyWebhookChanged } from './notify-changed.ts';
@@ -15,15 +16,21 @@ export function leadsElsewhere(change: WebhookChange): boolean {
   return ofRequests.some((setting) => setting !== undefined) || active === false;
 }
 
+export function ofRevision(expected: ExpectedRevisions) {
+  return expected === undefined ? undefined : inArray(webhooks.revision, [...expected]);
+}
+
 /**
  * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. The pending
- * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the account has no such webhook.
+ * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the account has no such webhook, or none of these
+ * revisions.
  */
 export async function updateWebhook(
   db: Database,
   accountId: string,
   id: string,
   change: WebhookChange,
+  expected?: ExpectedRevisions,
 ): Promise<WebhookRow | undefined> {
   return db.orm.transaction(async (tx) => {
     const [row] = await tx
@@ -38,8 +45,9 @@ export async function updateWebhook(
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
         updatedAt: sql`now()`,
+        revision: sql`${webhooks.revision} + 1`,
       })
-      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
+      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))
       .returning();
     if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
     return row;

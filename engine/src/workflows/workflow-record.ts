@@ -29,6 +29,7 @@ export function workflowSummaryOf(opener: PropOpener, row: Omit<WorkflowRow, 'st
     latestDeploymentId: row.latest_id,
     triggers: row.triggers.map((trigger) => triggerRecordOf(opener, trigger, row.endpoints ?? {})),
     settings: row.settings,
+    revision: row.revision,
     createdAt: new Date(row.created_ms),
     updatedAt: new Date(row.updated_ms),
   };

@@ -1,5 +1,6 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { createBoundedTurns } from '../bounded-turns.ts';
+import { checkRevision } from '../check-revision.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { Page, PageRequest, Principal } from '../contract-base.ts';
 import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
@@ -63,12 +64,14 @@ export function createWorkflows(context: WorkflowContext): Workflows {
       const rows = await readWorkflowsById(sql, who.accountId, ids);
       return { ...page, items: rows.map((row) => workflowSummaryOf(context.sealer, row)) };
     },
-    async update(who, id, { active, ...input }) {
+    async update(who, id, { active, ...input }, expected) {
       checkName(input.name);
       const current = await find(context, who, id);
+      checkRevision(`workflow ${id}`, current.revision, expected);
       const { name } = input;
       const change = {
         userId: who.userId,
+        ...(expected === undefined ? {} : { isConditional: true as const }),
         ...(active === undefined ? {} : { active }),
         ...(name === undefined || name === current.name ? {} : { name, nameSlug: slugOf(name, 'workflow') }),
       };
@@ -82,7 +85,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
       context.forget(id);
       return show(context, who, await find(context, who, id));
     },
-    delete: (who, id) => remove(who, id),
+    delete: remove,
     run: (who, id, event) => run(context, who, id, event),
     deployments: (who, id, request) => listDeployments(context, who, id, request),
   };
@@ -177,15 +180,17 @@ async function findBase(context: WorkflowContext, who: Principal, current: Workf
 }
 
 /** Deletions of an account follow each other: those of one workflow would wait for its row, each with one of the node's few connections. */
-function createRemoval(context: WorkflowContext): (who: Principal, id: string) => Promise<void> {
+function createRemoval(context: WorkflowContext): Workflows['delete'] {
   const { db, forget } = context;
   const turns = createBoundedTurns('maxDeletionsPerTenant', 'deletions of workflows');
-  return async (who, id) => {
+  return async (who, id, expected) => {
     const { accountId } = who;
     await findBare(context, who, id);
     await turns.run(accountId, async () => {
       // Those that have waited for the first to end find nothing to do.
-      await findBare(context, who, id);
+      const { revision } = await findBare(context, who, id);
+      // Once: its sources go first, and what comes while they do is deleted with it.
+      checkRevision(`workflow ${id}`, revision, expected);
       for (let outcome = 'has-sources'; outcome !== 'deleted'; ) {
         await removeSources(context, who, id);
         await cancelWaitingExecutions(db.sql, accountId, id);
