@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
 import { writeExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -29,16 +29,22 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
   const { hold } = live;
   useEffect(() => hold(selected !== undefined), [hold, selected]);
   const chosen = live.shown.find(({ id }) => id === selected);
+  const scroller = useRef<HTMLDivElement>(null);
+  const showNew = () => {
+    live.show();
+    scroller.current?.scrollTo({ top: 0 });
+  };
   return (
     <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
       <Panel title="Events" actions={<LiveBadge state={live.state} />}>
-        <NewRows count={live.waiting} onShow={live.show} />
+        <NewRows count={live.waiting} onShow={showNew} />
         {live.shown.length === 0 ? (
           <Empty icon="event" title="No events yet" command={emptyCommand(source)}>
             Events appear here as the source emits them. Press Run now, or send a request to its endpoint.
           </Empty>
         ) : (
           <EventRows
+            scroller={scroller}
             events={live.shown}
             selected={selected}
             onSelect={select}
@@ -77,14 +83,14 @@ function emptyCommand(source: Source): string {
 }
 
 interface EventRowsProps {
+  scroller: RefObject<HTMLDivElement | null>;
   events: readonly LiveEvent[];
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
   onScrolled: (isAway: boolean) => void;
 }
 
-function EventRows({ events, selected, onSelect, onScrolled }: EventRowsProps) {
-  const scroller = useRef<HTMLDivElement>(null);
+function EventRows({ scroller, events, selected, onSelect, onScrolled }: EventRowsProps) {
   const virtualizer = useVirtualizer({
     count: events.length,
     getScrollElement: () => scroller.current,
