@@ -48,7 +48,16 @@ export interface SubjectStats {
   failures: number[];
 }
 
+/** What waits longest, and where. */
+export interface WaitingStats {
+  run: { id: string; name: string; sinceMs: number } | undefined;
+  /** Since it was due. */
+  delivery: { id: string; name: string; sinceMs: number } | undefined;
+}
+
 export interface Stats {
+  /** What no node has begun, of sources, workflows and webhooks that are active. */
+  waiting(who: Principal): Promise<WaitingStats>;
   /** Of the account, or of one of its sources, workflows or webhooks. Throws INVALID_REQUEST, NOT_FOUND. */
   series(who: Principal, range: StatRange, subject?: { kind: 'emitter' | 'webhook'; id: string }): Promise<StatSeries>;
   /** Those that did something in the range: the most failures first, then the most active. */

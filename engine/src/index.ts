@@ -53,7 +53,15 @@ export {
 } from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
 export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';
-export type { StatCounts, StatRange, Stats, StatSeries, StatSpan, SubjectStats } from './contract-stats.ts';
+export type {
+  StatCounts,
+  StatRange,
+  Stats,
+  StatSeries,
+  StatSpan,
+  SubjectStats,
+  WaitingStats,
+} from './contract-stats.ts';
 export type { EventStreamRequest, Stream, Streams } from './contract-streams.ts';
 export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract-traces.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract-props.ts';

@@ -61,8 +61,13 @@ export async function signIn(page: Page, url: string, apiKey: string): Promise<v
   await page.getByRole('textbox', { name: 'API key' }).waitFor({ state: 'detached' });
 }
 
+const SETTLED = `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition)
+  .map((one) => one.finished.catch(() => undefined))).then(() => undefined)`;
+
 /** No finding of axe that is serious or worse. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // In the middle of a change of the theme colours are neither those of before nor those of after.
+  await page.evaluate(SETTLED);
   const { violations } = await new AxeBuilder({ page }).analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   expect(serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ html }) => html.slice(0, 200)) }))).toEqual([]);

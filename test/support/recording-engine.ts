@@ -226,6 +226,7 @@ export function createRecordingEngine() {
       clear: answer('sampleReceiver.clear', undefined),
     },
     stats: {
+      waiting: answer('stats.waiting', { run: undefined, delivery: undefined }),
       series: answer('stats.series', { sinceMs: 0, untilMs: 0, stepSeconds: 60, totals: noStats, buckets: [] }),
       subjects: answer('stats.subjects', { sinceMs: 0, untilMs: 0, stepSeconds: 60, subjects: [] }),
     },

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { StatCounts, StatSeries, StatSpan, SubjectStats } from '@headwater/engine';
+import type { StatCounts, StatSeries, StatSpan, SubjectStats, WaitingStats } from '@headwater/engine';
 
 const count = (description: string, example: number) => z.int().openapi({ description, example });
 
@@ -49,7 +49,9 @@ const subjectSchema = z.object({
   activity: z.array(z.int()).openapi({
     description: 'A number for each bucket: what was received, or what was delivered to a webhook.',
   }),
-  failures: z.array(z.int()).openapi({ description: 'A number for each bucket: runs and attempts that failed.' }),
+  failures: z
+    .array(z.int())
+    .openapi({ description: 'A number for each bucket: runs that failed, or attempts of a webhook.' }),
 });
 
 export const subjectStatsSchema = z.object({ ...span, subjects: z.array(subjectSchema) }).openapi('SubjectStats');
@@ -81,5 +83,32 @@ function presentCounts(given: StatCounts) {
     delivered,
     failed_attempts: failedAttempts,
     exhausted,
+  };
+}
+
+const waitingFields = {
+  name: z.string(),
+  since: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_123 }),
+};
+
+export const waitingStatsSchema = z
+  .object({
+    run: z
+      .object({ emitter_id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }), ...waitingFields })
+      .nullable()
+      .openapi({
+        description: 'The source or workflow of the oldest run, and when that was accepted. null: none waits.',
+      }),
+    delivery: z
+      .object({ webhook_id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }), ...waitingFields })
+      .nullable()
+      .openapi({ description: 'The webhook of the oldest delivery, and since when that is due. null: none is due.' }),
+  })
+  .openapi('WaitingStats');
+
+export function presentWaiting({ run, delivery }: WaitingStats): z.output<typeof waitingStatsSchema> {
+  return {
+    run: run === undefined ? null : { emitter_id: run.id, name: run.name, since: run.sinceMs },
+    delivery: delivery === undefined ? null : { webhook_id: delivery.id, name: delivery.name, since: delivery.sinceMs },
   };
 }

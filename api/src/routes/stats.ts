@@ -5,7 +5,14 @@ import { type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { momentParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter } from '../parameters/schemas.ts';
-import { presentSeries, presentSubjects, statSeriesSchema, subjectStatsSchema } from '../resources/stats.ts';
+import {
+  presentSeries,
+  presentSubjects,
+  presentWaiting,
+  statSeriesSchema,
+  subjectStatsSchema,
+  waitingStatsSchema,
+} from '../resources/stats.ts';
 
 const tag = 'Stats';
 
@@ -25,7 +32,7 @@ const SECONDS_AFTER =
   'Nodes add what they have counted every 5 seconds. They are statistics: a node that is killed loses what it had not added yet.';
 
 export function statEndpoints(): Endpoint[] {
-  return [getStats, listOf('emitters'), listOf('webhooks')];
+  return [getStats, getWaiting, listOf('emitters'), listOf('webhooks')];
 }
 
 const getStats = itemEndpoint({
@@ -45,6 +52,18 @@ const getStats = itemEndpoint({
     const { emitter_id: emitterId, webhook_id: webhookId } = input;
     return presentSeries(await engine.stats.series(who, rangeOf(input), subjectOf(emitterId, webhookId)));
   },
+});
+
+const getWaiting = itemEndpoint({
+  method: 'get',
+  path: '/v1/stats/waiting',
+  name: 'getWaitingStats',
+  tag,
+  summary: 'The oldest run and the oldest due delivery that no node has begun',
+  description: 'Sources, workflows and webhooks that are stopped are left out: what waits there waits for them.',
+  parameters: z.object({}),
+  schema: waitingStatsSchema,
+  handle: async ({ engine, who }) => presentWaiting(await engine.stats.waiting(who)),
 });
 
 function listOf(path: 'emitters' | 'webhooks'): Endpoint {

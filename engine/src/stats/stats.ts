@@ -3,6 +3,7 @@ import type { StatCounts, StatRange, StatSeries, StatSpan, Stats, SubjectStats }
 import { throwFields } from '../field-faults.ts';
 import type { Sql } from '../store/database.ts';
 import { isSubject, readBucketsOf, readStatBuckets, readStatSubjects, type StatQuery } from '../store/read-stats.ts';
+import { readOldestWaiting } from '../store/read-waiting.ts';
 import { noStats } from './stat-meter.ts';
 
 const HOUR_SECONDS = 3600;
@@ -18,6 +19,7 @@ const STEPS: readonly (readonly [stepSeconds: number, maxSeconds: number])[] = [
 /** Counters by time as the API sees them. */
 export function createStats(sql: Sql, nowMs: () => number): Stats {
   return {
+    waiting: ({ accountId }) => readOldestWaiting(sql, accountId),
     async series({ accountId }, range, subject) {
       const span = spanOf(range, nowMs());
       if (subject !== undefined) {
@@ -42,7 +44,7 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
           name,
           totals,
           activity: buckets.map(({ received, delivered }) => (kind === 'webhook' ? delivered : received)),
-          failures: buckets.map(({ runsFailed, failedAttempts }) => runsFailed + failedAttempts),
+          failures: buckets.map(({ runsFailed, failedAttempts }) => (kind === 'webhook' ? failedAttempts : runsFailed)),
         };
       });
       return { ...span, subjects };

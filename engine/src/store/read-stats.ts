@@ -54,7 +54,7 @@ export async function readStatSubjects(
     )
     select n.id, n.type, n.name, sums.* from sums join (${named}) as n on n.id = sums.subject_id
     where n.account_id = ${accountId}
-    order by "runsFailed" + "failedAttempts" desc, received + delivered desc, n.id limit ${limit}`;
+    order by ${kind === 'webhook' ? sql`"failedAttempts"` : sql`"runsFailed"`} desc, received + delivered desc, n.id limit ${limit}`;
 }
 
 /** The same of several subjects. */

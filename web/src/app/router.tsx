@@ -56,7 +56,30 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  validateSearch: texts('range'),
   component: lazyRouteComponent(() => import('../features/overview/overview.tsx'), 'Overview'),
+});
+
+const firstRun = createRoute({
+  getParentRoute: () => shell,
+  path: '/first-run',
+  validateSearch: texts('source', 'webhook'),
+  component: lazyRouteComponent(() => import('../features/onboarding/first-run.tsx'), 'FirstRun'),
+});
+
+const sampleReceiver = createRoute({
+  getParentRoute: () => shell,
+  path: '/sample-receiver',
+  validateSearch: texts('request'),
+  component: lazyRouteComponent(() => import('../features/onboarding/sample-receiver.tsx'), 'SampleReceiver'),
+});
+
+/** What the URL of the receiver shows in a browser. */
+const sampleReceiverUrl = createRoute({
+  getParentRoute: () => shell,
+  path: '/sample-receiver/$key',
+  validateSearch: texts('request'),
+  component: lazyRouteComponent(() => import('../features/onboarding/sample-receiver.tsx'), 'SampleReceiver'),
 });
 
 const sources = createRoute({
@@ -174,6 +197,9 @@ export const router = createRouter({
     oauthReturn,
     shell.addChildren([
       overview,
+      firstRun,
+      sampleReceiver,
+      sampleReceiverUrl,
       sources,
       source,
       workflows,

@@ -65,7 +65,7 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
       syntaxHighlighting(colours),
       theme,
       lintGutter(),
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) change.current?.(update.state.doc.toString());
       }),

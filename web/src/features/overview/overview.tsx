@@ -1,43 +1,163 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Charts } from './charts.tsx';
+import { Rankings } from './rankings.tsx';
+import { type Range, RANGES, rangeOf, waitingQuery } from './stat-queries.ts';
 
 const QUOTAS = ['sources', 'workflows', 'webhooks', 'subscriptions'] as const;
 
+const userQuery = {
+  queryKey: ['user'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v1/users/me', { signal })).then(({ data }) => data),
+};
+
+/** What happens, what fails, what waits, and how much of the account is used. */
 export function Overview() {
-  const user = useQuery({
-    queryKey: ['user'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/users/me', { signal })).then(({ data }) => data),
-  });
+  const { range: asked } = useSearch({ from: '/shell/' });
+  const range = rangeOf(asked);
+  const user = useQuery(userQuery);
+  const { quotas } = user.data ?? {};
+  const isEmpty = quotas !== undefined && quotas.sources.used + quotas.workflows.used === 0;
   return (
-    <Page title="Overview">
+    <Page
+      title="Overview"
+      actions={
+        <>
+          <RangeChoice range={range} />
+          <CopyMenu command={{ path: '/v1/stats', hw: 'hw stats' }} />
+        </>
+      }
+    >
       <ProblemNote error={user.error} />
+      {isEmpty && <Welcome />}
+      <Waiting />
+      <Charts range={range} />
+      <Rankings range={range} />
       <Panel title="Use">
-        {user.isPending && <SkeletonRows rows={4} />}
-        {user.data !== undefined && (
+        {user.isPending && <SkeletonRows rows={2} />}
+        {quotas !== undefined && (
           <dl className="grid grid-cols-2 gap-px bg-line md:grid-cols-4">
             {QUOTAS.map((name) => (
-              <div key={name} className="bg-surface p-4">
-                <dt className="text-xs text-ink-faint capitalize">{name}</dt>
-                <dd className="text-xl font-semibold tabular-nums">
-                  {name !== 'subscriptions' ? (
-                    <Link to={`/${name}`}>{user.data.quotas[name].used}</Link>
-                  ) : (
-                    user.data.quotas[name].used
-                  )}
-                  <span className="text-sm font-normal text-ink-faint">
-                    {' '}
-                    of {user.data.quotas[name].limit ?? 'any number'}
-                  </span>
-                </dd>
-              </div>
+              <Quota key={name} name={name} {...quotas[name]} />
             ))}
           </dl>
         )}
       </Panel>
     </Page>
+  );
+}
+
+function RangeChoice({ range }: { range: Range }) {
+  const navigate = useNavigate({ from: '/' });
+  return (
+    <div role="group" aria-label="Range" className="flex">
+      {(Object.keys(RANGES) as Range[]).map((one) => (
+        <Button
+          key={one}
+          size="small"
+          aria-pressed={one === range}
+          className="-ml-px rounded-none first:rounded-l-md last:rounded-r-md aria-pressed:bg-accent-soft aria-pressed:text-accent-strong"
+          onClick={() => void navigate({ search: one === 'hour' ? {} : { range: one }, replace: true })}
+        >
+          {RANGES[one].label}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function Welcome() {
+  return (
+    <section className="flex flex-wrap items-center gap-4 rounded-lg border border-accent/40 bg-accent-soft p-5">
+      <div className="min-w-56 flex-1">
+        <h2 className="text-lg font-semibold">Receive a first event</h2>
+        <p className="mt-1 text-sm text-ink-soft">
+          Make a source from a template, send it a test request, and see the event delivered, signed, to a receiver that
+          comes with this instance. It takes three clicks.
+        </p>
+      </div>
+      <Link
+        to="/first-run"
+        className="inline-flex h-9 items-center gap-2 rounded-md bg-accent px-4 text-sm font-medium text-on-accent hover:bg-accent-strong"
+      >
+        <Icon name="play" />
+        Start
+      </Link>
+    </section>
+  );
+}
+
+/** Nothing is shown while nothing waits: it is what one wants to see. */
+function Waiting() {
+  const { data } = useQuery(waitingQuery());
+  if (data === undefined || (data.run === null && data.delivery === null)) return null;
+  return (
+    <ul
+      aria-label="Oldest waiting"
+      className="flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-warn-soft px-4 py-2 text-sm"
+    >
+      {data.run !== null && (
+        <li className="flex items-center gap-2">
+          <Icon name="clock" className="size-4 text-warn" />
+          <span>
+            Oldest waiting run: <EmitterLink id={data.run.emitter_id} name={data.run.name} />,{' '}
+            <Time atMs={data.run.since} />
+          </span>
+        </li>
+      )}
+      {data.delivery !== null && (
+        <li className="flex items-center gap-2">
+          <Icon name="clock" className="size-4 text-warn" />
+          <span>
+            Oldest due delivery:{' '}
+            <Link to="/webhooks/$id" params={{ id: data.delivery.webhook_id }} className="underline">
+              {data.delivery.name}
+            </Link>
+            , <Time atMs={data.delivery.since} />
+          </span>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function EmitterLink({ id, name }: { id: string; name: string }) {
+  return (
+    <Link to={id.startsWith('p_') ? '/workflows/$id' : '/sources/$id'} params={{ id }} className="underline">
+      {name}
+    </Link>
+  );
+}
+
+/** Where little is left, the bar says so in colour and in words. */
+const NEARLY_FULL = 0.9;
+
+function Quota({ name, used, limit }: { name: (typeof QUOTAS)[number]; used: number; limit: number | null }) {
+  const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
+  return (
+    <div className="bg-surface p-4">
+      <dt className="text-xs text-ink-soft capitalize">{name}</dt>
+      <dd className="mt-0.5">
+        <span className="text-xl font-semibold tabular-nums">
+          {name === 'subscriptions' ? used : <Link to={`/${name}`}>{used}</Link>}
+        </span>
+        <span className="text-sm text-ink-faint"> of {limit ?? 'any number'}</span>
+        {share >= NEARLY_FULL && <span className="ml-2 text-xs font-medium text-warn">nearly full</span>}
+        <span aria-hidden="true" className="mt-2 block h-1 rounded bg-sunken">
+          <span
+            className={`block h-1 rounded ${share >= NEARLY_FULL ? 'bg-warn' : 'bg-accent'}`}
+            style={{ width: `${share * 100}%` }}
+          />
+        </span>
+      </dd>
+    </div>
   );
 }
