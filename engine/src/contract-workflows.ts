@@ -232,6 +232,11 @@ export interface Executions {
    * that were replayed are passed over. Default: from the step that failed. Answers how many.
    */
   retry(who: Principal, workflowId: string, choice: FailedExecutionChoice & ReplayOptions): Promise<number>;
+  /**
+   * Goes on with one that waits (`delay`, `suspend`, `rerun`) before its time, as its `resume_url` would. Throws CONFLICT where it waits
+   * for nothing of these. `data`: JSON text.
+   */
+  resumeWaiting(who: Principal, id: string, data: string): Promise<void>;
   /** Ends one that waits or is queued. */
   cancel(who: Principal, id: string): Promise<void>;
   /** The account of the execution that a token can resume now; undefined where nothing waits for it. */

@@ -214,6 +214,7 @@ export function createRecordingEngine() {
       get: answer('executions.get', execution),
       replay: answer('executions.replay', { executionId: 'exec_2' }),
       retry: answer('executions.retry', 2),
+      resumeWaiting: answer('executions.resumeWaiting', undefined),
       cancel: answer('executions.cancel', undefined),
       waitingFor: answer('executions.waitingFor', 'o_1'),
       resume: answer('executions.resume', true),

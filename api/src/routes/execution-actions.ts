@@ -22,7 +22,7 @@ const deploymentParameter = z.enum(['original', 'newest']).optional().openapi({
 });
 
 export function executionActionEndpoints(): Endpoint[] {
-  return [replayExecution, retryExecutions, cancelExecution];
+  return [replayExecution, retryExecutions, resumeExecution, cancelExecution];
 }
 
 const replayExecution = itemEndpoint({
@@ -70,6 +70,24 @@ const retryExecutions = itemEndpoint({
     const choice = given({ since: dateOf(since), until: dateOf(until), code, from, deployment });
     return { count: await engine.executions.retry(who, id, choice) };
   },
+});
+
+const resumeExecution = emptyEndpoint({
+  method: 'post',
+  path: '/v1/executions/{id}/resume',
+  name: 'resumeExecution',
+  tag,
+  summary: 'Go on with an execution that waits',
+  description:
+    'Of one that waits after `$.flow.delay`, `suspend` or `rerun`, before its time: what a request to its `resume_url` does. Answers 409 where it waits for none of these.',
+  pathId,
+  parameters: z.object({
+    data: z.unknown().optional().openapi({
+      description: 'What the steps behind find as `$resume_data` of the step that waits. Default: null.',
+    }),
+  }),
+  status: 204,
+  handle: ({ engine, who, id, input }) => engine.executions.resumeWaiting(who, id, JSON.stringify(input.data ?? null)),
 });
 
 const cancelExecution = emptyEndpoint({

@@ -62,11 +62,12 @@ function stoppedError(error: unknown, name: string): unknown {
   });
 }
 
-export async function readEvent({ input, workDir, readStdin }: CommandContext): Promise<unknown> {
-  const file = input.text('event');
+/** JSON of the file, or standard input, that an option names. */
+export async function readEvent({ input, workDir, readStdin }: CommandContext, option = 'event'): Promise<unknown> {
+  const file = input.text(option);
   if (file === undefined) return undefined;
   if (file === '-') return parseJsonText(await readStdin(), 'Standard input');
   if (/^[{[]/.test(file) && !existsSync(path.resolve(workDir, file)))
-    throw usageError('--event takes a file', `From another program: echo '…' | hw run <name> --event -`);
+    throw usageError(`--${option} takes a file`, `From another program: echo '…' | hw run <name> --event -`);
   return parseJsonText(await readText(path.resolve(workDir, file)), file);
 }

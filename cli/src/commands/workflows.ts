@@ -7,7 +7,7 @@ import { readWorkflow } from '../workflows/read-workflow.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed, triggerLine } from './describe.ts';
 import { listWorkflows } from './list.ts';
-import { EVENT, runNamed } from './run.ts';
+import { EVENT, readEvent, runNamed } from './run.ts';
 import { test } from './test-workflow.ts';
 
 const NAME = { name: 'name', summary: 'A workflow, by id or name.', completes: { names: ['workflows'] } } as const;
@@ -171,6 +171,31 @@ const retry: CommandSpec = {
   },
 };
 
+const resume: CommandSpec = {
+  path: 'workflows resume',
+  summary: 'Go on with an execution that waits, before its time',
+  details: 'As a request to its `resume_url` does.',
+  arguments: [{ name: 'execution', summary: 'Its id (`exec_…`).' }],
+  options: [
+    {
+      name: 'data',
+      value: 'file',
+      summary: 'JSON that the steps behind find as `$resume_data`; `-` reads it from standard input.',
+      completes: 'files',
+    },
+  ],
+  examples: [{ does: 'An approval', command: `echo '{"approved":true}' | hw workflows resume exec_1vZ8kQ0a --data -` }],
+  json: '{ id, resumed }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const id = context.input.argument('execution');
+    const data = await readEvent(context, 'data');
+    const api = await context.api();
+    await api.send('POST', `/executions/${id}/resume`, data === undefined ? {} : { data });
+    return { json: { id, resumed: true }, text: `${id} goes on.`, quiet: id };
+  },
+};
+
 const remove: CommandSpec = {
   path: 'workflows delete',
   aliases: ['rm'],
@@ -192,5 +217,6 @@ export const workflowCommands: readonly CommandSpec[] = [
   test,
   executions,
   retry,
+  resume,
   remove,
 ];

@@ -58,6 +58,14 @@ export async function readOpenFor(sql: Sql, brought: BroughtToken): Promise<stri
   return now !== undefined && opens(brought, now) ? now.accountId : undefined;
 }
 
+/** The token for which an execution of the account waits, where nothing has resumed it yet. */
+export async function readOpenWait(sql: Sql, accountId: string, id: string): Promise<string | undefined> {
+  const [wait] = await sql<{ token: string }[]>`
+    select token from execution_waits
+    where execution_id = ${id} and account_id = ${accountId} and kind in ('delay', 'suspend', 'rerun') and resume_data is null`;
+  return wait?.token;
+}
+
 interface Progress {
   accountId: string;
   /** It waits; else it runs or is queued. */

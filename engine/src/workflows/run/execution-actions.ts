@@ -7,7 +7,7 @@ import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
 import { type HistoryCount, historyRowBytes } from '../../store/history-bytes.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
-import { readOpenFor, resumeExecution } from '../../store/resume-execution.ts';
+import { readOpenFor, readOpenWait, resumeExecution } from '../../store/resume-execution.ts';
 import { createStrangersTurns } from '../../strangers.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
@@ -17,7 +17,7 @@ import type { WaitTokens } from './wait-token.ts';
 
 export type ExecutionActions = Pick<
   Executions,
-  'replay' | 'retry' | 'cancel' | 'waitingFor' | 'resume' | 'cancelByToken'
+  'replay' | 'retry' | 'resumeWaiting' | 'cancel' | 'waitingFor' | 'resume' | 'cancelByToken'
 >;
 
 export interface ExecutionActionsOptions {
@@ -36,6 +36,13 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
   async function waitingFor(id: string, token: string): Promise<string | undefined> {
     const read = tokens.read(id, token);
     return read && inTurn(() => readOpenFor(sql, { id, token, ...read }));
+  }
+  async function resume(id: string, token: string, data: string): Promise<boolean> {
+    const read = tokens.read(id, token);
+    const accountId = read && (await resumeExecution(sql, { id, token, data, ...read }));
+    // It becomes an export of the step that waits.
+    if (accountId !== undefined) history.add(accountId, Buffer.byteLength(data));
+    return accountId !== undefined;
   }
 
   return {
@@ -58,12 +65,12 @@ export function createExecutionActions(options: ExecutionActionsOptions): Execut
       throw new HeadwaterError('CONFLICT', `Execution ${id} has ended; there is nothing to cancel`);
     },
     waitingFor,
-    async resume(id, token, data) {
-      const read = tokens.read(id, token);
-      const accountId = read && (await resumeExecution(sql, { id, token, data, ...read }));
-      // It becomes an export of the step that waits.
-      if (accountId !== undefined) history.add(accountId, Buffer.byteLength(data));
-      return accountId !== undefined;
+    resume,
+    async resumeWaiting({ accountId }, id, data) {
+      const token = await readOpenWait(sql, accountId, id);
+      if (token !== undefined && (await resume(id, token, data))) return;
+      if ((await readEndedExecution(sql, accountId, id)) === undefined) throw notFound('execution', id);
+      throw new HeadwaterError('CONFLICT', `Execution ${id} does not wait for a time or a request; nothing resumes it`);
     },
     async cancelByToken(id, token) {
       return (await waitingFor(id, token)) !== undefined && inTurn(() => cancel({ id }));
