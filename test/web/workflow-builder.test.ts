@@ -196,7 +196,16 @@ test('steps are renamed, moved, copied and deleted by keyboard; a version is com
   expect(data.steps.map(({ namespace }: { namespace: string }) => namespace)).toEqual(['first', 'second']);
   // The builder shows the version that runs now.
   await page.getByRole('tab', { name: 'Build' }).click();
-  await steps.getByRole('button', { name: /^first/ }).waitFor();
+  await steps.getByRole('button', { name: /^first/ }).click();
+  // A change of it changes nothing else, though another version was saved last.
+  await page.getByRole('textbox', { name: 'Text' }).fill('one more');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByText('version 3', { exact: true }).waitFor();
+  const { data: third } = await headwater.api('GET', `/workflows/${workflow.id}`);
+  expect(third.steps.map(({ props }: { props: unknown }) => props)).toEqual([
+    { text: 'one more' },
+    { text: '{{steps.first.$return_value}} two' },
+  ]);
   check();
 });
 
@@ -223,5 +232,30 @@ test('settings are saved as a version, a refusal stands beside its field, and a 
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   await expectAccessibleInBoth(page);
   await picture(page, 'builder-phone');
+  check();
+});
+
+test('an execution that waits is counted in its list, and goes on at a click', async () => {
+  const step = (namespace: string, run: string) => ({
+    namespace,
+    component_code: `export default { run({ steps, $ }) { ${run} } };`,
+  });
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Approval',
+    steps: [step('ask', '$.flow.suspend(3600000)'), step('after', `return 'went on'`)],
+  });
+  await headwater.api('POST', `/workflows/${workflow.id}/run`, {});
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/workflows/${workflow.id}`, headwater.apiKey);
+  await page.getByRole('button', { name: '1 waiting' }).click();
+  await expect.poll(() => page.url()).toContain('status=waiting');
+  await page
+    .getByRole('table', { name: 'Executions' })
+    .getByRole('row', { name: /waiting/ })
+    .click();
+  await page.getByRole('button', { name: 'Resume now' }).click();
+  await page.getByRole('listitem').filter({ hasText: 'after' }).click();
+  await page.getByText('"went on"').waitFor();
+  await expectAccessibleInBoth(page);
   check();
 });

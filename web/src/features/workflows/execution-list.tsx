@@ -1,12 +1,13 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { INPUT_CLASS } from '../../ui/field.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
-import { type Execution, executionsQuery } from './workflow-queries.ts';
+import { type Execution, executionCountQuery, executionsQuery } from './workflow-queries.ts';
 
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
 
@@ -27,6 +28,22 @@ const COLUMNS: readonly Column<Execution>[] = [
   },
 ];
 
+/** What is not through yet. */
+const WAITING = ['queued', 'running', 'waiting'] as const;
+
+/** How many there are, which leads to them; nothing where there are none. */
+function WaitingCount({ workflowId, status }: { workflowId: string; status: (typeof WAITING)[number] }) {
+  const navigate = useNavigate({ from: '/workflows/$id' });
+  const { data } = useQuery(executionCountQuery(workflowId, status));
+  const count = data ?? 0;
+  if (count === 0) return null;
+  return (
+    <Button size="small" onClick={() => void navigate({ search: (search) => ({ ...search, status }), replace: true })}>
+      {count} {status}
+    </Button>
+  );
+}
+
 export function ExecutionList({ workflowId }: { workflowId: string }) {
   const { status } = useSearch({ from: '/shell/workflows/$id' });
   const navigate = useNavigate({ from: '/workflows/$id' });
@@ -35,22 +52,27 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="flex flex-col gap-4">
-      <select
-        aria-label="Status"
-        className={`${INPUT_CLASS} max-w-44`}
-        value={wanted ?? ''}
-        onChange={({ target }) =>
-          void navigate({
-            search: (search) => ({ ...search, status: target.value === '' ? undefined : target.value }),
-            replace: true,
-          })
-        }
-      >
-        <option value="">every status</option>
-        {STATUSES.map((one) => (
-          <option key={one}>{one}</option>
+      <div className="flex flex-wrap items-center gap-2">
+        <select
+          aria-label="Status"
+          className={`${INPUT_CLASS} max-w-44`}
+          value={wanted ?? ''}
+          onChange={({ target }) =>
+            void navigate({
+              search: (search) => ({ ...search, status: target.value === '' ? undefined : target.value }),
+              replace: true,
+            })
+          }
+        >
+          <option value="">every status</option>
+          {STATUSES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        {WAITING.map((one) => (
+          <WaitingCount key={one} workflowId={workflowId} status={one} />
         ))}
-      </select>
+      </div>
       <Paged
         list={list}
         count={rows.length}

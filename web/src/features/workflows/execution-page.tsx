@@ -87,6 +87,10 @@ function ExecutionActions({ execution }: { execution: Execution }) {
     mutationFn: () => ask(api.POST('/v1/executions/{id}/cancel', { params })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
   });
+  const resuming = useMutation({
+    mutationFn: () => ask(api.POST('/v1/executions/{id}/resume', { params, body: {} })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
+  });
   const mayReplay = isOver(execution);
   return (
     <>
@@ -101,6 +105,12 @@ function ExecutionActions({ execution }: { execution: Execution }) {
           Replay
         </Button>
       )}
+      {execution.wait !== null && execution.wait.kind !== 'retry' && (
+        <Button kind="primary" busy={resuming.isPending} onClick={() => resuming.mutate()}>
+          <Icon name="play" />
+          Resume now
+        </Button>
+      )}
       {!mayReplay && (
         <Button kind="danger" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
           Cancel
@@ -108,7 +118,7 @@ function ExecutionActions({ execution }: { execution: Execution }) {
       )}
       <CopyMenu command={{ path: `/v1/executions/${id}`, hw: `hw trace ${id}` }} />
       <div className="basis-full empty:hidden">
-        <ProblemNote error={replaying.error ?? cancelling.error} />
+        <ProblemNote error={replaying.error ?? resuming.error ?? cancelling.error} />
       </div>
     </>
   );

@@ -32,6 +32,16 @@ export const executionsQuery = (id: string, status: Execution['status'] | undefi
   refetchInterval: REFRESH_MS,
 });
 
+export const executionCountQuery = (id: string, status: Execution['status']) =>
+  queryOptions({
+    queryKey: ['executions', id, status, 'count'],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/v1/workflows/{id}/executions', { params: { path: { id }, query: { status, limit: 1 } }, signal }),
+      ).then(({ page_info: page }) => page.total_count),
+    refetchInterval: REFRESH_MS,
+  });
+
 export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ['execution', id],

@@ -10,6 +10,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { componentQuery } from '../sources/source-queries.ts';
 import { type Deployment, deploymentsQuery, type Workflow } from './workflow-queries.ts';
 
 /** Versions never change: going back is making an older one the current one again. */
@@ -120,6 +121,11 @@ function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymen
               value={textOf(workflow)}
               {...(isCurrent ? {} : { original: textOf(version) })}
             />
+            {workflow.steps.map(({ namespace, component_id: now }) => {
+              const before = version.steps.find((step) => step.namespace === namespace)?.component_id;
+              if (before === undefined || before === now) return null;
+              return <CodeDiff key={namespace} namespace={namespace} before={before} now={now} />;
+            })}
           </>
         )}
       </div>
@@ -127,8 +133,31 @@ function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymen
   );
 }
 
+/** The code of a step that has another component now. */
+function CodeDiff({ namespace, before, now }: { namespace: string; before: string; now: string }) {
+  const old = useQuery(componentQuery(before));
+  const current = useQuery(componentQuery(now));
+  const error = old.error ?? current.error;
+  if (error !== null) return <ProblemNote error={error} />;
+  if (old.data === undefined || current.data === undefined) return <SkeletonRows rows={3} />;
+  return (
+    <div className="flex flex-col gap-1">
+      <h3 className="text-sm font-medium">Code of {namespace}</h3>
+      <CodeView
+        label={`Code of ${namespace}`}
+        language="typescript"
+        value={current.data.code}
+        original={old.data.code}
+      />
+    </div>
+  );
+}
+
 /** What a version is made of, without what is the same for all or made of the rest. */
 function textOf({ triggers, steps, settings }: Workflow): string {
+  const starts = triggers.map((trigger) =>
+    Object.fromEntries(Object.entries(trigger).filter(([name]) => name !== 'endpoint_url')),
+  );
   const shown = steps.map(({ namespace, component_id, props, retries, on_error }) => ({
     namespace,
     component_id,
@@ -136,5 +165,5 @@ function textOf({ triggers, steps, settings }: Workflow): string {
     retries,
     on_error,
   }));
-  return JSON.stringify({ triggers, steps: shown, settings }, undefined, 2);
+  return JSON.stringify({ triggers: starts, steps: shown, settings }, undefined, 2);
 }

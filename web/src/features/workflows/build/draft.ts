@@ -93,12 +93,12 @@ export function triggerInput(trigger: DraftTrigger): TriggerInput {
 }
 
 export function stepInput(step: DraftStep): StepInput {
-  const { id, namespace, componentId, code, values, saved, dynamicPropsId, onError, retries } = step;
+  const { id, namespace, componentId, code, values, dynamicPropsId, onError, retries } = step;
   return {
     namespace,
     on_error: onError,
     retries,
-    props: id === undefined ? withoutNothing(values) : changedProps(saved, values),
+    props: id === undefined ? withoutNothing(values) : wholeProps(step),
     ...given({ id, dynamic_props_id: dynamicPropsId }),
     // Code that was written here goes before what it was; a saved step keeps its component where none is named.
     ...(code === undefined ? (id === undefined ? given({ component_id: componentId }) : {}) : { component_code: code }),
@@ -109,11 +109,21 @@ function withoutNothing(values: PropValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** What an update has to name: values that differ, and null for those that were taken away. */
-function changedProps(before: PropValues, after: PropValues): Record<string, unknown> {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const changed = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]));
+/** Nothing is given for these, or nobody can read what is. */
+const isGivenWhole = ({ type, secret }: PropDefinition) =>
+  secret !== true && !type.startsWith('$.') && type !== 'alert' && type !== 'dir';
+
+/**
+ * Of a saved step all that is known, and null for what has no value: an update changes the version that was saved last, which may be
+ * another than the one that is shown. Secrets stay unless one is given.
+ */
+function wholeProps({ definitions, values, saved }: DraftStep): Record<string, unknown> {
+  const names = new Set([
+    ...definitions.filter(isGivenWhole).map(({ name }) => name),
+    ...Object.keys(saved),
+    ...Object.keys(values),
+  ]);
+  return Object.fromEntries([...names].map((name) => [name, values[name] ?? null]));
 }
 
 /** Leaves out what is undefined. */

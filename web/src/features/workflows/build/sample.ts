@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../../api/client.ts';
-import { executionQuery, executionsQuery } from '../workflow-queries.ts';
+import { executionsQuery } from '../workflow-queries.ts';
 
 export type TestedStep = Schemas['WorkflowTest']['steps'][number];
 
@@ -59,7 +59,14 @@ export function useSamples(options: {
   const executions = (past.data?.pages[0]?.data ?? []).slice(0, SHOWN);
   const events = emitted.data?.data ?? [];
   const id = chosen ?? executions[0]?.id ?? events[0]?.metadata.emit_id ?? 'none';
-  const execution = useQuery({ ...executionQuery(id), enabled: id.startsWith('exec_') });
+  const execution = useQuery({
+    queryKey: ['execution', id, 'whole'],
+    enabled: id.startsWith('exec_'),
+    queryFn: ({ signal }) => {
+      const params = { path: { id }, query: { expand: 'exports' as const } };
+      return ask(api.GET('/v1/executions/{id}', { params, signal })).then(({ data }) => data);
+    },
+  });
   const event = events.find(({ metadata }) => metadata.emit_id === id);
   return {
     executions: executions.map((one) => ({
