@@ -75,6 +75,31 @@ test('import: the same tree again changes nothing, and changed code of a publish
   expect(changed.components[2].error).toContain('a version never changes');
 });
 
+test.each(['account', 'registry'])(
+  'import into the %s: what was published as one file says what to do',
+  async (scope) => {
+    await hw.limit({ maxRegistryVersions: 50 });
+    const component = (
+      from: string,
+    ) => `${from} export default { name: 'Part', key: 'onefile-${scope}', version: '0.0.1',
+    type: 'action', run() { return part; } };`;
+    const { data: saved } = await hw.api('POST', '/components', { component_code: component('const part = 1;') });
+    expect((await hw.api('POST', `/components/${saved.id}/publish`, { scope })).status).toBe(200);
+    const files = {
+      'onefile/actions/part/part.mjs': component(`import part from './one.mjs';`),
+      'onefile/actions/part/one.mjs': 'export default 1;',
+    };
+    const done = await importTree({ files, scope });
+    const failed = done.components.find(({ error }: { error: string | null }) => error !== null);
+    expect(failed.error).toMatch(/published as one file \(hw publish\).*leave it as it is/);
+    if (scope === 'registry') return;
+    expect(failed.error).toContain(`hw unpublish onefile-account@0.0.1`);
+    await hw.api('POST', `/components/${saved.id}/unpublish`, { scope });
+    const again = await importTree({ files, scope });
+    expect(again.components.find(({ key }: { key: string }) => key === 'onefile-account').error).toBeNull();
+  },
+);
+
 test('import: names of an author that a database does not take are told without what it does not', async () => {
   const map = { version: 3, sources: ['a\0b.ts'], names: [], mappings: 'AAAA' };
   const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;

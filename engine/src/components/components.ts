@@ -65,7 +65,11 @@ export function createComponents(options: ComponentsOptions): Components & Saver
       const outcome = await publishComponent(sql, who.accountId, id);
       if (outcome.kind === 'published') return own(who, outcome.id);
       if (outcome.kind === 'absent') throw refused('id', `Component ${id} is a copy from the registry, or gone`);
-      const message = `Version ${version} of ${key} is published with other code, and a version never changes: give it another one`;
+      const message = [
+        `Version ${version} of ${key} is published with other code, and a version never changes: give it another one.`,
+        'A component that was published as one file (hw publish) counts as other code than with its files (hw registry import):',
+        `if it is the same, leave it as it is, or take it back first (hw unpublish ${key}@${version})`,
+      ].join(' ');
       throw new HeadwaterError('CONFLICT', message, { fields: [{ path: 'version', message }] });
     },
     async unpublish(who, idOrKey, version) {

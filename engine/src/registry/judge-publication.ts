@@ -77,7 +77,8 @@ export function judgePublication(publication: Publication, state: KeyState): str
   if (same !== undefined && !same.isWithdrawn && same.codeHash === codeHash) return same.id;
   if (same !== undefined) {
     const why = same.isWithdrawn ? 'was withdrawn' : 'is published with other code';
-    throw refused('version', `${version} of ${key} ${why}, and a version never changes: give it a later one`);
+    const advice = same.isWithdrawn ? '' : `. ${SAME_COMPONENT}`;
+    throw refused('version', `${version} of ${key} ${why}, and a version never changes: give it a later one${advice}`);
   }
   if (newest !== undefined && !isLater(version, newest.version))
     throw refused('version', `${version} is not later than ${newest.version}, the last one of ${key}`);
@@ -85,6 +86,9 @@ export function judgePublication(publication: Publication, state: KeyState): str
   checkRoom(publication, state.published);
   return undefined;
 }
+
+const SAME_COMPONENT =
+  'A component that was published as one file (hw publish) counts as other code than with its files (hw registry import); if it is the same, leave it as it is';
 
 /**
  * A key is what people trust when they connect their accounts: one that begins with an app belongs to components of that
