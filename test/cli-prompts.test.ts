@@ -205,15 +205,17 @@ describe.skipIf(!HAS_TERMINALS)('an account of an app', () => {
   test('with keys is connected at the terminal, its keys unseen, and chosen another time', async () => {
     const cli = await deploying('keyed', 'keyed: { type: "app", app: "keyed" }');
     await answer(cli, /connect an account/, enter);
+    await answer(cli, /Keyed: name of the account/, 'at work', enter);
     await answer(cli, /Keyed: Domain/, 'acme', enter);
     await answer(cli, /Keyed: API key/, 'k3y-k3y-k3y', enter);
     const { keyed } = await configured(cli, 'keyed');
     expect(screen(cli)).not.toContain('k3y-');
+    expect(screen(cli)).toContain('were not tested: The app has no request to test its keys with');
     const { authProvisionId: id } = keyed as { authProvisionId: string };
     const { credentials } = (await hw.api('GET', `/connected_accounts/${id}`, { include_credentials: 1 })).data;
     expect(credentials).toMatchObject({ domain: 'acme', api_key: 'k3y-k3y-k3y' });
     const again = await deploying('keyed-2', 'keyed: { type: "app", app: "keyed" }');
-    await answer(again, /connect another account/, enter);
+    await answer(again, /at work[^]*connect another account/, enter);
     expect(await configured(again, 'keyed-2')).toEqual({ keyed });
     expect(await user.json('deploy', 'keyed.mjs', '--prop', `keyed=${id}`)).toMatchObject({
       configured_props: { keyed },
@@ -223,6 +225,7 @@ describe.skipIf(!HAS_TERMINALS)('an account of an app', () => {
   test('with OAuth is connected by the link that is shown, and taken when it is there', async () => {
     const cli = await deploying('oauth', 'loopback: { type: "app", app: "loopback" }');
     await answer(cli, /connect an account/, enter);
+    await answer(cli, /name of the account/, enter);
     await shows(cli, /http\S+\/auth\?\S+\s/);
     const [url = ''] = /http\S+\/auth\?\S+/.exec(screen(cli)) ?? [];
     await fetch(await browse(url, `${hw.url}/oauth/callback`));

@@ -119,6 +119,11 @@ export interface ConnectedAccount {
   created_at: number;
 }
 
+/** With what the provider said of its keys. */
+export interface CheckedAccount extends ConnectedAccount {
+  check: { conclusive: boolean; detail: string };
+}
+
 export interface App {
   name_slug: string;
   name: string;

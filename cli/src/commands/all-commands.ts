@@ -1,5 +1,6 @@
 import type { CommandSpec, GroupSpec } from '../command.ts';
 import { completion } from './completion.ts';
+import { connect } from './connect.ts';
 import { deleteAny } from './delete.ts';
 import { deploy } from './deploy.ts';
 import { describe } from './describe.ts';
@@ -55,6 +56,7 @@ export function allCommands(): readonly CommandSpec[] {
     list,
     describe,
     deleteAny,
+    connect,
     publish,
     unpublish,
     ...runCommands,
