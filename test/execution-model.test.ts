@@ -17,7 +17,7 @@ import type { JobState } from './support/model-nodes.ts';
 import { fc } from './support/properties.ts';
 
 /*
- * Executions of workflows, driven by random moves of three nodes and of their users: steps, waits, ends, cancels and replays,
+ * Executions of workflows, driven by random moves of two nodes and of their users: steps, waits, ends, cancels and replays,
  * with crashes, lost leases, and the connection cut at any statement. After each move every execution is where the move may
  * have brought it, and each that is open has who comes for it. At the end what is left comes to its end without a hand.
  */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../engine/src/store/database.ts';
 import type { AttemptResult } from '../engine/src/store/record-attempts.ts';
-import { LEASE_NODES, type LeaseMove, leaseMove } from './support/lease-moves.ts';
+import { LEASE_NODES, LEASE_SOURCES, type LeaseMove, leaseMove } from './support/lease-moves.ts';
 import {
   brokenRules,
   isLegalDelivery,
@@ -40,6 +40,9 @@ class History {
   readonly #world: LeaseWorld;
   readonly #accepted = new Set<string>();
   readonly #silent = new Set<string>();
+  /** Those of the source whose deletion has begun. */
+  readonly #doomed = new Set<string>();
+  #hasDeleted = false;
   #before: LeaseRows;
   #attempts = 0;
 
@@ -63,7 +66,7 @@ class History {
   #actorOf({ kind, node: at }: LeaseMove): LeaseNode {
     const { nodes } = this.#world;
     const isAble = (one: LeaseNode) => {
-      if (kind === 'commit' || kind === 'give-back-runs') return one.runs.size > 0;
+      if (kind === 'commit' || kind === 'give-back-runs' || kind === 'crash-alone') return one.runs.size > 0;
       if (kind === 'record' || kind === 'give-back-deliveries') return one.deliveries.size > 0;
       if (kind === 'declare-dead') return one.runs.size + one.deliveries.size > 0 && !this.#silent.has(one.id);
       return true;
@@ -78,10 +81,32 @@ class History {
     memory: LeaseMemory,
     sql: Database['sql'],
   ): Promise<string[] | undefined> {
-    const { moves, webhooks } = this.#world;
+    const { moves, sources, webhooks } = this.#world;
     switch (next.kind) {
-      case 'accept':
-        for (const id of await moves.accept(sql, actor, next.rows)) this.#accepted.add(id);
+      case 'accept': {
+        const rows = next.rows.filter(({ source }) => !this.#hasDeleted || source < sources.length - 1);
+        if (rows.length > 0) for (const id of await moves.accept(sql, actor, rows)) this.#accepted.add(id);
+        return undefined;
+      }
+      case 'crash-alone': {
+        const run = pick(actor.runs.values(), next.which);
+        if (run !== undefined) await moves.crashAlone(sql, actor, run, next.times);
+        return undefined;
+      }
+      case 'retry':
+        await moves.retryAbandoned(sql, subset(this.#before.abandoned, next.some));
+        return undefined;
+      case 'activate':
+      case 'deactivate':
+        await moves.change(
+          sql,
+          pick(this.#hasDeleted ? sources.slice(0, -1) : sources, next.which) as string,
+          next.kind,
+        );
+        return undefined;
+      case 'delete':
+        this.#hasDeleted = true;
+        await moves.change(sql, sources.at(-1) as string, 'delete');
         return undefined;
       case 'work': {
         const job = pick(this.#dueJobs(), next.which);
@@ -154,18 +179,26 @@ class History {
 
   #judge(next: LeaseMove, memory: LeaseMemory, after: LeaseRows, done: string[] | undefined): void {
     const before = this.#before;
+    const { sources } = this.#world;
     const say = (fault: string) => this.faults.push(`after ${next.kind}: ${fault}`);
     const isDead = (holder: string) => this.#silent.has(holder) || !before.nodes.has(holder);
-    const ended = (rows: LeaseRows, id: string) => rows.events.includes(id);
     const changed: string[] = [];
-    for (const id of new Set([...before.invocations.keys(), ...after.invocations.keys(), ...after.events])) {
+    for (const id of new Set([before, after].flatMap(idsOf))) {
       this.#accepted.add(id);
       const [was, is] = [before.invocations.get(id), after.invocations.get(id)];
-      if (JSON.stringify(was) === JSON.stringify(is) && ended(before, id) === ended(after, id)) continue;
+      if (was?.source === sources.at(-1) && this.#hasDeleted) this.#doomed.add(id);
+      const ends = {
+        wasEnded: before.events.includes(id),
+        hasEnded: after.events.includes(id),
+        wasAbandoned: before.abandoned.includes(id),
+        isAbandoned: after.abandoned.includes(id),
+      };
+      const isSameEnd = ends.wasEnded === ends.hasEnded && ends.wasAbandoned === ends.isAbandoned;
+      if (JSON.stringify(was) === JSON.stringify(is) && isSameEnd) continue;
       changed.push(id);
-      if (
-        !isLegalRun(next.kind, memory, { id, was, is, hasEnded: ended(after, id), wasEnded: ended(before, id), isDead })
-      )
+      const isDoomed = this.#doomed.has(id) || (ends.wasAbandoned && this.#hasDeleted);
+      if (isDoomed) this.#doomed.add(id);
+      if (!isLegalRun(next.kind, memory, { ...ends, id, was, is, isDoomed, isDead }))
         say(`${id} went from ${JSON.stringify(was)} to ${JSON.stringify(is)}`);
     }
     if (next.kind === 'commit' && done !== undefined && !isSame(done, changed))
@@ -176,7 +209,7 @@ class History {
       if (is === undefined || !isLegalDelivery(next.kind, memory, { id, was, is, isDead }))
         say(`${id} went from ${JSON.stringify(was)} to ${JSON.stringify(is)}`);
     }
-    for (const fault of brokenRules(after, this.#accepted)) say(fault);
+    for (const fault of brokenRules(after, this.#accepted, this.#doomed)) say(fault);
   }
 
   /** Everybody is gone but one node, to whom nothing happens. */
@@ -189,6 +222,9 @@ class History {
         await this.#world.moves.silence(model.test.db.sql, id);
       }
     await this.play({ ...base, kind: 'recover' });
+    const kept = this.#hasDeleted ? LEASE_SOURCES - 1 : LEASE_SOURCES;
+    for (let which = 0; which < kept; which++) await this.play({ ...base, kind: 'activate', which });
+    if (this.#hasDeleted) await this.play({ ...base, kind: 'delete' });
     // Each round takes something on: a lane brings ten, and an attempt may be tried again once for each that was made.
     for (let round = 0; this.#isOpen(); round++) {
       if (round > 100 || this.faults.length > 0) {
@@ -198,17 +234,20 @@ class History {
       for (let jobs = this.#dueJobs().length; jobs > 0; jobs--)
         await this.play({ ...base, kind: 'work', which: 0, limit: 10 });
       await this.play({ ...base, kind: 'commit', some: 255, capacity: 3 });
+      await this.play({ ...base, kind: 'retry', some: 255 });
       await this.play({ ...base, kind: 'record', some: 255, status: 'delivered' });
     }
   }
 
   #isOpen(): boolean {
     return (
-      this.#before.invocations.size > 0 ||
+      this.#before.invocations.size + this.#before.abandoned.length > 0 ||
       [...this.#before.deliveries.values()].some(({ status }) => status === 'pending')
     );
   }
 }
+
+const idsOf = ({ invocations, events, abandoned }: LeaseRows) => [...invocations.keys(), ...events, ...abandoned];
 
 async function playAll(all: readonly LeaseMove[]): Promise<string[]> {
   const world = await createLeaseWorld(model.test.db.sql, model.accountId, LEASE_NODES);

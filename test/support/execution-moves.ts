@@ -26,7 +26,7 @@ export type ExecutionMove = { node: number; cut: StatementCut | undefined } & (
   | { kind: 'recover' | 'beat' | 'stop' | 'delete' }
 );
 
-export const EXECUTION_NODES = 3;
+export const EXECUTION_NODES = 2;
 /** The last of the workflows may be deleted. */
 export const WORKFLOWS = 3;
 /** Longer than any pause of the product. */
@@ -54,7 +54,7 @@ export const executionMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
   ),
   weigh(12, fc.record({ ...base, kind: oneOf('work'), which, limit: fc.integer({ min: 1, max: 4 }) })),
   weigh(18, fc.record({ ...base, kind: oneOf('run'), steps: fc.array(step, { minLength: 1, maxLength: 5 }) })),
-  weigh(3, fc.record({ ...base, kind: oneOf('try-again') })),
+  weigh(5, fc.record({ ...base, kind: oneOf('try-again') })),
   weigh(6, fc.record({ ...base, kind: oneOf('resume'), which, isStale: fc.boolean() })),
   weigh(3, fc.record({ ...base, kind: oneOf('cancel', 'retry'), which })),
   weigh(4, fc.record({ ...base, kind: oneOf('replay'), which, from: oneOf('start', 'failed', 'failed') })),

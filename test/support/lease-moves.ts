@@ -10,15 +10,20 @@ export type LeaseMove = { node: number; cut: StatementCut | undefined } & (
   | { kind: 'commit'; some: number; capacity: number }
   | { kind: 'record'; some: number; status: AttemptResult['status'] }
   | { kind: 'give-back-runs' | 'give-back-deliveries'; some: number }
-  | { kind: 'redeliver'; which: number }
+  | { kind: 'redeliver' | 'activate' | 'deactivate'; which: number }
+  | { kind: 'crash-alone'; which: number; times: number }
+  | { kind: 'retry'; some: number }
+  | { kind: 'delete' }
   | { kind: 'give-back-unheld' | 'crash' | 'silence' | 'declare-dead' | 'recover' | 'beat' | 'stop' }
 );
 
 export const LEASE_NODES = 3;
+/** The last of them may be deleted. */
+export const LEASE_SOURCES = 3;
 
 const node = fc.nat({ max: LEASE_NODES - 1 });
 const cut = statementCut(9, 3);
-const source = fc.nat({ max: 1 });
+const source = fc.nat({ max: LEASE_SOURCES - 1 });
 export const leaseMove: fc.Arbitrary<LeaseMove> = fc.oneof(
   {
     weight: 5,
@@ -38,6 +43,12 @@ export const leaseMove: fc.Arbitrary<LeaseMove> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: oneOf('give-back-runs', 'give-back-deliveries'), node, cut, some }) },
   { weight: 1, arbitrary: fc.record({ kind: oneOf('redeliver'), node, cut, which }) },
   {
+    weight: 3,
+    arbitrary: fc.record({ kind: oneOf('crash-alone'), node, cut, which, times: fc.integer({ min: 1, max: 3 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('retry'), node, cut, some }) },
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('activate', 'activate', 'deactivate'), node, cut, which }) },
+  {
     weight: 6,
     arbitrary: fc.record({
       kind: oneOf('give-back-unheld', 'crash', 'silence', 'declare-dead', 'declare-dead', 'recover', 'beat', 'stop'),
@@ -45,4 +56,6 @@ export const leaseMove: fc.Arbitrary<LeaseMove> = fc.oneof(
       cut,
     }),
   },
+  // Seldom: its source takes part in no move any more.
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('beat', 'beat', 'delete'), node, cut }) },
 );

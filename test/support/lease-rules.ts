@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { AttemptResult } from '../../engine/src/store/record-attempts.ts';
 import type { LeaseMove } from './lease-moves.ts';
 import type { DeliveryState, InvocationState, LeaseNode, LeaseRows } from './lease-world.ts';
@@ -25,24 +26,60 @@ interface RunChange {
   is: InvocationState | undefined;
   wasEnded: boolean;
   hasEnded: boolean;
+  /** It was given up, and is kept. */
+  wasAbandoned: boolean;
+  isAbandoned: boolean;
+  /** The deletion of its source has begun. */
+  isDoomed: boolean;
   isDead: (holder: string) => boolean;
 }
 
-export function isLegalRun(
-  kind: LeaseMove['kind'],
-  memory: LeaseMemory,
-  { id, was, is, wasEnded, hasEnded, isDead }: RunChange,
-): boolean {
-  if (wasEnded) return false;
+export function isLegalRun(kind: LeaseMove['kind'], memory: LeaseMemory, change: RunChange): boolean {
+  const { id, was, is, isDoomed } = change;
+  if (change.wasEnded) return false;
+  if (change.wasAbandoned) {
+    if (is === undefined) return isDoomed && kind === 'delete';
+    return kind === 'retry' && !change.isAbandoned && isQueuedAnew(is, 1);
+  }
   if (was === undefined) {
-    const isNew =
-      is?.holder === null ? is.claim === 0 && is.attempts === 0 : is?.holder === memory.id && is.claim === 1;
+    const isNew = is?.holder === null ? isQueuedAnew(is, 0) : is?.holder === memory.id && is.claim === 1;
     return kind === 'accept' && isNew;
   }
   const mine = memory.runs.get(id);
   const isMine = was.holder !== null && mine?.leasedBy === was.holder && mine.claim === was.claim;
-  if (hasEnded) return kind === 'commit' && is === undefined && isMine;
-  if (is === undefined) return false;
+  if (change.hasEnded) return kind === 'commit' && is === undefined && isMine;
+  if (change.isAbandoned) return kind === 'crash-alone' && is === undefined && isMine;
+  if (is === undefined) return isDoomed && (kind === 'delete' || (kind === 'work' && was.holder === null));
+  if (kind === 'crash-alone') {
+    const isCounted = is.crashes > was.crashes && is.crashes <= LIMITS.maxInvocationAttempts;
+    return isMine && isCounted && isSameLease(was, is);
+  }
+  return is.crashes === was.crashes && isLegalLease(kind, memory, { was, is, isMine, mine, isDead: change.isDead });
+}
+
+const isQueuedAnew = (is: InvocationState, claim: number) =>
+  is.holder === null && is.claim === claim && is.attempts + is.crashes === 0;
+
+const isSameLease = (was: InvocationState, is: InvocationState) =>
+  is.holder === was.holder && is.claim === was.claim && is.attempts === was.attempts;
+
+function isLegalLease(
+  kind: LeaseMove['kind'],
+  memory: LeaseMemory,
+  {
+    was,
+    is,
+    isMine,
+    mine,
+    isDead,
+  }: {
+    was: InvocationState;
+    is: InvocationState;
+    isMine: boolean;
+    mine: { leasedBy: string } | undefined;
+    isDead: (holder: string) => boolean;
+  },
+): boolean {
   if (was.holder === null) {
     const isNextClaim = is.claim === was.claim + 1 && is.attempts === was.attempts + 1;
     return kind === 'work' && is.holder === memory.id && isNextClaim;
@@ -92,8 +129,9 @@ export function isLegalDelivery(
 
 /** What holds of the rows whatever has happened. */
 export function brokenRules(
-  { invocations, events, deliveries, jobs }: LeaseRows,
+  { invocations, events, abandoned, deliveries, jobs, active }: LeaseRows,
   accepted: ReadonlySet<string>,
+  doomed: ReadonlySet<string>,
 ): string[] {
   const lanes = new Map<string, number>();
   for (const { key, runAtMs } of jobs) {
@@ -104,13 +142,15 @@ export function brokenRules(
   for (const id of accepted) {
     const copies = events.filter((event) => event === id).length;
     if (copies > 1) faults.push(`${id} ended ${copies} times`);
-    if (copies === 0 && !invocations.has(id)) faults.push(`${id} is lost`);
-    if (copies === 1 && invocations.has(id)) faults.push(`${id} has ended and is still there`);
+    const kept = abandoned.filter((one) => one === id).length;
+    const places = copies + kept + (invocations.has(id) ? 1 : 0);
+    if (places === 0 && !doomed.has(id)) faults.push(`${id} is lost`);
+    if (places > 1) faults.push(`${id} has ended, is kept, or is still there: ${places} of them`);
     const own = [...deliveries.values()].filter(({ item }) => item === id).length;
     if (own !== copies) faults.push(`the event of ${id} has ${own} deliveries`);
   }
   for (const [id, { holder, source: lane }] of invocations)
-    if (holder === null && !lanes.has(`run:${lane}`)) faults.push(`nobody comes for ${id}`);
+    if (holder === null && active.has(lane) && !lanes.has(`run:${lane}`)) faults.push(`nobody comes for ${id}`);
   for (const [id, { status, holder, webhook, attempts, dueMs }] of deliveries) {
     // The job of a retry begins with the second after it.
     const comesAtMs = lanes.get(`deliver:${webhook}`) ?? Infinity;

@@ -1,6 +1,13 @@
-import { createPresence, newId } from '@headwater/shared';
+import { createPresence, LIMITS, newId } from '@headwater/shared';
+import type { RunCommit } from '../../engine/src/events/commit-plan.ts';
+import { abandonRun } from '../../engine/src/run/abandon-run.ts';
 import type { Dispatcher } from '../../engine/src/run/dispatcher.ts';
 import type { HeldInvocation } from '../../engine/src/run/invocation.ts';
+import type { SourceRuntime } from '../../engine/src/run/source-runtime.ts';
+import { endSourceChange, stopSource } from '../../engine/src/store/change-source.ts';
+import { countCrash } from '../../engine/src/store/count-crash.ts';
+import { deleteSource, deleteWaitingInvocations } from '../../engine/src/store/delete-source.ts';
+import { retryRuns } from '../../engine/src/store/retry-runs.ts';
 import { createLaneTurns } from '../../engine/src/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../engine/src/jobs/postponed-lanes.ts';
 import { runSourceLane } from '../../engine/src/jobs/run-source.ts';
@@ -14,12 +21,13 @@ import { redeliverFailed } from '../../engine/src/store/redeliver.ts';
 import { releaseUnbegun } from '../../engine/src/store/release-deliveries.ts';
 import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
 import { releaseNode } from '../../engine/src/store/release-nodes.ts';
+import { LEASE_SOURCES } from './lease-moves.ts';
 import { testLog } from './logs.ts';
 import { createNodeMoves, type JobState, type NodeIdentity, workJob } from './model-nodes.ts';
-import { insertSource } from './source-rows.ts';
+import { insertSource, leaseSource } from './source-rows.ts';
 
 /*
- * What a few nodes do to the rows of two sources and their webhooks, by the functions of the product, with the memory of each
+ * What a few nodes do to the rows of a few sources and their webhooks, by the functions of the product, with the memory of each
  * node played by a map. A node that crashes loses its memory; one that is declared dead while it lives keeps it, and goes on.
  */
 
@@ -28,6 +36,7 @@ export interface InvocationState {
   holder: string | null;
   claim: number;
   attempts: number;
+  crashes: number;
 }
 
 export interface DeliveryState {
@@ -48,9 +57,13 @@ export interface LeaseRows {
   invocations: Map<string, InvocationState>;
   /** By the invocation that emitted them: one entry an event. */
   events: string[];
+  /** Invocations that were given up, one entry for each record of it. */
+  abandoned: string[];
   deliveries: Map<string, DeliveryState>;
   jobs: JobState[];
   nodes: Set<string>;
+  /** Sources that run. */
+  active: Set<string>;
 }
 
 interface HeldDelivery {
@@ -80,7 +93,8 @@ export interface LeaseWorld {
 type LeaseMoves = ReturnType<typeof createMoves>;
 
 export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: number): Promise<LeaseWorld> {
-  const sources = [await insertSource(sql, accountId), await insertSource(sql, accountId)];
+  const sources: string[] = [];
+  for (let i = 0; i < LEASE_SOURCES; i++) sources.push(await insertSource(sql, accountId));
   const webhooks = await Promise.all(sources.map((sourceId) => insertWebhook(sql, accountId, sourceId)));
   const world = { accountId, sources, webhooks, nodes: [] as LeaseNode[] };
   const moves = createMoves(world);
@@ -94,6 +108,7 @@ export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: n
       await sql`delete from nodes`;
       await sql`delete from graphile_worker._private_jobs`;
       await sql`delete from invocations where source_id = any(${sources}::text[])`;
+      await sql`delete from abandoned_runs where source_id = any(${sources}::text[])`;
       await sql`delete from deliveries where webhook_id = any(${webhooks}::text[])`;
     },
   };
@@ -122,14 +137,19 @@ async function readRows(sql: Sql, { sources, webhooks }: Pick<LeaseWorld, 'sourc
     {
       invocations: (InvocationState & { id: string })[] | null;
       events: string[] | null;
+      abandoned: string[] | null;
+      active: string[] | null;
       deliveries: (DeliveryState & { id: string })[] | null;
       jobs: JobState[] | null;
       nodes: string[] | null;
     }[]
   >`select
-      (select json_agg(json_build_object('id', id, 'source', source_id, 'holder', leased_by, 'claim', claim, 'attempts', attempts))
+      (select json_agg(json_build_object('id', id, 'source', source_id, 'holder', leased_by, 'claim', claim, 'attempts', attempts,
+          'crashes', crashes))
         from invocations where source_id = any(${sources}::text[])) as invocations,
-      (select json_agg(emit_id) from events where emitter_id = any(${sources}::text[])) as events,
+      (select json_agg(emit_id) from events where channel = '' and emitter_id = any(${sources}::text[])) as events,
+      (select json_agg(id) from abandoned_runs where source_id = any(${sources}::text[])) as abandoned,
+      (select json_agg(id) from sources where active and deleted_at is null and id = any(${sources}::text[])) as active,
       (select json_agg(json_build_object('id', d.id, 'webhook', d.webhook_id, 'item', e.emit_id, 'status', d.status,
         'holder', d.leased_by, 'count', d.attempt_count, 'attempts', jsonb_path_query_array(d.attempts, '$[*].error'),
         'isDue', d.next_attempt_at <= now(), 'dueMs', extract(epoch from d.next_attempt_at) * 1000))
@@ -144,6 +164,8 @@ async function readRows(sql: Sql, { sources, webhooks }: Pick<LeaseWorld, 'sourc
   return {
     invocations: byId(row?.invocations) as unknown as LeaseRows['invocations'],
     events: row?.events ?? [],
+    abandoned: row?.abandoned ?? [],
+    active: new Set(row?.active ?? []),
     deliveries: byId(row?.deliveries) as unknown as LeaseRows['deliveries'],
     jobs: row?.jobs ?? [],
     nodes: new Set(row?.nodes ?? []),
@@ -230,6 +252,43 @@ function createMoves(world: Place) {
       for (const { id, claim } of held) if (node.runs.get(id)?.claim === claim) node.runs.delete(id);
       return held.filter((_, at) => outcomes[at]?.committed).map(({ id }) => id);
     },
+
+    /** Its sandbox process ends so often while it is alone in it. */
+    async crashAlone(sql: Sql, node: LeaseNode, run: HeldInvocation, times: number): Promise<void> {
+      for (let i = 0; i < times; i++) {
+        const crashes = await countCrash(sql, run);
+        if (crashes === undefined) {
+          node.runs.delete(run.id);
+          return;
+        }
+        if (crashes < LIMITS.maxInvocationAttempts) continue;
+        const options = { nodeId: node.id, deliveryCapacity: () => 0, runCapacity: () => 0, nowMs: Date.now };
+        const commit = (abandoned: RunCommit) => commitRuns(sql, [abandoned], options);
+        const runtime = { dedupe: undefined, redactor: undefined } as unknown as SourceRuntime;
+        await abandonRun({ commit, nowMs: Date.now }, { runtime, invocation: run, maxEventHops: 1 });
+        node.runs.delete(run.id);
+        return;
+      }
+    },
+
+    /** As its user does it, with hooks that do nothing. A change that was cut off has been recovered by then. */
+    async change(sql: Sql, sourceId: string, kind: 'activate' | 'deactivate' | 'delete'): Promise<void> {
+      const found = await sql`
+        update sources set busy_until = null, busy_by = null, change_id = null
+        where id = ${sourceId} and deleted_at is null returning id`;
+      if (found.length === 0) return;
+      const lease = await leaseSource(sql, world.accountId, sourceId);
+      if (kind === 'delete') {
+        await deleteWaitingInvocations(sql, lease);
+        await deleteSource(sql, lease);
+        return;
+      }
+      if (kind === 'deactivate') await stopSource(sql, lease);
+      else await sql`update sources set active = true where id = ${sourceId} and change_id = ${lease.changeId}`;
+      await endSourceChange(sql, lease, { httpProps: [], timers: [] });
+    },
+
+    retryAbandoned: (sql: Sql, ids: readonly string[]) => retryRuns(sql, world.accountId, ids),
 
     async giveBackRuns(sql: Sql, node: LeaseNode, held: readonly HeldInvocation[]): Promise<void> {
       const byHolder = Map.groupBy(held, ({ leasedBy }) => leasedBy);

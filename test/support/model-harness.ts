@@ -61,7 +61,7 @@ async function attempt<T>(
   }
 }
 
-/** A cut at one of the first `maxAt` statements of a move; `freq`: see fc.option. */
+/** A cut at one of the first `maxAt` statements of a move, or at its first commit; `freq`: see fc.option. */
 export const statementCut = (maxAt: number, freq: number): fc.Arbitrary<StatementCut | undefined> =>
   fc.option(
     fc.record({

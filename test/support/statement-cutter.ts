@@ -1,8 +1,11 @@
 import net from 'node:net';
 
-/** A connection ends at the statement `at`, counted from 1: before the server has seen it, or before the client has its answer. */
+/**
+ * A connection ends at the statement `at`, counted from 1, or at the first commit: before the server has seen it, or before the
+ * client has its answer.
+ */
 export interface StatementCut {
-  at: number;
+  at: number | 'commit';
   when: 'before' | 'answered';
 }
 
@@ -17,6 +20,8 @@ export interface StatementCutter {
 }
 
 const [QUERY, SYNC] = [0x51, 0x53];
+/** A longer statement is none that only commits. */
+const MAX_COMMIT_BYTES = 100;
 
 export async function startStatementCutter(databaseUrl: string): Promise<StatementCutter> {
   const target = new URL(databaseUrl);
@@ -24,7 +29,11 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
   let armed: StatementCut | undefined;
   let hasCut = false;
   /** Answers whether this statement is the one. */
-  const isTheOne = () => armed !== undefined && --armed.at === 0;
+  const isTheOne = (statement: Buffer) => {
+    if (armed === undefined) return false;
+    if (armed.at === 'commit') return statement.length < MAX_COMMIT_BYTES && statement.includes('commit');
+    return --armed.at === 0;
+  };
   const server = net.createServer((client) => {
     const upstream = net.connect(Number(target.port), target.hostname);
     const end = () => {
@@ -38,8 +47,11 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
     client.on('data', (data) => {
       let from = 0;
+      let begun = 0;
       for (const [start, stop] of statements(data)) {
-        if (!isTheOne()) continue;
+        const statement = data.subarray(begun, stop);
+        begun = stop;
+        if (!isTheOne(statement)) continue;
         hasCut = true;
         isDeaf = true;
         const until = armed?.when === 'before' ? start : stop;
