@@ -10,7 +10,8 @@ import {
   remember,
   sameDelivery,
 } from './support/lease-rules.ts';
-import { createLeaseWorld, type LeaseNode, type LeaseRows, type LeaseWorld } from './support/lease-world.ts';
+import type { LeaseRows } from './support/lease-states.ts';
+import { createLeaseWorld, type LeaseNode, type LeaseWorld } from './support/lease-world.ts';
 import {
   isSame,
   modelHistories,

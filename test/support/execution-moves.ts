@@ -42,7 +42,7 @@ const step = fc.record({
   ms: fc.constantFrom(0, 0, PASS_MS / 2),
 });
 
-export const executionMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
+const oneMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
   weigh(
     9,
     fc.record({
@@ -84,3 +84,32 @@ export const executionMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
   // Seldom: what it ends takes part in no move any more.
   weigh(1, fc.record({ ...base, kind: oneOf('requeue', 'requeue', 'delete') })),
 );
+
+const lostAnswer = fc.constant({ at: 'commit' as const, when: 'answered' as const });
+
+/**
+ * A node whose commit is lost, or has lost its answer, gets the same execution once more before it tries again: after it was
+ * declared dead and does not know it yet, or after a wait. Moves that are chosen one by one seldom come to that.
+ */
+const heldAgain = fc
+  .record({ ...base, cut: lostAnswer, isDead: fc.boolean(), isLost: fc.boolean(), some: step, which, third: which })
+  .map(({ node, cut, isDead, isLost, some: one, ...picks }): ExecutionMove[] => {
+    const move = { node, cut: undefined };
+    const work = (at: number): ExecutionMove => ({ ...move, kind: 'work', which: at, limit: 4 });
+    const kind = isDead ? one.kind : ('reruns' as const);
+    return [
+      { ...move, kind: 'run', steps: [{ ...one, kind, ms: 0 }], cut: isLost ? { at: 1, when: 'before' } : cut },
+      { ...move, kind: isDead ? 'declare-dead' : 'pass' },
+      work(picks.which),
+      work(picks.third),
+      { ...move, kind: 'try-again' },
+    ];
+  });
+
+/** The moves of one history. */
+export const executionMoves: fc.Arbitrary<ExecutionMove[]> = fc
+  .array(fc.oneof({ weight: 20, arbitrary: oneMove.map((one) => [one]) }, { weight: 2, arbitrary: heldAgain }), {
+    minLength: 25,
+    maxLength: 45,
+  })
+  .map((all) => all.flat());

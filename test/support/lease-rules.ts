@@ -1,7 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type { AttemptResult } from '../../engine/src/store/record-attempts.ts';
 import type { LeaseMove } from './lease-moves.ts';
-import type { DeliveryState, InvocationState, LeaseNode, LeaseRows } from './lease-world.ts';
+import type { DeliveryState, InvocationState, LeaseRows } from './lease-states.ts';
+import type { LeaseNode } from './lease-world.ts';
 
 /* Where a move may bring a row of the model of leases, and what holds of all rows whatever has happened. */
 
