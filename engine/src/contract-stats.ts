@@ -48,6 +48,30 @@ export interface SubjectStats {
   failures: number[];
 }
 
+/** What an account did in a range, and what of it waits now for any node. */
+export interface AccountStats {
+  id: string;
+  name: string;
+  totals: StatCounts;
+  waitingRuns: number;
+  waitingDeliveries: number;
+}
+
+export interface NodeRecord {
+  id: string;
+  role: string;
+  startedAtMs: number;
+  /** Its last heartbeat. */
+  seenAtMs: number;
+}
+
+/** For the operator alone: no tenant is asked for. */
+export interface Operator {
+  nodes(): Promise<NodeRecord[]>;
+  /** The most active first. Throws INVALID_REQUEST. */
+  accounts(range: StatRange, limit: number): Promise<StatSpan & { accounts: AccountStats[] }>;
+}
+
 /** What waits longest, and where. */
 export interface WaitingStats {
   run: { id: string; name: string; sinceMs: number } | undefined;

@@ -11,7 +11,7 @@ import type { Environment, Executions, Workflows } from './contract-workflows.ts
 import type { Sends } from './contract-sends.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
 import type { SampleReceiver } from './contract-sample-receiver.ts';
-import type { Stats } from './contract-stats.ts';
+import type { Operator, Stats } from './contract-stats.ts';
 import type { Streams } from './contract-streams.ts';
 import type { Traces } from './contract-traces.ts';
 
@@ -353,6 +353,8 @@ export interface Engine {
   traces: Traces;
   /** What deliveries are tried with. */
   sampleReceiver: SampleReceiver;
+  /** What the operator sees of all. */
+  operator: Operator;
   /** Counters by time. */
   stats: Stats;
   webhooks: Webhooks;

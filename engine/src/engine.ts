@@ -51,7 +51,7 @@ import { assembleSends } from './sends/assemble-sends.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createChangeTurns } from './sources/lifecycle.ts';
 import { startChangeRecovery } from './sources/recover-changes.ts';
-import { createStats } from './stats/stats.ts';
+import { createOperator, createStats } from './stats/stats.ts';
 import { createSources } from './sources/sources.ts';
 import { stopInOrder } from './stop-in-order.ts';
 import type { Database, Sql } from './store/database.ts';
@@ -102,6 +102,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     streams: base.streams,
     traces: createTraces(db.sql),
     stats: createStats(db.sql, Date.now),
+    operator: createOperator(db.sql, Date.now),
     sampleReceiver: base.sampleReceiver,
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
     abandonedRuns: createAbandonedRuns({ sql: db.sql, limits, backlogs: base.backlogs }),

@@ -54,6 +54,9 @@ export {
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
 export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';
 export type {
+  AccountStats,
+  NodeRecord,
+  Operator,
   StatCounts,
   StatRange,
   Stats,

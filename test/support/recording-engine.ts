@@ -226,6 +226,10 @@ export function createRecordingEngine() {
       requests: answer('sampleReceiver.requests', page([])),
       clear: answer('sampleReceiver.clear', undefined),
     },
+    operator: {
+      nodes: answer('operator.nodes', []),
+      accounts: answer('operator.accounts', { sinceMs: 0, untilMs: 0, stepSeconds: 60, accounts: [] }),
+    },
     stats: {
       waiting: answer('stats.waiting', { run: undefined, delivery: undefined }),
       series: answer('stats.series', { sinceMs: 0, untilMs: 0, stepSeconds: 60, totals: noStats, buckets: [] }),

@@ -1,5 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import type { StatCounts, StatSeries, StatSpan, SubjectStats, WaitingStats } from '@headwater/engine';
+import type {
+  AccountStats,
+  NodeRecord,
+  StatCounts,
+  StatSeries,
+  StatSpan,
+  SubjectStats,
+  WaitingStats,
+} from '@headwater/engine';
 
 const count = (description: string, example: number) => z.int().openapi({ description, example });
 
@@ -111,4 +119,45 @@ export function presentWaiting({ run, delivery }: WaitingStats): z.output<typeof
     run: run === undefined ? null : { emitter_id: run.id, name: run.name, since: run.sinceMs },
     delivery: delivery === undefined ? null : { webhook_id: delivery.id, name: delivery.name, since: delivery.sinceMs },
   };
+}
+
+export const accountStatsSchema = z
+  .object({
+    ...span,
+    accounts: z.array(
+      z.object({
+        id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+        name: z.string(),
+        totals,
+        waiting_runs: z.int().openapi({ description: 'Runs that wait now for any node.', example: 0 }),
+        waiting_deliveries: z.int().openapi({ description: 'The same of deliveries, retries included.', example: 3 }),
+      }),
+    ),
+  })
+  .openapi('AccountStats');
+
+export function presentAccountStats(
+  found: StatSpan & { accounts: AccountStats[] },
+): z.output<typeof accountStatsSchema> {
+  const accounts = found.accounts.map(({ id, name, totals: sums, waitingRuns, waitingDeliveries }) => ({
+    id,
+    name,
+    totals: presentCounts(sums),
+    waiting_runs: waitingRuns,
+    waiting_deliveries: waitingDeliveries,
+  }));
+  return { ...presentSpan(found), accounts };
+}
+
+export const nodeSchema = z
+  .object({
+    id: z.string().openapi({ example: 'node_1vZ8kQ0aB3xYpL9mWc2T' }),
+    role: z.string().openapi({ example: 'all' }),
+    started_at: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_000 }),
+    seen_at: z.int().openapi({ description: 'Its last heartbeat, epoch milliseconds.', example: 1_763_640_002_000 }),
+  })
+  .openapi('Node');
+
+export function presentNode({ id, role, startedAtMs, seenAtMs }: NodeRecord): z.output<typeof nodeSchema> {
+  return { id, role, started_at: startedAtMs, seen_at: seenAtMs };
 }

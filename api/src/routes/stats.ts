@@ -1,11 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import type { StatRange } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { adminEndpoint, adminListEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { momentParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter } from '../parameters/schemas.ts';
+import { wholePage } from '../resources/page.ts';
 import {
+  accountStatsSchema,
+  nodeSchema,
+  presentAccountStats,
+  presentNode,
   presentSeries,
   presentSubjects,
   presentWaiting,
@@ -28,11 +33,15 @@ const rangeParameters = {
     }),
 };
 
+const limitParameter = countParameter('maxPageSize')
+  .default(LIMITS.defaultPageSize)
+  .openapi({ description: 'How many at most.' });
+
 const SECONDS_AFTER =
   'Nodes add what they have counted every 5 seconds. They are statistics: a node that is killed loses what it had not added yet.';
 
 export function statEndpoints(): Endpoint[] {
-  return [getStats, getWaiting, listOf('emitters'), listOf('webhooks')];
+  return [getStats, getWaiting, listOf('emitters'), listOf('webhooks'), getAccountStats, listNodes];
 }
 
 const getStats = itemEndpoint({
@@ -78,15 +87,37 @@ function listOf(path: 'emitters' | 'webhooks'): Endpoint {
     description: `After those with failures the most active ones. ${SECONDS_AFTER}`,
     parameters: z.object({
       ...rangeParameters,
-      limit: countParameter('maxPageSize')
-        .default(LIMITS.defaultPageSize)
-        .openapi({ description: 'How many at most.' }),
+      limit: limitParameter,
     }),
     schema: subjectStatsSchema,
     handle: async ({ engine, who, input }) =>
       presentSubjects(await engine.stats.subjects(who, rangeOf(input), { kind, limit: input.limit })),
   });
 }
+
+const getAccountStats = adminEndpoint({
+  method: 'get',
+  path: '/v1/stats/accounts',
+  name: 'listAccountStats',
+  tag,
+  summary: 'What each account did in a range, the most active first',
+  description: `Takes the key of the operator (\`HEADWATER_ADMIN_KEY\`), no other. Accounts that did nothing are left out. ${SECONDS_AFTER}`,
+  parameters: z.object({ ...rangeParameters, limit: limitParameter }),
+  schema: accountStatsSchema,
+  handle: async ({ engine, input }) => presentAccountStats(await engine.operator.accounts(rangeOf(input), input.limit)),
+});
+
+const listNodes = adminListEndpoint({
+  method: 'get',
+  path: '/v1/nodes',
+  name: 'listNodes',
+  tag: 'Nodes',
+  summary: 'The nodes of this instance, the oldest first',
+  description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
+  parameters: z.object({}),
+  schema: nodeSchema,
+  handle: async ({ engine }) => wholePage((await engine.operator.nodes()).map(presentNode), ({ id }) => id),
+});
 
 function subjectOf(emitterId: string | undefined, webhookId: string | undefined) {
   if (emitterId !== undefined && webhookId !== undefined) {

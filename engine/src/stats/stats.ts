@@ -1,7 +1,10 @@
 import { LIMITS, notFound, platformLimit } from '@headwater/shared';
-import type { StatCounts, StatRange, StatSeries, StatSpan, Stats, SubjectStats } from '../contract-stats.ts';
+import type { Operator, StatCounts, StatRange, StatSeries, StatSpan, Stats, SubjectStats } from '../contract-stats.ts';
 import { throwFields } from '../field-faults.ts';
 import type { Sql } from '../store/database.ts';
+import { readAccountStats } from '../store/read-account-stats.ts';
+import { readBacklogs } from '../store/read-backlogs.ts';
+import { readNodes } from '../store/read-nodes.ts';
 import { isSubject, readBucketsOf, readStatBuckets, readStatSubjects, type StatQuery } from '../store/read-stats.ts';
 import { readOldestWaiting } from '../store/read-waiting.ts';
 import { noStats } from './stat-meter.ts';
@@ -52,6 +55,25 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
   };
 }
 
+/** What the operator sees of all accounts. */
+export function createOperator(sql: Sql, nowMs: () => number): Operator {
+  return {
+    nodes: () => readNodes(sql),
+    async accounts(range, limit) {
+      const span = spanOf(range, nowMs());
+      const [found, { ofAccount }] = await Promise.all([
+        readAccountStats(sql, { ...span, rowSeconds: rowSecondsOf(span) }, limit),
+        readBacklogs(sql),
+      ]);
+      const accounts = found.map((account) => {
+        const { invocations = 0, deliveries = 0 } = ofAccount.get(account.id) ?? {};
+        return { ...account, waitingRuns: invocations, waitingDeliveries: deliveries };
+      });
+      return { ...span, accounts };
+    },
+  };
+}
+
 /** In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws INVALID_REQUEST. */
 export function spanOf(range: StatRange, nowMs: number): StatSpan {
   const { untilMs = nowMs } = range;
@@ -83,7 +105,11 @@ function requireStep(stepSeconds: number): void {
 }
 
 function queryOf(accountId: string, span: StatSpan): StatQuery {
-  return { accountId, ...span, rowSeconds: span.stepSeconds % HOUR_SECONDS === 0 ? HOUR_SECONDS : 60 };
+  return { accountId, ...span, rowSeconds: rowSecondsOf(span) };
+}
+
+function rowSecondsOf({ stepSeconds }: StatSpan): number {
+  return stepSeconds % HOUR_SECONDS === 0 ? HOUR_SECONDS : 60;
 }
 
 function seriesOf(span: StatSpan, rows: readonly (StatCounts & { beganMs: number })[]): StatSeries {

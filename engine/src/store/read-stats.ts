@@ -13,7 +13,7 @@ export interface StatQuery {
 
 export type StatBucketRow = StatCounts & { beganMs: number };
 
-function sums(sql: Sql) {
+export function statSums(sql: Sql) {
   return sql`sum(received)::int8 as received, sum(emitted)::int8 as emitted, sum(runs_ok)::int8 as "runsOk",
     sum(runs_failed)::int8 as "runsFailed", sum(delivered)::int8 as delivered,
     sum(failed_attempts)::int8 as "failedAttempts", sum(exhausted)::int8 as exhausted`;
@@ -27,7 +27,7 @@ function bucketOf(sql: Sql, stepSeconds: number) {
 export async function readStatBuckets(sql: Sql, subjectId: string, query: StatQuery): Promise<StatBucketRow[]> {
   const { accountId, rowSeconds, stepSeconds, sinceMs, untilMs } = query;
   return sql<StatBucketRow[]>`
-    select ${bucketOf(sql, stepSeconds)} as "beganMs", ${sums(sql)} from stats
+    select ${bucketOf(sql, stepSeconds)} as "beganMs", ${statSums(sql)} from stats
     where account_id = ${accountId} and subject_id = ${subjectId} and step_seconds = ${rowSeconds}
       and began_ms >= ${sinceMs} and began_ms < ${untilMs}
     group by 1 order by 1`;
@@ -48,7 +48,7 @@ export async function readStatSubjects(
       : sql`select id, kind as type, name, account_id from emitters where deleted_at is null`;
   return sql<SubjectRow[]>`
     with sums as (
-      select subject_id, ${sums(sql)} from stats
+      select subject_id, ${statSums(sql)} from stats
       where account_id = ${accountId} and step_seconds = ${rowSeconds} and began_ms >= ${sinceMs} and began_ms < ${untilMs}
       group by subject_id
     )
@@ -64,7 +64,7 @@ export async function readBucketsOf(
   { accountId, rowSeconds, stepSeconds, sinceMs, untilMs }: StatQuery,
 ): Promise<(StatBucketRow & { subjectId: string })[]> {
   return sql<(StatBucketRow & { subjectId: string })[]>`
-    select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs", ${sums(sql)} from stats
+    select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs", ${statSums(sql)} from stats
     where account_id = ${accountId} and subject_id = any(${subjectIds}::text[]) and step_seconds = ${rowSeconds}
       and began_ms >= ${sinceMs} and began_ms < ${untilMs}
     group by 1, 2`;

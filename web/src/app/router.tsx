@@ -174,6 +174,7 @@ const settings = createRoute({
 const operator = createRoute({
   getParentRoute: () => shell,
   path: '/operator',
+  validateSearch: texts('account'),
   component: lazyRouteComponent(() => import('../features/operator/operator-page.tsx'), 'OperatorPage'),
 });
 

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
@@ -13,6 +14,10 @@ import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+
+import { AccountActivity } from './account-activity.tsx';
+import { AccountLimits } from './account-limits.tsx';
+import { Nodes, Queues } from './instance.tsx';
 
 type Account = Schemas['Account'];
 
@@ -32,9 +37,11 @@ const COLUMNS: readonly Column<Account>[] = [
   },
 ];
 
-/** For the admin key: the accounts of the instance. */
+/** For the admin key: nodes, queues, and the accounts with their limits. */
 export function OperatorPage() {
   const session = useSession();
+  const { account } = useSearch({ from: '/shell/operator' });
+  const navigate = useNavigate({ from: '/operator' });
   if (session?.role !== 'operator') {
     return (
       <Page title="Operator">
@@ -46,13 +53,19 @@ export function OperatorPage() {
   }
   return (
     <Page title="Operator">
+      <Nodes />
+      <Queues />
+      <AccountActivity />
+      {account !== undefined && (
+        <AccountLimits key={account} accountId={account} onClose={() => void navigate({ search: {} })} />
+      )}
+      <AccountList onOpen={(id) => void navigate({ search: { account: id } })} />
       <NewAccount />
-      <AccountList />
     </Page>
   );
 }
 
-function AccountList() {
+function AccountList({ onOpen }: { onOpen: (id: string) => void }) {
   const list = useInfiniteQuery(accountsQuery);
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
@@ -62,7 +75,7 @@ function AccountList() {
       count={rows.length}
       empty={<p className="p-4 text-sm text-ink-soft">There is no account yet.</p>}
     >
-      <Table label="Accounts" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+      <Table label="Accounts" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} onOpen={({ id }) => onOpen(id)} />
     </Paged>
   );
 }

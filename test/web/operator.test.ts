@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
+
+let headwater: Headwater;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [headwater, browser] = await Promise.all([startHeadwater({ web: true }), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.stop();
+  await headwater.stop();
+});
+
+test('the operator sees nodes, queues and noisy accounts, and sets a limit of one', async () => {
+  const source = await headwater.deploy(`export default { name: 'Noise', version: '1.0.0', async run() {} };`);
+  for (let i = 0; i < 3; i++) await headwater.api('POST', `/sources/${source.id}/run`, { event: {} });
+  for (const path of ['/nodes', '/stats/accounts']) expect((await headwater.api('GET', path)).status).toBe(403);
+  const { page, check } = await browser.open();
+  await signIn(page, headwater.url, `hw_${'a'.repeat(32)}`);
+  await page
+    .getByRole('table', { name: 'Nodes' })
+    .getByRole('row', { name: /node_.*alive.*all/ })
+    .waitFor();
+  await page.getByText('Sandbox processes', { exact: true }).waitFor();
+  const noisy = page.getByRole('table', { name: 'Activity' }).getByRole('row', { name: /Default 3/ });
+  await noisy.waitFor();
+  await expectAccessible(page);
+  await noisy.click();
+  await page.getByRole('searchbox', { name: 'Search limits' }).fill('maxSources');
+  await page
+    .getByRole('table', { name: 'Limits' })
+    .getByRole('row', { name: /^maxSources/ })
+    .click();
+  await page.getByRole('spinbutton', { name: 'maxSources' }).fill('7');
+  await page.getByRole('button', { name: 'Set limit' }).click();
+  await page
+    .getByRole('table', { name: 'Limits' })
+    .getByRole('row', { name: /^maxSources 7/ })
+    .waitFor();
+  expect((await headwater.api('GET', '/users/me')).data.quotas.sources.limit).toBe(7);
+  await picture(page, 'operator');
+  await expectAccessible(page);
+  await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Back to the default' }).click();
+  await expect.poll(async () => (await headwater.api('GET', '/users/me')).data.quotas.sources.limit).not.toBe(7);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  check();
+}, 120_000);

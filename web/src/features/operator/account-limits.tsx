@@ -1,0 +1,118 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { limitsQuery } from './operator-queries.ts';
+
+interface Limit {
+  name: string;
+  value: number;
+  default: number;
+  isSet: boolean;
+}
+
+const COLUMNS: readonly Column<Limit>[] = [
+  { header: 'Limit', cell: ({ name }) => <code className="font-mono text-xs">{name}</code> },
+  {
+    header: 'Value',
+    cell: ({ value, isSet }) => <span className={isSet ? 'font-semibold' : ''}>{value.toLocaleString()}</span>,
+    className: 'w-32 text-right tabular-nums',
+  },
+  {
+    header: 'Default',
+    cell: ({ default: value }) => value.toLocaleString(),
+    className: 'w-32 text-right tabular-nums text-ink-soft',
+    wide: true,
+  },
+];
+
+/** What an account may use; a row that is opened is set below. */
+export function AccountLimits({ accountId, onClose }: { accountId: string; onClose: () => void }) {
+  const { data, error } = useQuery(limitsQuery(accountId));
+  const [query, setQuery] = useState('');
+  const [chosen, setChosen] = useState<string>();
+  const rows = Object.entries(data?.limits ?? {})
+    .map(([name, value]) => ({
+      name,
+      value,
+      default: Number((data?.defaults as Record<string, number> | undefined)?.[name]),
+      isSet: Object.hasOwn(data?.set ?? {}, name),
+    }))
+    .filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()));
+  const row = rows.find(({ name }) => name === chosen);
+  return (
+    <Panel
+      title={`Limits of ${accountId}`}
+      actions={
+        <>
+          <SearchBox value={query} label="Search limits" onChange={setQuery} />
+          <CopyMenu command={{ path: `/v1/accounts/${accountId}/limits` }} />
+          <Button size="small" kind="quiet" onClick={onClose}>
+            Close
+          </Button>
+        </>
+      }
+    >
+      <div className="p-4 empty:hidden">
+        <ProblemNote error={error} />
+      </div>
+      {data === undefined && error === null && <SkeletonRows />}
+      {row !== undefined && <SetLimit key={row.name} accountId={accountId} limit={row} />}
+      {data !== undefined && (
+        <div className="max-h-96 overflow-y-auto" tabIndex={0} role="region" aria-label="Limits, scrollable">
+          <Table
+            label="Limits"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ name }) => name}
+            selected={chosen}
+            onOpen={({ name }) => setChosen(name)}
+          />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function SetLimit({ accountId: id, limit }: { accountId: string; limit: Limit }) {
+  const [value, setValue] = useState(String(limit.value));
+  const queries = useQueryClient();
+  const setting = useMutation({
+    mutationFn: (to: number | null) =>
+      ask(api.PUT('/v1/accounts/{id}/limits', { params: { path: { id } }, body: { [limit.name]: to } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['account-limits', id] }),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setting.mutate(Number(value));
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-end gap-3 border-b border-line bg-sunken p-4">
+      <TextField
+        label={limit.name}
+        type="number"
+        required
+        value={value}
+        onChange={({ target }) => setValue(target.value)}
+        errors={messagesFor(setting.error, limit.name)}
+      />
+      <Button type="submit" kind="primary" busy={setting.isPending}>
+        Set limit
+      </Button>
+      <Button disabled={!limit.isSet || setting.isPending} onClick={() => setting.mutate(null)}>
+        Back to the default
+      </Button>
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={setting.error} />
+      </div>
+    </form>
+  );
+}

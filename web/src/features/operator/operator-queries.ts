@@ -1,0 +1,50 @@
+import { queryOptions } from '@tanstack/react-query';
+import { BASE_PATH } from '../../api/base-url.ts';
+import { api, ask, type Schemas } from '../../api/client.ts';
+
+export type AccountStats = Schemas['AccountStats']['accounts'][number];
+export type NodeRecord = Schemas['Node'];
+
+const REFRESH_MS = 5_000;
+const SHOWN = 20;
+
+export const nodesQuery = () =>
+  queryOptions({
+    queryKey: ['nodes'],
+    queryFn: ({ signal }) => ask(api.GET('/v1/nodes', { signal })).then(({ data }) => data),
+    refetchInterval: REFRESH_MS,
+  });
+
+/** The last hour, the most active first. */
+export const accountStatsQuery = () =>
+  queryOptions({
+    queryKey: ['account-stats'],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/stats/accounts', { params: { query: { limit: SHOWN } }, signal })).then(
+        ({ data }) => data.accounts,
+      ),
+    refetchInterval: REFRESH_MS,
+  });
+
+export const limitsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['account-limits', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/accounts/{id}/limits', { params: { path: { id } }, signal })).then(({ data }) => data),
+  });
+
+/** Figures of the node that answers, without labels; undefined where it shows them at another port. */
+export const metricsQuery = () =>
+  queryOptions({
+    queryKey: ['metrics'],
+    queryFn: async ({ signal }) => {
+      const response = await fetch(`${BASE_PATH}metrics`, { signal });
+      return response.ok ? figuresOf(await response.text()) : null;
+    },
+    refetchInterval: REFRESH_MS,
+  });
+
+function figuresOf(text: string): ReadonlyMap<string, number> {
+  const lines = [...text.matchAll(/^(headwater_\w+) (\S+)$/gm)];
+  return new Map(lines.map(([, name = '', value]) => [name, Number(value)]));
+}
