@@ -9,7 +9,7 @@ import { ProblemNote } from '../../../ui/problem.tsx';
 import { SkeletonRows } from '../../../ui/skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import type { PropDefinition } from '../../props/prop-definition.ts';
-import { type DraftStep, newNamespace } from './draft.ts';
+import { type DraftStep, newNamespace, newStepKey } from './draft.ts';
 
 type Component = Schemas['Component'];
 
@@ -39,13 +39,21 @@ export function AddStep({ taken, onAdd, onClose }: AddStepProps) {
   const add = (component: Component) =>
     onAdd({
       ...BARE,
+      key: newStepKey(),
       namespace: newNamespace(component.key ?? component.name, taken),
       componentId: component.id,
       label: component.name,
       definitions: component.configurable_props as unknown as PropDefinition[],
     });
   const addCode = () =>
-    onAdd({ ...BARE, namespace: newNamespace('code', taken), label: 'Code', code: FIRST_CODE, definitions: [] });
+    onAdd({
+      ...BARE,
+      key: newStepKey(),
+      namespace: newNamespace('code', taken),
+      label: 'Code',
+      code: FIRST_CODE,
+      definitions: [],
+    });
   return (
     <Dialog open onClose={onClose} wide title="Add step" description="An action that runs on each event.">
       <Tabs

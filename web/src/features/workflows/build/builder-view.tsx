@@ -6,18 +6,18 @@ import { Icon } from '../../../ui/icons.tsx';
 import { ProblemNote } from '../../../ui/problem.tsx';
 import { type Source, sourcesQuery } from '../../sources/source-queries.ts';
 import { AddStep } from './add-step.tsx';
-import { type DraftStep, type DraftTrigger, newNamespace } from './draft.ts';
+import { type DraftStep, type DraftTrigger, newNamespace, newStepKey } from './draft.ts';
 import { isShownInPlace, problemsOfStep, problemsOfTriggers } from './problems.ts';
 import { type Samples, useSamples, visibleExports } from './sample.ts';
 import { StepEditor } from './step-editor.tsx';
-import { StepList } from './step-list.tsx';
+import { focusCard, StepList } from './step-list.tsx';
 import { TestEvent } from './test-event.tsx';
 import { TriggerEditor } from './trigger-editor.tsx';
 import type { Builder } from './use-builder.ts';
 import type { ValueGroup } from './value-picker.tsx';
 
 /** Stands in the URL, which the page around it keeps. */
-export interface BuilderSearch {
+interface BuilderSearch {
   step?: string | undefined;
   event?: string | undefined;
 }
@@ -93,7 +93,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
             </>
           ) : (
             <StepEditor
-              key={step.namespace}
+              key={step.key}
               step={step}
               others={taken.filter((name) => name !== step.namespace)}
               groups={groupsFor(builder, samples, at)}
@@ -111,7 +111,9 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
               onDuplicate={() => add(copyOf(step, taken), at + 1)}
               onDelete={() => {
                 builder.setSteps(draft.steps.toSpliced(at, 1));
-                select(taken[at - 1] ?? 'trigger');
+                const next = taken[at - 1] ?? 'trigger';
+                select(next);
+                focusCard(next);
               }}
             />
           )}
@@ -139,7 +141,7 @@ function triggerWord({ type, cron, intervalSeconds, sourceId }: DraftTrigger, so
 function copyOf(step: DraftStep, taken: readonly string[]): DraftStep {
   const copy = { ...step };
   delete copy.id;
-  return { ...copy, namespace: newNamespace(step.namespace, taken), saved: {} };
+  return { ...copy, key: newStepKey(), namespace: newNamespace(step.namespace, taken), saved: {} };
 }
 
 /** What a step can see: the event, and the steps before it as their last test or the chosen execution has them. */

@@ -20,6 +20,8 @@ export interface DraftTrigger {
 }
 
 export interface DraftStep {
+  /** Of this draft alone; stays when its name changes. */
+  key: string;
   /** Absent until it is saved. */
   id?: string;
   namespace: string;
@@ -47,6 +49,14 @@ export interface Draft {
 
 export const EMPTY_DRAFT: Draft = { name: '', triggers: [{ type: 'http', customResponse: false }], steps: [] };
 
+let made = 0;
+
+/** The key of a new step. */
+export function newStepKey(): string {
+  made += 1;
+  return `new ${made}`;
+}
+
 export function draftOf({ name, triggers, steps }: Workflow): Draft {
   return {
     name,
@@ -64,6 +74,7 @@ export function draftOf({ name, triggers, steps }: Workflow): Draft {
       }),
     })),
     steps: steps.map((step) => ({
+      key: step.id,
       id: step.id,
       namespace: step.namespace,
       componentId: step.component_id,

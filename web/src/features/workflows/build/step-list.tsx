@@ -22,6 +22,11 @@ interface StepListProps {
   onAdd: (position: number) => void;
 }
 
+/** The keyboard stays at a step that has moved, once it is drawn in its new place. */
+export function focusCard(namespace: string): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-step="${namespace}"]`)?.focus());
+}
+
 /** The workflow from its trigger to its last step. Alt with the arrows moves a step. */
 export function StepList({ trigger, steps, selected, results, faulty, onSelect, onMove, onAdd }: StepListProps) {
   const onKeyDown = (event: KeyboardEvent, namespace: string) => {
@@ -29,6 +34,7 @@ export function StepList({ trigger, steps, selected, results, faulty, onSelect, 
     if (!event.altKey || by === undefined) return;
     event.preventDefault();
     onMove(namespace, by);
+    focusCard(namespace);
   };
   return (
     <ol aria-label="Steps" className="flex flex-col">
@@ -43,8 +49,8 @@ export function StepList({ trigger, steps, selected, results, faulty, onSelect, 
           onClick={() => onSelect('trigger')}
         />
       </li>
-      {steps.map(({ namespace, label, componentId }, at) => (
-        <li key={namespace}>
+      {steps.map(({ key, namespace, label, componentId }, at) => (
+        <li key={key}>
           <Line
             label={at === 0 ? 'Add step after trigger' : `Add step after ${steps[at - 1]?.namespace}`}
             onAdd={() => onAdd(at)}
