@@ -56,7 +56,10 @@ const searchEvents = listEndpoint({
     event_name: channelParameter,
     id: textParameter('maxEventIdChars')
       .optional()
-      .openapi({ description: 'The id of an event, its `metadata.emit_id`, or the id that the component gave.' }),
+      .openapi({
+        description:
+          'The id of an event, its `metadata.emit_id`, or the id that the component gave; of whatever channel, where none is given.',
+      }),
     text: textParameter('maxSearchChars').optional().openapi({
       description: 'Only those that have this text in the JSON of their data or in their summary, letter by letter.',
     }),

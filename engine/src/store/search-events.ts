@@ -16,7 +16,7 @@ export interface EventSearch {
   accountId: string;
   /** Default: all of the account. */
   emitterId?: string;
-  /** '' is the default channel; absent: all but the built-in ones. */
+  /** '' is the default channel; absent: all but the built-in ones, or, of one that is named, whatever it has. */
   channel?: string;
   /** One event, or, of all emitters, those of this place. */
   position?: EventPosition;
@@ -127,10 +127,11 @@ function inRange(tx: Transaction, search: EventSearch): Fragment {
 }
 
 /** The others of what was searched for, of rows named `s`. */
-function matches(tx: Transaction, { channel, emitId, text }: EventSearch): Fragment {
+function matches(tx: Transaction, { channel, emitId, position, text }: EventSearch): Fragment {
   // As JSON has it: text with a quote is found as people see it, and as it is written.
   const written = text === undefined ? '' : JSON.stringify(text).slice(1, -1);
-  return tx`${channel === undefined ? tx`s.channel not like '$%'` : tx`s.channel = ${channel}`}
+  const ofAny = (emitId ?? position) === undefined ? tx`s.channel not like '$%'` : tx`true`;
+  return tx`${channel === undefined ? ofAny : tx`s.channel = ${channel}`}
     ${emitId === undefined ? tx`` : tx`and s.emit_id = ${emitId}`}
     ${
       text === undefined
