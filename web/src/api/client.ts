@@ -39,6 +39,21 @@ export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
   throw new ApiError(problem);
 }
 
+/** A resource with the state that it was read in. */
+export type Tagged<T> = T & { etag?: string };
+
+/** As `ask`, for a resource that has an `etag`. */
+export async function askTagged<T extends object>(request: Promise<Answer<{ data: T }>>): Promise<Tagged<T>> {
+  const { data } = await ask(request);
+  const etag = (await request).response.headers.get('etag');
+  return { ...data, ...(etag === null ? {} : { etag }) };
+}
+
+/** Of a change: it is made for the state that the user has seen, and refused where somebody else was faster. */
+export function forState({ etag }: { etag?: string }): { header?: { 'if-match': string } } {
+  return etag === undefined ? {} : { header: { 'if-match': etag } };
+}
+
 /** A proxy in between may answer something that is no problem document. */
 function problemOf(error: unknown, response: Response): Problem {
   if (typeof error === 'object' && error !== null && 'detail' in error) return error as Problem;

@@ -4,7 +4,7 @@ const PAGE_SIZE = 50;
 
 interface ApiPage<T> {
   data: T[];
-  page_info: { end_cursor: string | null };
+  page_info: { end_cursor: string | null; scanned_until?: number };
 }
 
 export interface PageQuery {
@@ -22,7 +22,7 @@ export function pagesOf<T>(
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       fetchPage({ limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) }, signal),
-    getNextPageParam: ({ data, page_info: { end_cursor: end } }) =>
-      data.length < PAGE_SIZE || end === null ? undefined : end,
+    getNextPageParam: ({ data, page_info: { end_cursor: end, scanned_until: until } }) =>
+      end !== null && (data.length >= PAGE_SIZE || until !== undefined) ? end : undefined,
   });
 }

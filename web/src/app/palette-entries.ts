@@ -20,6 +20,7 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
   [/^dc_\w+$/, 'Source', 'source', (id) => `/sources/${id}`],
   [/^wh_\w+$/, 'Webhook', 'webhook', (id) => `/webhooks/${id}`],
   [/^p_\w+$/, 'Workflow', 'workflow', (id) => `/workflows/${id}`],
+  [/^(dc|p)_\w+-\d{1,15}-\d+$|^\d{13}-\d+$/, 'Event', 'event', (id) => `/events?id=${id}`],
   [/^exec_\w+$/, 'Execution', 'workflow', (id) => `/executions/${id}`],
   [/^(exec|inv)_\w+$/, 'Trace', 'trace', (id) => `/traces/${id}`],
   [/^(dc|p)_\w+-\d{13}-\d+$/, 'Trace of the event', 'trace', (id) => `/traces/${id}`],

@@ -133,14 +133,14 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$id',
-  validateSearch: texts('tab', 'delivery', 'status'),
+  validateSearch: texts('tab', 'delivery', 'status', 'failure', 'range', 'since', 'until'),
   component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
-  validateSearch: texts('source', 'event'),
+  validateSearch: texts('text', 'emitter', 'channel', 'id', 'range', 'since', 'until', 'event', 'compare'),
   component: lazyRouteComponent(() => import('../features/events/events-page.tsx'), 'EventsPage'),
 });
 

@@ -22,6 +22,7 @@ const STATUSES: Record<string, { tone: Tone; icon: IconName; word?: string }> = 
   failed: { tone: 'bad', icon: 'cross' },
   abandoned: { tone: 'bad', icon: 'cross' },
   pending: { tone: 'info', icon: 'clock' },
+  sending: { tone: 'info', icon: 'play' },
   queued: { tone: 'info', icon: 'clock' },
   running: { tone: 'info', icon: 'play' },
   waiting: { tone: 'warn', icon: 'clock' },

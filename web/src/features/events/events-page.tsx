@@ -1,70 +1,220 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Field, INPUT_CLASS } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
+import { INPUT_CLASS } from '../../ui/field.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { SourceEvents } from '../sources/source-events.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+import { TimeRange, timesOf } from '../../ui/time-range.tsx';
 import { sourcesQuery } from '../sources/source-queries.ts';
+import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { EventDetail } from './event-detail.tsx';
+import { type EventFilter, searchQuery } from './event-queries.ts';
+import { EventRows, NewRows } from './event-rows.tsx';
+import type { LiveEvent } from './use-live-events.ts';
 
-/** The events of one source after another, as they come. */
+const REFRESH_MS = 3_000;
+const keyOf = ({ metadata }: LiveEvent) => metadata.emit_id;
+
+/** The events of all sources and workflows; the filters stand in the URL. */
 export function EventsPage() {
-  const { source: wanted } = useSearch({ from: '/shell/events' });
-  const navigate = useNavigate({ from: '/events' });
-  const list = useInfiniteQuery(sourcesQuery());
-  const sources = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const source = sources.find(({ id }) => id === wanted) ?? sources[0];
+  const search = useSearch({ from: '/shell/events' });
+  const { emitter, channel, id, text } = search;
+  const filter: EventFilter = {
+    ...(emitter === undefined ? {} : { emitter_id: emitter }),
+    ...(channel === undefined ? {} : { event_name: channel }),
+    ...(id === undefined ? {} : { id }),
+    ...(text === undefined ? {} : { text }),
+    ...timesOf(search),
+  };
+  const names = useEmitterNames();
   return (
-    <Page title="Events">
-      <ProblemNote error={list.error} />
-      {list.isSuccess && source === undefined && (
-        <Empty
-          icon="event"
-          title="No events yet"
-          action={
-            <Link to="/sources" search={{ action: 'create' }} className="text-accent underline">
-              Create a source
-            </Link>
-          }
-        >
-          Events come from sources. Create one, and what it emits appears here.
-        </Empty>
-      )}
-      {source !== undefined && (
-        <>
-          <div className="max-w-sm">
-            <Field label="Emitter">
-              {(ids) => (
-                <select
-                  {...ids}
-                  className={INPUT_CLASS}
-                  value={source.id}
-                  onChange={({ target }) => void navigate({ search: { source: target.value } })}
-                >
-                  {sources.map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-          </div>
-          <EventsOf key={source.id} source={source} />
-        </>
-      )}
+    <Page title="Events" actions={<CopyMenu command={commandOf(filter)} />}>
+      <Filters names={names} />
+      <Found key={JSON.stringify([emitter, channel, id, text])} filter={filter} names={names} />
     </Page>
   );
 }
 
-function EventsOf({ source }: { source: Parameters<typeof SourceEvents>[0]['source'] }) {
-  const { event } = useSearch({ from: '/shell/events' });
+function commandOf(filter: EventFilter) {
+  const { emitter_id: emitter, event_name: channel, id, text, since, until } = filter;
+  const options = Object.entries({ emitter, channel, id, since, until });
+  const given = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
+  return {
+    path: `/v1/events?${new URLSearchParams(filter as Record<string, string>).toString()}`,
+    hw: ['hw search', ...(text === undefined ? [] : [`'${text.replaceAll("'", `'\\''`)}'`]), ...given].join(' '),
+  };
+}
+
+function useEmitterNames(): Map<string, string> {
+  const sources = useInfiniteQuery(sourcesQuery());
+  const workflows = useInfiniteQuery(workflowsQuery());
+  const pages = [...(sources.data?.pages ?? []), ...(workflows.data?.pages ?? [])];
+  return new Map(pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)));
+}
+
+function Filters({ names }: { names: ReadonlyMap<string, string> }) {
+  const search = useSearch({ from: '/shell/events' });
   const navigate = useNavigate({ from: '/events' });
+  // An event of another list is not open in this one.
+  const set = (change: Record<string, string | undefined>) =>
+    void navigate({ search: (old) => ({ ...old, event: undefined, ...change }), replace: true });
   return (
-    <SourceEvents
-      source={source}
-      selected={event}
-      onSelect={(id) => void navigate({ search: { source: source.id, event: id }, replace: event !== undefined })}
-    />
+    <search className="flex flex-wrap items-center gap-2" aria-label="Filter events">
+      <SearchBox
+        value={search.text ?? ''}
+        label="Text in the payload"
+        onChange={(text) => set({ text: text || undefined })}
+      />
+      <select
+        aria-label="Emitter"
+        className={`${INPUT_CLASS} h-8 w-auto max-w-48`}
+        value={search.emitter ?? ''}
+        onChange={({ target }) => set({ emitter: target.value || undefined })}
+      >
+        <option value="">All emitters</option>
+        {search.emitter !== undefined && !names.has(search.emitter) && (
+          <option value={search.emitter}>{search.emitter}</option>
+        )}
+        {[...names].map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <input
+        aria-label="Channel"
+        placeholder="Channel"
+        className={`${INPUT_CLASS} h-8 w-28`}
+        value={search.channel ?? ''}
+        onChange={({ target }) => set({ channel: target.value || undefined })}
+      />
+      <input
+        aria-label="Event id"
+        placeholder="Event id"
+        className={`${INPUT_CLASS} h-8 w-40 font-mono`}
+        value={search.id ?? ''}
+        onChange={({ target }) => set({ id: target.value.trim() || undefined })}
+      />
+      <TimeRange value={search} onChange={({ range, since, until }) => set({ range, since, until })} />
+      {Object.keys(search).some((name) => name !== 'event' && name !== 'compare') && (
+        <Button kind="quiet" size="small" onClick={() => void navigate({ search: {} })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<string, string> }) {
+  const { event: selected, compare } = useSearch({ from: '/shell/events' });
+  const navigate = useNavigate({ from: '/events' });
+  const list = useInfiniteQuery(searchQuery(filter));
+  const scroller = useRef<HTMLDivElement>(null);
+  const found = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const chosen = found.find((event) => keyOf(event) === selected);
+  const last = list.data?.pages.at(-1)?.page_info.scanned_until;
+  const select = (key: string | undefined) => void navigate({ search: (old) => ({ ...old, event: key }) });
+  return (
+    <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
+      <div className="flex min-w-0 flex-col gap-4">
+        <ProblemNote error={list.error} />
+        <Panel>
+          <NewEvents filter={filter} newest={found[0]} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
+          {list.isPending && <SkeletonRows />}
+          {list.isSuccess && found.length === 0 && <Nothing filter={filter} hasMore={list.hasNextPage} />}
+          {found.length > 0 && (
+            <EventRows
+              scroller={scroller}
+              events={found}
+              keyOf={keyOf}
+              selected={selected}
+              onSelect={select}
+              names={names}
+            />
+          )}
+        </Panel>
+        {list.hasNextPage && (
+          <Button className="self-center" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {last === undefined ? 'Show more' : 'Look further back'}
+          </Button>
+        )}
+        {last !== undefined && (
+          <p role="status" className="text-center text-xs text-ink-faint">
+            Looked back to <Time atMs={last} form="clock" /> so far, <Time atMs={last} />.
+          </p>
+        )}
+      </div>
+      {chosen !== undefined && (
+        <EventDetail
+          event={chosen}
+          onClose={() => select(undefined)}
+          compared={compare}
+          onCompare={(emitId) => void navigate({ search: (old) => ({ ...old, compare: emitId }) })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Asks for what is newer than the list, and brings it at a click: rows do not move while they are read. */
+function NewEvents({
+  filter,
+  newest,
+  onShow,
+}: {
+  filter: EventFilter;
+  newest: LiveEvent | undefined;
+  onShow: () => void;
+}) {
+  const queries = useQueryClient();
+  const [shownFrom] = useState(() => Date.now());
+  const since = newest === undefined ? shownFrom : newest.indexed_at_ms + 1;
+  const isOpen = filter.until === undefined && filter.id === undefined;
+  const fresh = useQuery({
+    queryKey: ['newer-events', filter, since],
+    queryFn: ({ signal }) => {
+      const query = { ...filter, since: String(since), limit: 100 };
+      return ask(api.GET('/v1/events', { params: { query }, signal }));
+    },
+    enabled: isOpen,
+    refetchInterval: REFRESH_MS,
+  });
+  const show = async () => {
+    await queries.resetQueries({ queryKey: searchQuery(filter).queryKey });
+    onShow();
+  };
+  return <NewRows count={isOpen ? (fresh.data?.data.length ?? 0) : 0} onShow={() => void show()} />;
+}
+
+function Nothing({ filter, hasMore }: { filter: EventFilter; hasMore: boolean }) {
+  if (Object.keys(filter).length > 0) {
+    return (
+      <Empty icon="search" title="No event matches">
+        {hasMore
+          ? 'None of those that were looked through. Look further back, or narrow the time.'
+          : 'Text is searched for letter by letter. Take a filter away, or widen the time.'}
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="event"
+      title="No events yet"
+      action={
+        <Link to="/sources" search={{ action: 'create' }} className="text-accent underline">
+          Create a source
+        </Link>
+      }
+    >
+      Events come from sources. Create one, and what it emits appears here.
+    </Empty>
   );
 }

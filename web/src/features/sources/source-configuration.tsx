@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { type SubmitEvent, useCallback, useEffect, useState } from 'react';
+import { api, ask, askTagged, forState } from '../../api/client.ts';
 import { ApiError, messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -14,39 +15,66 @@ import { PropForm, useProps } from '../props/prop-form.tsx';
 import { codeProblems } from './code-problems.ts';
 import { componentQuery, type Source } from './source-queries.ts';
 
-/** Props and code of a source; each is saved by itself, and a save deploys it at once. */
+interface PartProps {
+  source: Source;
+  onSaved: (source: Source) => void;
+  /** Whether it holds what is not saved. */
+  onDirty: (isDirty: boolean) => void;
+}
+
+/**
+ * Props and code of a source; each is saved by itself, and a save deploys it at once. What is being edited stays as it is when somebody else
+ * changes the source: the save then shows both.
+ */
 export function SourceConfiguration({ source }: { source: Source }) {
+  const [base, setBase] = useState(source);
+  const [dirty, setDirty] = useState({ props: false, code: false });
+  const isDirty = dirty.props || dirty.code;
+  useEffect(() => {
+    if (!isDirty) setBase(source);
+  }, [isDirty, source]);
+  const onPropsDirty = useCallback((props: boolean) => setDirty((old) => ({ ...old, props })), []);
+  const onCodeDirty = useCallback((code: boolean) => setDirty((old) => ({ ...old, code })), []);
+  const queries = useQueryClient();
+  const onSaved = (saved: Source) => {
+    setBase(saved);
+    queries.setQueryData(['source', source.id], saved);
+    void queries.invalidateQueries({ queryKey: ['sources'] });
+  };
   return (
-    // A save brings a new source: the form begins anew with what is stored now.
-    <div key={source.updated_at} className="flex flex-col gap-4">
-      <Props source={source} />
-      <Code source={source} />
+    <div className="flex flex-col gap-4">
+      <Props key={`props ${base.updated_at} ${base.etag}`} source={base} onSaved={onSaved} onDirty={onPropsDirty} />
+      <Code key={`code ${base.component_id}`} source={base} onSaved={onSaved} onDirty={onCodeDirty} />
     </div>
   );
 }
 
-function Props({ source }: { source: Source }) {
+function useSaving(source: Source, onSaved: (source: Source) => void) {
+  return useMutation({
+    mutationFn: ({ body, over = source }: { body: object; over?: Source }) =>
+      askTagged<Source>(api.PUT('/v1/sources/{id}', { params: { path: { id: source.id }, ...forState(over) }, body })),
+    onSuccess: onSaved,
+  });
+}
+
+const readSource = (id: string) => askTagged<Source>(api.GET('/v1/sources/{id}', { params: { path: { id } } }));
+
+function Props({ source, onSaved, onDirty }: PartProps) {
   const definitions = source.configurable_props as unknown as PropDefinition[];
   const [state, setState] = useProps(definitions, source.configured_props);
   const [name, setName] = useState(source.name);
-  const queries = useQueryClient();
   const body = {
     ...(name === source.name ? {} : { name }),
     configured_props: changedProps(source.configured_props, state.values),
     ...(state.dynamicPropsId === undefined ? {} : { dynamic_props_id: state.dynamicPropsId }),
   };
-  const saving = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/sources/{id}', { params: { path: { id: source.id } }, body })),
-    onSuccess: ({ data }) => {
-      queries.setQueryData(['source', source.id], data);
-      void queries.invalidateQueries({ queryKey: ['sources'] });
-    },
-  });
+  const saving = useSaving(source, onSaved);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    saving.mutate();
+    saving.mutate({ body });
   };
   const isChanged = name !== source.name || Object.keys(body.configured_props).length > 0;
+  useEffect(() => onDirty(isChanged), [onDirty, isChanged]);
   return (
     <Panel
       title="Props"
@@ -70,18 +98,25 @@ function Props({ source }: { source: Source }) {
           onChange={setState}
           error={saving.error}
         />
-        <ProblemNote error={saving.error} />
+        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
         <div className="flex items-center gap-3">
           <Button type="submit" kind="primary" busy={saving.isPending} disabled={!isChanged}>
             Save
           </Button>
-          {saving.isSuccess && !isChanged && (
-            <p role="status" className="text-sm text-good">
-              Saved.
-            </p>
-          )}
         </div>
       </form>
+      {isConflict(saving.error) && (
+        <Conflict<Source>
+          mine={JSON.stringify({ name, ...state.values }, null, 2)}
+          textOf={(theirs) => JSON.stringify({ name: theirs.name, ...theirs.configured_props }, null, 2)}
+          language="json"
+          read={() => readSource(source.id)}
+          busy={saving.isPending}
+          onClose={() => saving.reset()}
+          onTakeTheirs={onSaved}
+          onKeepMine={(theirs) => saving.mutate({ body, over: theirs })}
+        />
+      )}
     </Panel>
   );
 }
@@ -93,31 +128,29 @@ function changedProps(before: PropValues, after: PropValues): Record<string, unk
   return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]));
 }
 
-function Code({ source }: { source: Source }) {
-  const component = useQuery(componentQuery(source.component_id));
+function Code(props: PartProps) {
+  const component = useQuery(componentQuery(props.source.component_id));
   return (
     <Panel title="Code">
       <div className="flex flex-col gap-3 p-4">
         <ProblemNote error={component.error} />
         {component.isPending && <SkeletonRows rows={4} />}
-        {component.data !== undefined && <CodeForm source={source} deployed={component.data.code} />}
+        {component.data !== undefined && <CodeForm {...props} deployed={component.data.code} />}
       </div>
     </Panel>
   );
 }
 
-function CodeForm({ source, deployed }: { source: Source; deployed: string }) {
+const codeOf = async ({ component_id: id }: Source) =>
+  (await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }))).data.code;
+
+function CodeForm({ source, deployed, onSaved, onDirty }: PartProps & { deployed: string }) {
   const [code, setCode] = useState(deployed);
   const [isDiff, setDiff] = useState(false);
-  const queries = useQueryClient();
-  const deploying = useMutation({
-    mutationFn: () => {
-      const params = { path: { id: source.id } };
-      return ask(api.PUT('/v1/sources/{id}', { params, body: { component_code: code } }));
-    },
-    onSuccess: ({ data }) => queries.setQueryData(['source', source.id], data),
-  });
+  const deploying = useSaving(source, onSaved);
+  const body = { component_code: code };
   const isChanged = code !== deployed;
+  useEffect(() => onDirty(isChanged), [onDirty, isChanged]);
   return (
     <>
       <CodeView
@@ -128,9 +161,14 @@ function CodeForm({ source, deployed }: { source: Source; deployed: string }) {
         problems={codeProblems(deploying.error)}
         {...(isDiff ? { original: deployed } : {})}
       />
-      {deploying.error instanceof ApiError && <ProblemNote error={deploying.error} />}
+      {deploying.error instanceof ApiError && !isConflict(deploying.error) && <ProblemNote error={deploying.error} />}
       <div className="flex gap-2">
-        <Button kind="primary" disabled={!isChanged} busy={deploying.isPending} onClick={() => deploying.mutate()}>
+        <Button
+          kind="primary"
+          disabled={!isChanged}
+          busy={deploying.isPending}
+          onClick={() => deploying.mutate({ body })}
+        >
           Deploy
         </Button>
         <Button disabled={!isChanged} aria-pressed={isDiff} onClick={() => setDiff(!isDiff)}>
@@ -142,6 +180,25 @@ function CodeForm({ source, deployed }: { source: Source; deployed: string }) {
           </Button>
         )}
       </div>
+      {isConflict(deploying.error) && (
+        <Conflict<{ source: Source; code: string }>
+          mine={code}
+          textOf={(theirs) => theirs.code}
+          language="typescript"
+          read={async () => {
+            const now = await readSource(source.id);
+            return { source: now, code: await codeOf(now) };
+          }}
+          busy={deploying.isPending}
+          onClose={() => deploying.reset()}
+          onTakeTheirs={(theirs) => {
+            setCode(theirs.code);
+            onSaved(theirs.source);
+            deploying.reset();
+          }}
+          onKeepMine={(theirs) => deploying.mutate({ body, over: theirs.source })}
+        />
+      )}
     </>
   );
 }

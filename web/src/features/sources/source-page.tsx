@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -11,6 +11,8 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { ListenersOfSource } from './listeners-of-source.tsx';
+import { RunWithEvent } from './run-with-event.tsx';
 import { SourceConfiguration } from './source-configuration.tsx';
 import { SourceEvents } from './source-events.tsx';
 import { SourceLogs } from './source-logs.tsx';
@@ -65,6 +67,7 @@ function SourceView({ source }: { source: Source }) {
           },
           { value: 'logs', label: 'Logs', panel: <SourceLogs source={source} /> },
           { value: 'configuration', label: 'Configuration', panel: <SourceConfiguration source={source} /> },
+          { value: 'listeners', label: 'Listeners', panel: <ListenersOfSource source={source} /> },
         ]}
       />
     </Page>
@@ -73,17 +76,22 @@ function SourceView({ source }: { source: Source }) {
 
 function SourceActions({ source }: { source: Source }) {
   const [isDeleting, setDeleting] = useState(false);
+  const [isWriting, setWriting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { id, name, active } = source;
-  const params = { path: { id } };
-  const running = useMutation({ mutationFn: () => ask(api.POST('/v1/sources/{id}/run', { params, body: {} })) });
+  const params = { path: { id }, ...forState(source) };
+  const refresh = () => queries.invalidateQueries({ queryKey: ['source', id] });
+  const running = useMutation({
+    mutationFn: () => ask(api.POST('/v1/sources/{id}/run', { params: { path: { id } }, body: {} })),
+  });
   const switching = useMutation({
     mutationFn: () => ask(api.PUT('/v1/sources/{id}', { params, body: { active: !active } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['source', id] }),
+    onSettled: refresh,
   });
   const deleting = useMutation({
     mutationFn: () => ask(api.DELETE('/v1/sources/{id}', { params })),
+    onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sources'] });
       await navigate({ to: '/sources' });
@@ -95,6 +103,8 @@ function SourceActions({ source }: { source: Source }) {
         <Icon name="play" />
         Run now
       </Button>
+      <Button onClick={() => setWriting(true)}>Run with an event</Button>
+      {isWriting && <RunWithEvent source={source} onClose={() => setWriting(false)} />}
       <Button busy={switching.isPending} onClick={() => switching.mutate()}>
         <Icon name={active ? 'pause' : 'play'} />
         {active ? 'Deactivate' : 'Activate'}

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 
-export type Source = Schemas['Source'];
+export type Source = Tagged<Schemas['Source']>;
 
 export const sourcesQuery = () =>
   pagesOf(['sources'], (query, signal) => ask(api.GET('/v1/users/me/sources', { params: { query }, signal })));
@@ -10,8 +10,7 @@ export const sourcesQuery = () =>
 export const sourceQuery = (id: string) =>
   queryOptions({
     queryKey: ['source', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/sources/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => askTagged<Source>(api.GET('/v1/sources/{id}', { params: { path: { id } }, signal })),
   });
 
 export const componentQuery = (id: string) =>

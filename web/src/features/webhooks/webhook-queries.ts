@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 
-export type Webhook = Schemas['WebhookSummary'];
+export type Webhook = Tagged<Schemas['WebhookSummary']>;
 export type Subscription = Schemas['Subscription'];
 export type Delivery = Schemas['Delivery'];
 export type Attempt = Delivery['attempts'][number];
@@ -13,18 +13,33 @@ export const webhooksQuery = () =>
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => askTagged<Webhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
   });
 
 const REFRESH_MS = 3_000;
 
-export const deliveriesQuery = (id: string) => ({
-  ...pagesOf(['deliveries', id], (query, signal) =>
-    ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query }, signal })),
+export interface DeliveryFilter {
+  /** Several are separated by commas, here and below. */
+  status?: string;
+  error_class?: string;
+  since?: string;
+  until?: string;
+}
+
+export const deliveriesQuery = (id: string, filter: DeliveryFilter = {}) => ({
+  ...pagesOf(['deliveries', id, filter], (query, signal) =>
+    ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { ...query, ...filter } }, signal })),
   ),
   refetchInterval: REFRESH_MS,
 });
+
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['delivery', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    refetchInterval: REFRESH_MS,
+  });
 
 /** All of the account: the API has no filter by listener. */
 export const subscriptionsQuery = () =>

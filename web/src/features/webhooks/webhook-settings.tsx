@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, askTagged, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -11,33 +12,45 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import type { Webhook } from './webhook-queries.ts';
 
 export function WebhookSettings({ webhook }: { webhook: Webhook }) {
+  // What is being edited stays as it is when somebody else changes the webhook: the save then shows both.
+  const [base, setBase] = useState(webhook);
   return (
-    <div key={webhook.updated_at} className="flex flex-col gap-4">
-      <Details webhook={webhook} />
+    <div className="flex flex-col gap-4">
+      <Details key={base.etag} webhook={base} onSaved={setBase} />
       <DeleteWebhook webhook={webhook} />
     </div>
   );
 }
 
-function Details({ webhook }: { webhook: Webhook }) {
+const detailsOf = ({ url, name, description, format }: Webhook) => ({
+  url,
+  name: name ?? '',
+  description: description ?? '',
+  format,
+});
+
+function Details({ webhook, onSaved }: { webhook: Webhook; onSaved: (webhook: Webhook) => void }) {
   const [url, setUrl] = useState(webhook.url);
   const [name, setName] = useState(webhook.name ?? '');
   const [description, setDescription] = useState(webhook.description ?? '');
   const [format, setFormat] = useState(webhook.format);
   const queries = useQueryClient();
+  const take = (now: Webhook) => {
+    onSaved(now);
+    queries.setQueryData(['webhook', webhook.id], now);
+    return queries.invalidateQueries({ queryKey: ['webhooks'] });
+  };
+  const body = { url, name, description, format };
   const saving = useMutation({
-    mutationFn: () => {
-      const params = { path: { id: webhook.id } };
-      return ask(api.PUT('/v1/webhooks/{id}', { params, body: { url, name, description, format } }));
-    },
-    onSuccess: ({ data }) => {
-      queries.setQueryData(['webhook', webhook.id], data);
-      return queries.invalidateQueries({ queryKey: ['webhooks'] });
-    },
+    mutationFn: (over: Webhook) =>
+      askTagged<Webhook>(
+        api.PUT('/v1/webhooks/{id}', { params: { path: { id: webhook.id }, ...forState(over) }, body }),
+      ),
+    onSuccess: take,
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    saving.mutate();
+    saving.mutate(webhook);
   };
   return (
     <Panel title="Details">
@@ -80,21 +93,35 @@ function Details({ webhook }: { webhook: Webhook }) {
             </select>
           )}
         </Field>
-        <ProblemNote error={saving.error} />
+        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
         <Button type="submit" kind="primary" className="self-start" busy={saving.isPending}>
           Save
         </Button>
       </form>
+      {isConflict(saving.error) && (
+        <Conflict<Webhook>
+          mine={JSON.stringify(body, null, 2)}
+          textOf={(theirs) => JSON.stringify(detailsOf(theirs), null, 2)}
+          language="json"
+          read={() => askTagged<Webhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id: webhook.id } } }))}
+          busy={saving.isPending}
+          onClose={() => saving.reset()}
+          onTakeTheirs={(theirs) => void take(theirs)}
+          onKeepMine={(theirs) => saving.mutate(theirs)}
+        />
+      )}
     </Panel>
   );
 }
 
-function DeleteWebhook({ webhook: { id, name, url } }: { webhook: Webhook }) {
+function DeleteWebhook({ webhook }: { webhook: Webhook }) {
+  const { id, name, url } = webhook;
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/webhooks/{id}', { params: { path: { id } } })),
+    mutationFn: () => ask(api.DELETE('/v1/webhooks/{id}', { params: { path: { id }, ...forState(webhook) } })),
+    onError: () => queries.invalidateQueries({ queryKey: ['webhook', id] }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       await navigate({ to: '/webhooks' });

@@ -1,0 +1,166 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { writeExact } from '../../api/exact-json.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeView } from '../../ui/code-view.tsx';
+import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+import { eventQuery } from './event-queries.ts';
+import type { LiveEvent } from './use-live-events.ts';
+
+interface EventDetailProps {
+  event: LiveEvent;
+  onClose: () => void;
+  /** The `emit_id` of the event that this one is compared with. */
+  compared?: string | undefined;
+  onCompare?: (emitId: string | undefined) => void;
+}
+
+/** An event with all that is known of it, and where it went. */
+export function EventDetail({ event, onClose, compared, onCompare }: EventDetailProps) {
+  const { metadata } = event;
+  const whole = useQuery({ ...eventQuery(metadata.emit_id), enabled: event.event_truncated });
+  const shown = event.event_truncated ? whole.data : event;
+  const isCompared = compared !== undefined && compared !== metadata.emit_id;
+  return (
+    <Panel
+      title={metadata.summary ?? 'Event'}
+      actions={
+        <>
+          {onCompare !== undefined && (
+            <Button
+              size="small"
+              aria-pressed={compared !== undefined}
+              onClick={() => onCompare(compared === undefined ? metadata.emit_id : undefined)}
+            >
+              {compared === undefined ? 'Compare' : 'Stop comparing'}
+            </Button>
+          )}
+          <CopyMenu
+            command={{
+              path: `/v1/events?id=${metadata.emit_id}&expand=event`,
+              hw: `hw search --id ${metadata.emit_id} --json`,
+            }}
+          />
+          <Button kind="quiet" size="small" onClick={onClose}>
+            Close
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 p-4">
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-1 text-xs">
+          <Fact name="Id">
+            {event.id}
+            <CopyButton text={metadata.emit_id} what="emit id" />
+          </Fact>
+          <Fact name="Stored">
+            <Time atMs={event.indexed_at_ms} />
+          </Fact>
+          <Fact name="Emitter">
+            <EmitterLink id={metadata.emitter_id} />
+          </Fact>
+          {metadata.id !== null && <Fact name="Dedupe id">{metadata.id}</Fact>}
+          <Fact name="Channel">{metadata.name === '' ? 'default' : metadata.name}</Fact>
+          {metadata.trace_id !== null && (
+            <Fact name="Trace">
+              <Link to="/traces/$id" params={{ id: metadata.trace_id }} className="text-accent underline">
+                {metadata.trace_id}
+              </Link>
+            </Fact>
+          )}
+        </dl>
+        <DeliveriesOfEvent emitId={metadata.emit_id} />
+        <ProblemNote error={whole.error} />
+        {compared === metadata.emit_id && (
+          <p role="status" className="text-sm text-ink-soft">
+            Open another event: the two are shown side by side.
+          </p>
+        )}
+        {isCompared && shown !== undefined && <Difference emitId={compared} event={shown} />}
+        {!isCompared && (
+          <JsonTree
+            key={`${metadata.emit_id} ${shown === undefined}`}
+            value={shown?.event ?? event.event}
+            label="Event"
+          />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Difference({ emitId, event }: { emitId: string; event: LiveEvent }) {
+  const other = useQuery(eventQuery(emitId));
+  return (
+    <>
+      <ProblemNote error={other.error} />
+      {other.data !== undefined && (
+        <CodeView
+          value={writeExact(event.event)}
+          original={writeExact(other.data.event)}
+          label={`Changes since ${other.data.id}`}
+          language="json"
+        />
+      )}
+    </>
+  );
+}
+
+function EmitterLink({ id }: { id: string }) {
+  const isWorkflow = id.startsWith('p_');
+  return (
+    <Link to={isWorkflow ? '/workflows/$id' : '/sources/$id'} params={{ id }} className="text-accent underline">
+      {id}
+    </Link>
+  );
+}
+
+const REFRESH_MS = 3_000;
+
+function DeliveriesOfEvent({ emitId }: { emitId: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['deliveries-of', emitId],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/deliveries', { params: { query: { emit_id: emitId, limit: 20 } }, signal })),
+    refetchInterval: REFRESH_MS,
+  });
+  if (error !== null) return <ProblemNote error={error} />;
+  const rows = data?.data ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <ul aria-label="Deliveries of this event" className="flex flex-col gap-1 text-sm">
+      {rows.map(({ id, webhook_id: webhookId, status, attempts }) => (
+        <li key={id} className="flex items-center gap-2">
+          <Status of={status} />
+          <Link
+            to="/webhooks/$id"
+            params={{ id: webhookId }}
+            search={{ delivery: id }}
+            className="font-mono text-xs text-accent underline"
+          >
+            {webhookId}
+          </Link>
+          <span className="text-xs text-ink-faint">
+            {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className="flex min-w-0 items-center gap-1 truncate font-mono">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, ask } from '../../api/client.ts';
+
+export interface EventFilter {
+  emitter_id?: string;
+  event_name?: string;
+  id?: string;
+  text?: string;
+  since?: string;
+  until?: string;
+}
+
+const PAGE_SIZE = 100;
+
+/** Newest first. A page may be short, or empty, and another follows: the server looks through so many events a request. */
+export const searchQuery = (filter: EventFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['events', filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: after, signal }) => {
+      const query = { ...filter, limit: PAGE_SIZE, ...(after === undefined ? {} : { after }) };
+      return ask(api.GET('/v1/events', { params: { query }, signal }));
+    },
+    getNextPageParam: ({ data, page_info: { end_cursor: end, scanned_until: until } }) =>
+      end !== null && (data.length === PAGE_SIZE || until !== undefined) ? end : undefined,
+  });
+
+/** One event, whole. */
+export const eventQuery = (emitId: string) =>
+  queryOptions({
+    queryKey: ['event', emitId],
+    queryFn: async ({ signal }) => {
+      const query = { id: emitId, expand: 'event', limit: 1 };
+      const { data } = await ask(api.GET('/v1/events', { params: { query }, signal }));
+      const [found] = data;
+      if (found === undefined) throw new Error('This event is not kept any more');
+      return found;
+    },
+    staleTime: Infinity,
+  });

@@ -1,0 +1,121 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { KeyboardEvent, RefObject } from 'react';
+import { writeExact } from '../../api/exact-json.ts';
+import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
+import { Time } from '../../ui/time.tsx';
+import type { LiveEvent } from './use-live-events.ts';
+
+const ROW_PX = 40;
+const PREVIEW_CHARS = 200;
+
+/** Lies over the list: it must not move what is being read. */
+export function NewRows({ count, onShow }: { count: number; onShow: () => void }) {
+  return (
+    <div className="pointer-events-none relative z-10 h-0">
+      {count > 0 && (
+        <Button
+          kind="primary"
+          size="small"
+          className="pointer-events-auto absolute top-2 left-1/2 -translate-x-1/2 rounded-full shadow-popup"
+          onClick={onShow}
+        >
+          {count} new
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface EventRowsProps {
+  scroller: RefObject<HTMLDivElement | null>;
+  events: readonly LiveEvent[];
+  /** The key of the one that is open. */
+  selected: string | undefined;
+  /** Default: the id, for the events of one emitter. */
+  keyOf?: (event: LiveEvent) => string;
+  onSelect: (key: string | undefined) => void;
+  /** Names of emitters, where there are several. */
+  names?: ReadonlyMap<string, string>;
+  onScrolled?: (isAway: boolean) => void;
+}
+
+const idOf = ({ id }: LiveEvent) => id;
+
+/** Rows of events, of which only those in view are drawn. `j` and `k` or the arrows move, Enter opens one. */
+export function EventRows(props: EventRowsProps) {
+  const { scroller, events, selected, keyOf = idOf, onSelect, names, onScrolled } = props;
+  const virtualizer = useVirtualizer({
+    count: events.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 15,
+    getItemKey: (index) => (events[index] === undefined ? index : keyOf(events[index])),
+  });
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>, index: number) => {
+    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter' && events[index] !== undefined) onSelect(keyOf(events[index]));
+    if (event.key === 'Escape') onSelect(undefined);
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = Math.min(Math.max(index + step, 0), events.length - 1);
+    virtualizer.scrollToIndex(next);
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus());
+  };
+  return (
+    <div
+      ref={scroller}
+      role="table"
+      aria-label="Events"
+      aria-rowcount={events.length}
+      className="max-h-[65vh] overflow-y-auto"
+      onScroll={({ currentTarget }) => onScrolled?.(currentTarget.scrollTop > ROW_PX)}
+    >
+      <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ index, start, key }) => {
+          const event = events[index] as LiveEvent;
+          return (
+            <div
+              key={key}
+              role="row"
+              tabIndex={0}
+              data-row={index}
+              aria-rowindex={index + 1}
+              aria-selected={keyOf(event) === selected}
+              onClick={() => onSelect(keyOf(event))}
+              onKeyDown={(pressed) => onKeyDown(pressed, index)}
+              style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
+              className={classNames(
+                'absolute inset-x-0 flex cursor-pointer items-center gap-3 border-b border-line px-3 text-sm -outline-offset-2 hover:bg-sunken',
+                keyOf(event) === selected && 'bg-accent-soft',
+              )}
+            >
+              <span role="cell" className="w-28 shrink-0 text-xs text-ink-faint">
+                <Time atMs={event.indexed_at_ms} form="clock" />
+              </span>
+              {names !== undefined && (
+                <span role="cell" className="w-32 shrink-0 truncate text-ink-soft max-md:hidden">
+                  {names.get(event.metadata.emitter_id) ?? event.metadata.emitter_id}
+                </span>
+              )}
+              {event.metadata.name !== '' && (
+                <span role="cell" className="shrink-0 rounded bg-sunken px-1.5 font-mono text-xs">
+                  {event.metadata.name}
+                </span>
+              )}
+              <span
+                role="cell"
+                className={classNames(
+                  'min-w-0 flex-1 truncate',
+                  event.metadata.summary === null && 'font-mono text-xs',
+                )}
+              >
+                {event.metadata.summary ?? writeExact(event.event, 0).slice(0, PREVIEW_CHARS)}
+              </span>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type SubmitEvent, useEffect, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { type Subscription, subscriptionsQuery, webhooksQuery } from '../webhooks/webhook-queries.ts';
+import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import type { Source } from './source-queries.ts';
+
+const EVERY_SOURCE = 'dc_*';
+
+/** Where the events of a source go, and more of it. */
+export function ListenersOfSource({ source }: { source: Source }) {
+  const list = useInfiniteQuery(subscriptionsQuery());
+  const { hasNextPage, fetchNextPage } = list;
+  // They are filtered here, so all of them are read.
+  useEffect(() => {
+    if (hasNextPage) void fetchNextPage();
+  }, [hasNextPage, fetchNextPage, list.data]);
+  const names = useListenerNames();
+  const queries = useQueryClient();
+  const ending = useMutation({
+    mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
+      ask(api.DELETE('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
+  });
+  const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const own = all.filter(({ emitter_id: id }) => id === source.id || id === EVERY_SOURCE);
+  const columns: readonly Column<Subscription>[] = [
+    { header: 'Listener', cell: ({ listener_id: id }) => <Listener id={id} name={names.get(id)} /> },
+    { header: 'Channel', cell: ({ event_name: name }) => (name === '' ? 'default' : name), className: 'w-40' },
+    {
+      header: 'By',
+      cell: ({ emitter_id: id }) => (id === EVERY_SOURCE ? 'every source' : 'this source'),
+      className: 'w-32 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Remove',
+      cell: (row) =>
+        row.emitter_id === source.id && (
+          <Button
+            kind="quiet"
+            size="small"
+            aria-label={`Unsubscribe ${names.get(row.listener_id) ?? row.listener_id}`}
+            onClick={() => ending.mutate(row)}
+          >
+            <Icon name="cross" />
+          </Button>
+        ),
+      className: 'w-20',
+    },
+  ];
+  return (
+    <div className="flex flex-col gap-4">
+      <ProblemNote error={ending.error} />
+      <Subscribe source={source} names={names} />
+      <Paged
+        list={{ ...list, hasNextPage: false }}
+        title="Listeners"
+        count={own.length}
+        empty={
+          <Empty
+            icon="webhook"
+            title="Nothing listens"
+            command={`npx hw subscriptions create ${source.name_slug} <webhook>`}
+          >
+            Choose a webhook or workflow above; each event that this source emits from then on reaches it.
+          </Empty>
+        }
+      >
+        <Table label="Listeners" columns={columns} rows={own} keyOf={({ id }) => id} />
+      </Paged>
+    </div>
+  );
+}
+
+function Listener({ id, name }: { id: string; name: string | undefined }) {
+  const page = id.startsWith('wh_') ? '/webhooks/$id' : id.startsWith('p_') ? '/workflows/$id' : '/sources/$id';
+  return (
+    <Link to={page} params={{ id }} className="text-accent underline">
+      {name ?? id}
+    </Link>
+  );
+}
+
+/** Names of webhooks and workflows by id, as far as their first page. */
+function useListenerNames(): Map<string, string> {
+  const webhooks = useInfiniteQuery(webhooksQuery());
+  const workflows = useInfiniteQuery(workflowsQuery());
+  return new Map([
+    ...(webhooks.data?.pages.flatMap(({ data }) => data.map(({ id, name, url }) => [id, name ?? url] as const)) ?? []),
+    ...(workflows.data?.pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)) ?? []),
+  ]);
+}
+
+function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<string, string> }) {
+  const [listener, setListener] = useState('');
+  const [channel, setChannel] = useState('');
+  const queries = useQueryClient();
+  const subscribing = useMutation({
+    mutationFn: () => {
+      const body = { emitter_id: source.id, listener_id: listener, ...(channel === '' ? {} : { event_name: channel }) };
+      return ask(api.POST('/v1/subscriptions', { body }));
+    },
+    onSuccess: () => {
+      setListener('');
+      setChannel('');
+      return queries.invalidateQueries({ queryKey: ['subscriptions'] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    subscribing.mutate();
+  };
+  return (
+    <Panel title="Subscribe">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <div className="min-w-56 flex-1">
+          <Field label="Listener">
+            {(ids) => (
+              <select
+                {...ids}
+                required
+                className={INPUT_CLASS}
+                value={listener}
+                onChange={({ target }) => setListener(target.value)}
+              >
+                <option value="">Choose a webhook or workflow…</option>
+                {[...names].map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <TextField
+          label="Channel"
+          optional
+          value={channel}
+          onChange={({ target }) => setChannel(target.value)}
+          placeholder="default"
+        />
+        <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={listener === ''}>
+          Subscribe
+        </Button>
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={subscribing.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,59 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeView } from '../../ui/code-view.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import type { Source } from './source-queries.ts';
+
+/** Runs a source with an event that the user writes, as a request or a tick would. */
+export function RunWithEvent({ source, onClose }: { source: Source; onClose: () => void }) {
+  const [text, setText] = useState(() => JSON.stringify(exampleFor(source), null, 2));
+  const parsed = parse(text);
+  const running = useMutation({
+    mutationFn: (event: unknown) =>
+      ask(api.POST('/v1/sources/{id}/run', { params: { path: { id: source.id } }, body: { event } })),
+    onSuccess: onClose,
+  });
+  return (
+    <Dialog open wide onClose={onClose} title={`Run ${source.name}`} description="The event that run gets, as JSON.">
+      <div className="flex flex-col gap-3">
+        <CodeView value={text} label="Event" language="json" onChange={setText} />
+        {'fault' in parsed && (
+          <p role="alert" className="text-sm text-bad">
+            {parsed.fault}
+          </p>
+        )}
+        <ProblemNote error={running.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={running.isPending}
+            disabled={'fault' in parsed}
+            onClick={() => 'event' in parsed && running.mutate(parsed.event)}
+          >
+            Run
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function parse(text: string): { event: unknown } | { fault: string } {
+  try {
+    return { event: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { fault: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function exampleFor({ configurable_props: props }: Source): unknown {
+  const types = new Set(props.map(({ type }) => type));
+  if (types.has('$.interface.http'))
+    return { method: 'POST', path: '/', query: {}, headers: { 'content-type': 'application/json' }, body: {} };
+  if (types.has('$.interface.timer')) return { timestamp: Math.floor(Date.now() / 1000) };
+  return {};
+}

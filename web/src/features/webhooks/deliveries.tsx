@@ -1,0 +1,170 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { INPUT_CLASS } from '../../ui/field.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { TimeRange, timesOf } from '../../ui/time-range.tsx';
+import { DeliveryDetail } from './delivery-detail.tsx';
+import { RedeliverMany } from './redeliver-many.tsx';
+import {
+  type Attempt,
+  deliveriesQuery,
+  type Delivery,
+  type DeliveryFilter,
+  deliveryQuery,
+  type Webhook,
+} from './webhook-queries.ts';
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
+  { header: 'Event', cell: ({ event_id }) => <span className="font-mono text-xs">{event_id}</span> },
+  { header: 'Answer', cell: ({ attempts }) => answerOf(attempts.at(-1)), wide: true },
+  { header: 'Attempts', cell: ({ attempts }) => attempts.length, className: 'w-24 tabular-nums' },
+  { header: 'Created', cell: ({ created_at }) => <Time atMs={created_at * 1000} />, className: 'w-28 text-ink-soft' },
+];
+
+function answerOf(attempt: Attempt | undefined): string {
+  if (attempt === undefined) return 'not sent yet';
+  return attempt.error ?? `HTTP ${attempt.status_code}`;
+}
+
+const STATUSES = ['pending', 'sending', 'delivered', 'failed', 'cancelled'] as const;
+
+const FAILURES: readonly [errorClass: string, label: string][] = [
+  ['http_4xx', 'Answered 4xx'],
+  ['http_5xx', 'Answered 5xx'],
+  ['http_3xx', 'Answered a redirect'],
+  ['timeout', 'No answer in time'],
+  ['connection', 'No connection'],
+  ['refused', 'Address not allowed'],
+  ['internal', 'Not sent'],
+];
+
+/** What became of the events at one webhook; the filters stand in the URL. */
+export function Deliveries({ webhook }: { webhook: Webhook }) {
+  const search = useSearch({ from: '/shell/webhooks/$id' });
+  const { delivery: selected, status, failure } = search;
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const filter: DeliveryFilter = {
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { error_class: failure }),
+    ...timesOf(search),
+  };
+  const list = useInfiniteQuery(deliveriesQuery(webhook.id, filter));
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const scannedUntil = list.data?.pages.at(-1)?.page_info.scanned_until;
+  const isFiltered = Object.keys(filter).length > 0;
+  const select = (id: string | undefined) => void navigate({ search: (old) => ({ ...old, delivery: id }) });
+  return (
+    <div className="grid gap-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <Filters />
+        <div className="ml-auto flex items-center gap-2">
+          <RedeliverMany webhook={webhook} filter={filter} />
+          <CopyMenu command={commandOf(webhook.id, filter)} />
+        </div>
+      </div>
+      <Paged
+        list={list}
+        title="Deliveries"
+        count={rows.length}
+        empty={
+          isFiltered ? (
+            <Empty icon="search" title="No delivery matches">
+              Take a filter away, or widen the time.
+            </Empty>
+          ) : (
+            <Empty
+              icon="webhook"
+              title="Nothing was sent yet"
+              command={`npx hw subscriptions create <source> ${webhook.id}`}
+            >
+              Subscribe this webhook to a source; each event from then on is sent to its URL.
+            </Empty>
+          )
+        }
+      >
+        <Table
+          label="Deliveries"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          selected={selected}
+          onOpen={({ id }) => select(id)}
+        />
+      </Paged>
+      {scannedUntil !== undefined && (
+        <p role="status" className="text-center text-xs text-ink-faint">
+          Looked back to <Time atMs={scannedUntil} />.
+        </p>
+      )}
+      {selected !== undefined && <Chosen id={selected} onClose={() => select(undefined)} />}
+    </div>
+  );
+}
+
+/** By its id: a link to one that is pages behind, or that the filter leaves out, opens it all the same. */
+function Chosen({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data, error } = useQuery(deliveryQuery(id));
+  if (data === undefined) return <ProblemNote error={error} />;
+  return <DeliveryDetail delivery={data} onClose={onClose} />;
+}
+
+function commandOf(id: string, filter: DeliveryFilter) {
+  const query = new URLSearchParams({ ...filter, limit: '50' }).toString();
+  const options = Object.entries(filter).map(([name, value]) => `--${name.replace('_', '-')} '${value}'`);
+  return {
+    path: `/v1/webhooks/${id}/deliveries?${query}`,
+    hw: ['hw webhooks deliveries', id, ...options].join(' '),
+  };
+}
+
+function Filters() {
+  const search = useSearch({ from: '/shell/webhooks/$id' });
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const chosen = new Set(search.status?.split(',').filter((one) => one !== ''));
+  const set = (change: Record<string, string | undefined>) =>
+    void navigate({ search: (old) => ({ ...old, delivery: undefined, ...change }), replace: true });
+  const toggle = (status: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(status)) next.add(status);
+    set({ status: [...next].join(',') || undefined });
+  };
+  return (
+    <>
+      <div role="group" aria-label="Status" className="flex flex-wrap gap-1">
+        {STATUSES.map((status) => (
+          <Button
+            key={status}
+            size="small"
+            kind={chosen.has(status) ? 'plain' : 'quiet'}
+            aria-pressed={chosen.has(status)}
+            onClick={() => toggle(status)}
+          >
+            <Status of={status} />
+          </Button>
+        ))}
+      </div>
+      <select
+        aria-label="Failure"
+        className={`${INPUT_CLASS} h-8 w-auto`}
+        value={search.failure ?? ''}
+        onChange={({ target }) => set({ failure: target.value || undefined })}
+      >
+        <option value="">Any outcome</option>
+        {FAILURES.map(([errorClass, label]) => (
+          <option key={errorClass} value={errorClass}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <TimeRange value={search} onChange={({ range, since, until }) => set({ range, since, until })} />
+    </>
+  );
+}
