@@ -54,12 +54,10 @@ const searchEvents = listEndpoint({
     ...recentParameters,
     emitter_id: idParameter('Only those of this source or workflow.').optional(),
     event_name: channelParameter,
-    id: textParameter('maxEventIdChars')
-      .optional()
-      .openapi({
-        description:
-          'The id of an event, its `metadata.emit_id`, or the id that the component gave; of whatever channel, where none is given.',
-      }),
+    id: textParameter('maxEventIdChars').optional().openapi({
+      description:
+        'The id of an event, its `metadata.emit_id`, or the id that the component gave; of whatever channel, where none is given.',
+    }),
     text: textParameter('maxSearchChars').optional().openapi({
       description: 'Only those that have this text in the JSON of their data or in their summary, letter by letter.',
     }),

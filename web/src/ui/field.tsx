@@ -1,9 +1,14 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classNames } from './class-names.ts';
 
-export const INPUT_CLASS =
-  'w-full rounded-md border border-line-strong bg-surface px-2.5 py-1.5 text-sm text-ink placeholder:text-ink-faint ' +
+const LOOK =
+  'rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-faint ' +
   'disabled:opacity-60 aria-invalid:border-bad';
+
+export const INPUT_CLASS = `w-full py-1.5 ${LOOK}`;
+
+/** In a row above a list: as high as a button, and as wide as it says. */
+export const FILTER_CLASS = `h-8 py-0.5 ${LOOK}`;
 
 interface FieldProps {
   label: string;

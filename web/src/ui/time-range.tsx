@@ -1,4 +1,4 @@
-import { INPUT_CLASS } from './field.tsx';
+import { FILTER_CLASS } from './field.tsx';
 
 /** As it stands in the URL; `range` is one of RANGES, or absent where the times are given, or any time is meant. */
 export interface TimeRangeValue {
@@ -41,7 +41,7 @@ export function TimeRange({ value, onChange }: { value: TimeRangeValue; onChange
       type="datetime-local"
       step={1}
       aria-label={label}
-      className={`${INPUT_CLASS} h-8 w-auto`}
+      className={FILTER_CLASS}
       value={value[name] ?? ''}
       onChange={({ target }) => onChange({ range: CUSTOM, since, until, [name]: target.value || undefined })}
     />
@@ -50,7 +50,7 @@ export function TimeRange({ value, onChange }: { value: TimeRangeValue; onChange
     <>
       <select
         aria-label="Time"
-        className={`${INPUT_CLASS} h-8 w-auto`}
+        className={FILTER_CLASS}
         value={isCustom ? CUSTOM : (range ?? '')}
         onChange={({ target }) => onChange({ range: target.value || undefined })}
       >

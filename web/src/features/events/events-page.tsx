@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { INPUT_CLASS } from '../../ui/field.tsx';
+import { FILTER_CLASS } from '../../ui/field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
@@ -75,7 +75,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       />
       <select
         aria-label="Emitter"
-        className={`${INPUT_CLASS} h-8 w-auto max-w-48`}
+        className={`${FILTER_CLASS} max-w-48`}
         value={search.emitter ?? ''}
         onChange={({ target }) => set({ emitter: target.value || undefined })}
       >
@@ -92,14 +92,14 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       <input
         aria-label="Channel"
         placeholder="Channel"
-        className={`${INPUT_CLASS} h-8 w-28`}
+        className={`${FILTER_CLASS} w-28`}
         value={search.channel ?? ''}
         onChange={({ target }) => set({ channel: target.value || undefined })}
       />
       <input
         aria-label="Event id"
         placeholder="Event id"
-        className={`${INPUT_CLASS} h-8 w-40 font-mono`}
+        className={`${FILTER_CLASS} w-40 font-mono`}
         value={search.id ?? ''}
         onChange={({ target }) => set({ id: target.value.trim() || undefined })}
       />

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { INPUT_CLASS } from '../../ui/field.tsx';
+import { FILTER_CLASS } from '../../ui/field.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -153,7 +153,7 @@ function Filters() {
       </div>
       <select
         aria-label="Failure"
-        className={`${INPUT_CLASS} h-8 w-auto`}
+        className={FILTER_CLASS}
         value={search.failure ?? ''}
         onChange={({ target }) => set({ failure: target.value || undefined })}
       >
