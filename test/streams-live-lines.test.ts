@@ -121,6 +121,23 @@ test('what a run has shown is kept where it is ended, and its error comes last',
   await hw.limit({ runCpuMs: null });
 });
 
+test('a secret is taken out of what is shown while the run goes on', async () => {
+  const secret = 'token-token-token';
+  const props = `props: { http: '$.interface.http', token: { type: 'string', secret: true } }`;
+  const code = sourceOf(`console.log('it is ' + this.token); ${wait()}`).replace(
+    `props: { http: '$.interface.http' }`,
+    props,
+  );
+  const { id, endpoint } = await hw.deploy(code, { token: secret });
+  const stream = await follow(`sources/${id}`);
+  await post(endpoint, {});
+  await until(stream, 1);
+  expect(lines(stream)).toEqual(['it is [secret:token]']);
+  const stored = await hw.sql`select logs from live_lines where emitter_id = ${id}`;
+  expect(stored).toHaveLength(1);
+  expect(JSON.stringify(stored)).not.toContain(secret);
+});
+
 test('of a flood no more is stored before the end than its bound, and each line comes once', async () => {
   const { id, endpoint } = await hw.deploy(
     sourceOf(`for (let i = 0; i < 500; i++) console.log(i + ' ' + '\\0x'.repeat(2000)); ${wait()}`),
