@@ -84,11 +84,11 @@ class History {
     switch (next.kind) {
       case 'work':
         return pick(this.#dueJobs(), next.which);
-      case 'resume':
-        return pick(
-          idsOf(({ lease }) => lease !== null && lease.claim > 0),
-          next.which,
-        );
+      case 'resume': {
+        const parked = idsOf(({ lease }) => lease?.holder === 'parked');
+        const open = idsOf(({ lease }) => lease !== null && lease.claim > 0);
+        return pick(parked.length > 0 && next.which % 4 !== 0 ? parked : open, next.which);
+      }
       case 'cancel':
         return pick(
           idsOf(({ lease }) => next.which % 4 === 0 || lease !== null),

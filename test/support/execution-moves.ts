@@ -34,12 +34,15 @@ export const PASS_MS = 60_000;
 
 const base = { node: fc.nat({ max: EXECUTION_NODES - 1 }), cut: statementCut(9, 2) };
 const weigh = (weight: number, arbitrary: fc.Arbitrary<ExecutionMove>) => ({ weight, arbitrary });
-const step = fc.record({
+const outcome = {
   which,
-  kind: oneOf('done', 'done', 'fails', 'exits', 'delays', 'suspends', 'reruns', 'retries'),
   emits: fc.boolean(),
   isSecond: fc.boolean(),
-  ms: fc.constantFrom(0, 0, PASS_MS / 2),
+  ms: fc.constantFrom(0, PASS_MS / 2),
+};
+const step = fc.record({
+  ...outcome,
+  kind: oneOf('done', 'done', 'fails', 'exits', 'delays', 'suspends', 'reruns', 'retries'),
 });
 
 const oneMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
@@ -85,24 +88,39 @@ const oneMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
   weigh(1, fc.record({ ...base, kind: oneOf('requeue', 'requeue', 'delete') })),
 );
 
-const lostAnswer = fc.constant({ at: 'commit' as const, when: 'answered' as const });
-
 /**
- * A node whose commit is lost, or has lost its answer, gets the same execution once more before it tries again: after it was
- * declared dead and does not know it yet, or after a wait. Moves that are chosen one by one seldom come to that.
+ * A node gets an execution once more while it holds it: after it was declared dead and does not know it yet, or after a wait.
+ * A commit of the first time waits to be tried again, or comes with the next ones; a job that
+ * was done is done again, as its answer was lost. Moves that are chosen one by one seldom come
+ * to that.
  */
 const heldAgain = fc
-  .record({ ...base, cut: lostAnswer, isDead: fc.boolean(), isLost: fc.boolean(), some: step, which, third: which })
-  .map(({ node, cut, isDead, isLost, some: one, ...picks }): ExecutionMove[] => {
+  .record({
+    ...base,
+    step: fc.record({ ...outcome, kind: oneOf('exits', 'exits', 'done', 'reruns', 'suspends') }),
+    lost: fc.constantFrom('before' as const, 'answered' as const, undefined),
+    isDead: fc.boolean(),
+    jobs: fc.tuple(which, which, which),
+    isJobLost: fc.boolean(),
+  })
+  .map(({ node, lost, isDead, step: first, jobs, isJobLost }): ExecutionMove[] => {
     const move = { node, cut: undefined };
-    const work = (at: number): ExecutionMove => ({ ...move, kind: 'work', which: at, limit: 4 });
-    const kind = isDead ? one.kind : ('reruns' as const);
+    const jobCut = isJobLost ? { at: 'commit' as const, when: 'answered' as const } : undefined;
+    const works = jobs.map((job, at) => ({
+      ...move,
+      kind: 'work' as const,
+      which: job,
+      limit: 4,
+      cut: at === 0 ? jobCut : undefined,
+    }));
+    const steps = Array.from({ length: 6 }, () => ({ ...first, which: 0, ms: 0 }));
     return [
-      { ...move, kind: 'run', steps: [{ ...one, kind, ms: 0 }], cut: isLost ? { at: 1, when: 'before' } : cut },
+      ...(lost === undefined
+        ? []
+        : [{ node, kind: 'run' as const, steps, cut: { at: 'commit' as const, when: lost } }]),
       { ...move, kind: isDead ? 'declare-dead' : 'pass' },
-      work(picks.which),
-      work(picks.third),
-      { ...move, kind: 'try-again' },
+      ...works,
+      ...(lost === undefined ? [{ ...move, kind: 'run' as const, steps }] : [{ ...move, kind: 'try-again' as const }]),
     ];
   });
 

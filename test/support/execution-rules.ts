@@ -1,6 +1,6 @@
 import type { ExecutionMove } from './execution-moves.ts';
 import type { Answer } from './execution-parts.ts';
-import type { ExecutionRows, ExecutionState, StepState } from './execution-states.ts';
+import type { ExecutionRows, ExecutionState, StepState, WaitState } from './execution-states.ts';
 import { CONCURRENCY, STEPS } from './execution-world.ts';
 
 /* Where a move may bring an execution, and what holds of all of them whatever has happened. */
@@ -127,13 +127,25 @@ function isLegalPark(was: ExecutionState, { lease, record, wait, steps }: Execut
   const last = steps.at(-1);
   if (wait === null || last === undefined || wait.kind === 'early') return false;
   const status = { delay: 'waiting', suspend: 'waiting', rerun: 'rerun', retry: 'failed' }[wait.kind];
+  const early = earlyFor(was, wait);
+  const isRetry = wait.kind === 'retry';
   return (
     last.status === status &&
     wait.position === last.position &&
     wait.runs === last.runs &&
+    wait.data === (isRetry ? null : early) &&
+    wait.earlyData === (isRetry ? early : null) &&
+    (wait.data === null || wait.wakeAtMs <= Date.now()) &&
     lease?.claim === was.lease?.claim &&
     record?.status === 'waiting'
   );
+}
+
+/** What was brought for this run of the step, or one before it, while it ran. */
+function earlyFor({ wait: was }: ExecutionState, { position, runs }: WaitState): string | null {
+  const [token, data] = was?.kind === 'early' ? [was.token, was.data] : [was?.earlyToken, was?.earlyData];
+  const [forPosition, forRuns] = (token ?? '').split('-').map(Number);
+  return forPosition === position && (forRuns ?? 0) <= runs ? (data ?? null) : null;
 }
 
 function isLegalEnd(was: ExecutionState, { record, wait, steps, events, errors }: ExecutionState): boolean {

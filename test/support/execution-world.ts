@@ -179,7 +179,16 @@ function createMoves(sql: Sql, { accountId, nodes, workflows }: Place) {
     resume: (id: string, token: string, data: string) => actions.resume(id, token, data),
     cancel: (id: string) => actions.cancel({ accountId } as never, id),
     replay: (id: string, from: 'start' | 'failed') => actions.replay({ accountId } as never, id, { from }),
-    retry: (workflowId: string) => actions.retry({ accountId } as never, workflowId, {}),
+    /** Two at a time ask for it. Answers how many both were told of. */
+    async retry(workflowId: string): Promise<number> {
+      const both = [1, 2].map(() => actions.retry({ accountId } as never, workflowId, {}));
+      let count = 0;
+      for (const one of await Promise.allSettled(both)) {
+        if (one.status === 'rejected') throw one.reason;
+        count += one.value;
+      }
+      return count;
+    },
 
     async activate(workflowId: string, active: boolean): Promise<void> {
       const [row] = await sql<{ revision: number }[]>`select revision from emitters where id = ${workflowId}`;
