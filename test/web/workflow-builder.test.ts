@@ -201,6 +201,11 @@ test('steps are renamed, moved, copied and deleted by keyboard; a version is com
   // The builder shows the version that runs now.
   await page.getByRole('tab', { name: 'Build' }).click();
   await steps.getByRole('button', { name: /^first/ }).click();
+  // Secrets of the account are named; their values are for steps alone.
+  await headwater.api('PUT', '/environment_variables/SHOP_TOKEN', { value: 'a token of the shop' });
+  await page.getByRole('button', { name: 'Insert a value into Text' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'env.SHOP_TOKEN' }).click();
+  await expect.poll(() => page.getByRole('textbox', { name: 'Text' }).inputValue()).toContain('{{env.SHOP_TOKEN}}');
   // A change of it changes nothing else, though another version was saved last.
   await page.getByRole('textbox', { name: 'Text' }).fill('one more');
   await page.getByRole('button', { name: 'Deploy', exact: true }).click();

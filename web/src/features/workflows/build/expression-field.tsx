@@ -1,4 +1,6 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
+import { api, ask } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { baseType, hasComputedOptions, isList, labelOf, staticChoices } from '../../props/prop-definition.ts';
 import type { PropFieldProps } from '../../props/prop-form.tsx';
@@ -20,6 +22,7 @@ export interface ExpressionFieldProps {
 /** A field that may hold `{{…}}`, with a button that inserts a value of the event or of a step before. */
 export function ExpressionField({ field, native, groups }: ExpressionFieldProps) {
   const [isPicking, setPicking] = useState(false);
+  const environment = useQuery({ ...environmentNamesQuery, enabled: isPicking });
   const place = useRef<HTMLDivElement>(null);
   const input = useRef<TextInput>(null);
   const { definition, value, onChange } = field;
@@ -69,6 +72,7 @@ export function ExpressionField({ field, native, groups }: ExpressionFieldProps)
         <ValuePicker
           title={`Insert a value into ${labelOf(definition)}`}
           groups={groups}
+          secrets={environment.data}
           onPick={insert}
           onClose={() => setPicking(false)}
         />
@@ -76,6 +80,14 @@ export function ExpressionField({ field, native, groups }: ExpressionFieldProps)
     </div>
   );
 }
+
+const environmentNamesQuery = queryOptions({
+  queryKey: ['environment', 'names'],
+  queryFn: async ({ signal }) => {
+    const { data } = await ask(api.GET('/v1/environment_variables', { params: { query: { limit: 100 } }, signal }));
+    return { title: 'Environment variables', root: 'env', names: data.map(({ name }) => name) };
+  },
+});
 
 const TEXTS = 'textarea, input[type="text"], input:not([type])';
 

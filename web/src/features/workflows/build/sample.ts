@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../../api/client.ts';
 import { executionsQuery } from '../workflow-queries.ts';
 
@@ -38,6 +38,16 @@ export function visibleExports({
   return { ...(value === undefined ? {} : { $return_value: value }), ...(typeof exports === 'object' ? exports : {}) };
 }
 
+/** Values are not cut: a path may lead anywhere. */
+const wholeExecution = (id: string) =>
+  queryOptions({
+    queryKey: ['execution', id, 'whole'],
+    queryFn: ({ signal }) => {
+      const params = { path: { id }, query: { expand: 'exports' as const } };
+      return ask(api.GET('/v1/executions/{id}', { params, signal })).then(({ data }) => data);
+    },
+  });
+
 /** `chosen`: `exec_…`, `dc_…-…`, `none` for what is written by hand; absent: the newest execution, if there is one. */
 export function useSamples(options: {
   workflowId: string | undefined;
@@ -59,14 +69,7 @@ export function useSamples(options: {
   const executions = (past.data?.pages[0]?.data ?? []).slice(0, SHOWN);
   const events = emitted.data?.data ?? [];
   const id = chosen ?? executions[0]?.id ?? events[0]?.metadata.emit_id ?? 'none';
-  const execution = useQuery({
-    queryKey: ['execution', id, 'whole'],
-    enabled: id.startsWith('exec_'),
-    queryFn: ({ signal }) => {
-      const params = { path: { id }, query: { expand: 'exports' as const } };
-      return ask(api.GET('/v1/executions/{id}', { params, signal })).then(({ data }) => data);
-    },
-  });
+  const execution = useQuery({ ...wholeExecution(id), enabled: id.startsWith('exec_') });
   const event = events.find(({ metadata }) => metadata.emit_id === id);
   return {
     executions: executions.map((one) => ({

@@ -13,15 +13,23 @@ export interface ValueGroup {
   value: unknown;
 }
 
+/** The names of what nobody may see; steps read the values. */
+export interface NamedSecrets {
+  title: string;
+  root: string;
+  names: readonly string[];
+}
+
 interface ValuePickerProps {
   title: string;
   groups: readonly ValueGroup[];
+  secrets: NamedSecrets | undefined;
   onPick: (expression: string) => void;
   onClose: () => void;
 }
 
 /** Real values of a past event and of past steps: choosing one answers the expression that reads it. */
-export function ValuePicker({ title, groups, onPick, onClose }: ValuePickerProps) {
+export function ValuePicker({ title, groups, secrets, onPick, onClose }: ValuePickerProps) {
   const [text, setText] = useState('');
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -61,6 +69,18 @@ export function ValuePicker({ title, groups, onPick, onClose }: ValuePickerProps
             )}
           </section>
         ))}
+        {secrets !== undefined && secrets.names.length > 0 && (
+          <section aria-label={secrets.title}>
+            <h3 className="mb-1 text-sm font-medium">{secrets.title}</h3>
+            <div className="flex flex-wrap gap-2">
+              {secrets.names.map((name) => (
+                <Button key={name} size="small" className="font-mono" onClick={() => onPick(`${secrets.root}.${name}`)}>
+                  {secrets.root}.{name}
+                </Button>
+              ))}
+            </div>
+          </section>
+        )}
         <form onSubmit={submit} className="flex items-end gap-2">
           <div className="min-w-0 flex-1">
             <TextField
