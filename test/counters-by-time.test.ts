@@ -142,7 +142,7 @@ test('counters by minute go after a day, those by hour with the history of their
   await addStats(sql, [at(0), at(26), at(26), at(80)]);
   const kept = async () => {
     const rows = await sql<{ step: number; ms: number; received: number }[]>`
-      select step_seconds as step, began_ms as ms, received from stats where subject_id = 'dc_old' order by 1, 2`;
+      select step_seconds as step, began_ms as ms, received from stats where subject_id = 'dc_old' and step_seconds < 86400 order by 1, 2`;
     return rows.map(({ step, ms, received }) => [step, (nowMs - ms) / HOUR_MS, received]);
   };
   await expireStats(sql, [{ id: accountId, beforeMs: 0 }], nowMs);
@@ -159,4 +159,6 @@ test('counters by minute go after a day, those by hour with the history of their
   ]);
   await expireStats(sql, [{ id: accountId, beforeMs: nowMs + MINUTE_MS }], nowMs);
   expect((await kept()).filter(([step]) => step === 60)).toEqual([]);
+  await expireStats(sql, [{ id: accountId, beforeMs: nowMs + 48 * HOUR_MS }], nowMs);
+  expect(await sql`select from stats where subject_id = 'dc_old'`).toHaveLength(0);
 });

@@ -5,7 +5,14 @@ import type { Sql } from '../store/database.ts';
 import { readAccountStats } from '../store/read-account-stats.ts';
 import { readBacklogs } from '../store/read-backlogs.ts';
 import { readNodes } from '../store/read-nodes.ts';
-import { isSubject, readBucketsOf, readStatBuckets, readStatSubjects, type StatQuery } from '../store/read-stats.ts';
+import {
+  isSubject,
+  readBucketsOf,
+  readStatBuckets,
+  readActiveSubjects,
+  type StatQuery,
+  type SubjectName,
+} from '../store/read-stats.ts';
 import { readOldestWaiting } from '../store/read-waiting.ts';
 import { noStats } from './stat-meter.ts';
 
@@ -18,6 +25,9 @@ const STEPS: readonly (readonly [stepSeconds: number, maxSeconds: number])[] = [
   [HOUR_SECONDS, 8 * DAY_SECONDS],
   [DAY_SECONDS, Number.POSITIVE_INFINITY],
 ];
+
+/** Of many at once: without a step of minutes for ranges of hours. */
+const SUBJECT_STEPS = STEPS.filter(([step]) => step !== 300);
 
 /** Counters by time as the API sees them. */
 export function createStats(sql: Sql, nowMs: () => number): Stats {
@@ -34,24 +44,46 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
       return seriesOf(span, rows);
     },
     async subjects({ accountId }, range, { kind, limit }) {
-      const span = spanOf(range, nowMs());
-      const query = queryOf(accountId, span);
-      const found = await readStatSubjects(sql, kind, query, limit);
+      const span = spanOf(range, nowMs(), SUBJECT_STEPS);
+      const found = await readActiveSubjects(sql, kind, roughly(queryOf(accountId, span)), candidatesFor(limit));
       const ids = found.map(({ id }) => id);
-      const rows = Map.groupBy(await readBucketsOf(sql, ids, query), ({ subjectId }) => subjectId);
-      const subjects = found.map(({ id, type, name, ...totals }): SubjectStats => {
-        const { buckets } = seriesOf(span, rows.get(id) ?? []);
-        return {
-          id,
-          type,
-          name,
-          totals,
-          activity: buckets.map(({ received, delivered }) => (kind === 'webhook' ? delivered : received)),
-          failures: buckets.map(({ runsFailed, failedAttempts }) => (kind === 'webhook' ? failedAttempts : runsFailed)),
-        };
-      });
+      const rows = Map.groupBy(await readBucketsOf(sql, ids, queryOf(accountId, span)), ({ subjectId }) => subjectId);
+      const subjects = found
+        .filter(({ id }) => rows.has(id))
+        .map((subject) => subjectOf(kind, subject, seriesOf(span, rows.get(subject.id) ?? [])))
+        .sort((a, b) => failuresOf(b) - failuresOf(a) || activityOf(b) - activityOf(a))
+        .slice(0, limit);
       return { ...span, subjects };
     },
+  };
+}
+
+/** Some more than are shown: those that were looked for in whole hours or days may have done nothing in the range. */
+const candidatesFor = (limit: number) => 2 * limit + 20;
+
+/** Long rows are few: an hour has 60 times as many of a minute. The range gets longer by less than two of them. */
+function roughly(query: StatQuery): StatQuery {
+  const isLong = query.untilMs - query.sinceMs > 2 * DAY_SECONDS * 1000;
+  const rowSeconds = Math.max(query.rowSeconds, isLong ? DAY_SECONDS : HOUR_SECONDS);
+  const sinceMs = query.sinceMs - (query.sinceMs % (rowSeconds * 1000));
+  return { ...query, rowSeconds, sinceMs };
+}
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+const failuresOf = ({ failures }: SubjectStats) => sumOf(failures);
+const activityOf = ({ activity }: SubjectStats) => sumOf(activity);
+
+function subjectOf(
+  kind: 'emitter' | 'webhook',
+  name: SubjectName,
+  { totals, buckets }: Pick<StatSeries, 'totals' | 'buckets'>,
+): SubjectStats {
+  const isWebhook = kind === 'webhook';
+  return {
+    ...name,
+    totals,
+    activity: buckets.map(({ received, delivered }) => (isWebhook ? delivered : received)),
+    failures: buckets.map(({ runsFailed, failedAttempts }) => (isWebhook ? failedAttempts : runsFailed)),
   };
 }
 
@@ -75,13 +107,13 @@ export function createOperator(sql: Sql, nowMs: () => number): Operator {
 }
 
 /** In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws INVALID_REQUEST. */
-export function spanOf(range: StatRange, nowMs: number): StatSpan {
+export function spanOf(range: StatRange, nowMs: number, steps = STEPS): StatSpan {
   const { untilMs = nowMs } = range;
   const { sinceMs = untilMs - HOUR_SECONDS * 1000 } = range;
   if (sinceMs >= untilMs) throwFields([{ path: 'since', message: 'must be before until' }]);
   const seconds = (untilMs - sinceMs) / 1000;
   const isOld = sinceMs < nowMs - LIMITS.minuteStatsKeptMs;
-  const fitting = STEPS.find(([step, max]) => seconds <= max && (step >= HOUR_SECONDS || !isOld));
+  const fitting = steps.find(([step, max]) => seconds <= max && (step >= HOUR_SECONDS || !isOld));
   const stepSeconds = range.stepSeconds ?? fitting?.[0] ?? DAY_SECONDS;
   requireStep(stepSeconds);
   if (isOld && stepSeconds % HOUR_SECONDS !== 0) {
@@ -109,6 +141,7 @@ function queryOf(accountId: string, span: StatSpan): StatQuery {
 }
 
 function rowSecondsOf({ stepSeconds }: StatSpan): number {
+  if (stepSeconds % DAY_SECONDS === 0) return DAY_SECONDS;
   return stepSeconds % HOUR_SECONDS === 0 ? HOUR_SECONDS : 60;
 }
 

@@ -3,8 +3,8 @@ import type { StatPart } from '../stats/stat-meter.ts';
 import { addCounted } from './add-counted.ts';
 import type { Sql } from './database.ts';
 
-/** Each count is kept by minute, and by hour for ranges of days. */
-export const STAT_STEPS_SECONDS = [60, 3600] as const;
+/** Each count is kept by minute, and by hour and day for ranges of days and weeks. */
+export const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
 
 /** Adds what a node has counted. Rows are locked in one order everywhere. Accounts that are gone are passed over. */
 export function addStats(sql: Sql, parts: readonly StatPart[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { Expiry } from './delete-expired.ts';
 const MAX_ROWS = 10_000;
 
 /**
- * Deletes counters by minute that are older than they are kept, and those by hour that are older than the history of their
+ * Deletes counters by minute that are older than they are kept, and those by hour and day that are older than the history of their
  * account; `beforeMs` 0: that is kept for ever.
  */
 export async function expireStats(sql: Sql, expiries: readonly Expiry[], nowMs: number): Promise<void> {
@@ -16,7 +16,8 @@ export async function expireStats(sql: Sql, expiries: readonly Expiry[], nowMs: 
       select old.ctid from unnest(
         ${expiries.map(({ id }) => id)}::text[], ${expiries.map(({ beforeMs }) => beforeMs)}::int8[]
       ) as x(account_id, before_ms)
-        cross join lateral (values (60, greatest(${minutesBeforeMs}::int8, x.before_ms)), (3600, x.before_ms - 3600000))
+        cross join lateral (values (60, greatest(${minutesBeforeMs}::int8, x.before_ms)), (3600, x.before_ms - 3600000),
+          (86400, x.before_ms - 86400000))
           as kept(step_seconds, from_ms)
         cross join lateral (
           select s.ctid from stats s

@@ -33,28 +33,30 @@ export async function readStatBuckets(sql: Sql, subjectId: string, query: StatQu
     group by 1 order by 1`;
 }
 
-export type SubjectRow = StatCounts & Pick<SubjectStats, 'id' | 'type' | 'name'>;
+export type SubjectName = Pick<SubjectStats, 'id' | 'type' | 'name'>;
 
 /** Those that did something: the most failures first, then the most active. Deleted ones are left out. */
-export async function readStatSubjects(
+export async function readActiveSubjects(
   sql: Sql,
   kind: 'emitter' | 'webhook',
   { accountId, rowSeconds, sinceMs, untilMs }: StatQuery,
   limit: number,
-): Promise<SubjectRow[]> {
-  const named =
-    kind === 'webhook'
-      ? sql`select id, 'webhook' as type, coalesce(name, url) as name, account_id from webhooks`
-      : sql`select id, kind as type, name, account_id from emitters where deleted_at is null`;
-  return sql<SubjectRow[]>`
+): Promise<SubjectName[]> {
+  const isWebhook = kind === 'webhook';
+  const named = isWebhook
+    ? sql`select id, 'webhook' as type, coalesce(name, url) as name, account_id from webhooks`
+    : sql`select id, kind as type, name, account_id from emitters where deleted_at is null`;
+  return sql<SubjectName[]>`
     with sums as (
-      select subject_id, ${statSums(sql)} from stats
+      select subject_id, sum(${isWebhook ? sql`failed_attempts` : sql`runs_failed`}) as failures,
+        sum(received + delivered) as active
+      from stats
       where account_id = ${accountId} and step_seconds = ${rowSeconds} and began_ms >= ${sinceMs} and began_ms < ${untilMs}
       group by subject_id
     )
-    select n.id, n.type, n.name, sums.* from sums join (${named}) as n on n.id = sums.subject_id
+    select n.id, n.type, n.name from sums join (${named}) as n on n.id = sums.subject_id
     where n.account_id = ${accountId}
-    order by ${kind === 'webhook' ? sql`"failedAttempts"` : sql`"runsFailed"`} desc, received + delivered desc, n.id limit ${limit}`;
+    order by sums.failures desc, sums.active desc, n.id limit ${limit}`;
 }
 
 /** The same of several subjects. */

@@ -29,6 +29,12 @@ function spanOf(range: Range): { since: number; until: number; step: number } {
   return { since: until - ms + step * 1_000, until, step };
 }
 
+/** For a small picture of each of many: hours are fine enough for a day. */
+function rowSpanOf(range: Range): { since: number; until: number; step: number } {
+  const span = spanOf(range);
+  return range === 'day' ? { ...span, step: 3_600 } : span;
+}
+
 /** Of the account, or of one source, workflow or webhook. */
 export const seriesQuery = (range: Range, subject: { emitter_id?: string; webhook_id?: string } = {}) =>
   queryOptions<Series>({
@@ -46,7 +52,7 @@ export const subjectsQuery = (kind: 'emitters' | 'webhooks', range: Range, limit
   queryOptions<Subject[]>({
     queryKey: ['stats', kind, range, limit],
     queryFn: ({ signal }) =>
-      ask(api.GET(`/v1/stats/${kind}`, { params: { query: { ...spanOf(range), limit } }, signal })).then(
+      ask(api.GET(`/v1/stats/${kind}`, { params: { query: { ...rowSpanOf(range), limit } }, signal })).then(
         ({ data }) => data.subjects,
       ),
     refetchInterval: REFRESH_MS,
