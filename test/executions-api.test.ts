@@ -170,10 +170,15 @@ test('the list has what is queued, runs, waits and has ended in one order, in pa
     steps: {},
     trigger: { event: { n: 9 }, context: null },
   });
+  const several = await list(flow.id, { status: 'waiting,queued' });
+  expect(several.data.map(({ status }: Json) => status)).toEqual(['queued', 'waiting']);
+  expect(several.page_info).toMatchObject({ total_count: 2 });
   await hw.sql`delete from invocations where id like 'exec_zzzzzzzz%'`;
   for (const bad of [{ after: 'x' }, { status: 'odd' }]) {
     expect((await hw.api('GET', `/workflows/${flow.id}/executions`, bad)).status).toBe(400);
   }
+  const unknown = await hw.api('GET', `/workflows/${flow.id}/executions`, { status: 'waiting,done' });
+  expect([unknown.status, JSON.parse(unknown.text).detail]).toEqual([400, expect.stringMatching(/"done".*succeeded/)]);
 });
 
 test('long values are cut and marked, and whole when they are expanded', async () => {

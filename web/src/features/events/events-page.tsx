@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -21,6 +21,7 @@ import { EventRows, NewRows } from './event-rows.tsx';
 import type { LiveEvent } from './use-live-events.ts';
 
 const REFRESH_MS = 3_000;
+const TYPING_MS = 300;
 const keyOf = ({ metadata }: LiveEvent) => metadata.emit_id;
 
 /** The events of all sources and workflows; the filters stand in the URL. */
@@ -68,11 +69,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
     void navigate({ search: (old) => ({ ...old, event: undefined, ...change }), replace: true });
   return (
     <search className="flex flex-wrap items-center gap-2" aria-label="Filter events">
-      <SearchBox
-        value={search.text ?? ''}
-        label="Text in the payload"
-        onChange={(text) => set({ text: text || undefined })}
-      />
+      <TextFilter text={search.text ?? ''} onChange={(text) => set({ text: text || undefined })} />
       <select
         aria-label="Emitter"
         className={`${FILTER_CLASS} max-w-48`}
@@ -111,6 +108,28 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       )}
     </search>
   );
+}
+
+/** A search reads megabytes: it begins when the reader stops to type. The field keeps the focus. */
+function TextFilter({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  const change = useRef(onChange);
+  change.current = onChange;
+  const told = useRef(text);
+  useEffect(() => {
+    // Back, forward and Clear change it as well.
+    if (text !== told.current) setTyped(text);
+    told.current = text;
+  }, [text]);
+  useEffect(() => {
+    if (typed === told.current) return undefined;
+    const timer = setTimeout(() => {
+      told.current = typed;
+      change.current(typed);
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return <SearchBox value={typed} label="Text in the payload" onChange={setTyped} />;
 }
 
 function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<string, string> }) {
