@@ -220,6 +220,12 @@ test('failures of one kind are counted first, then all go out anew', async () =>
   await receiver.until(6);
   await page.getByText('3 deliveries go out anew').waitFor();
   await page.getByRole('list', { name: 'Attempts' }).getByText('HTTP 200').waitFor();
+  const { data: all } = await headwater.api('GET', `/webhooks/${webhook.id}/deliveries`);
+  await page.keyboard.press('Control+K');
+  await page.getByRole('combobox', { name: 'Name or id' }).fill(all[0].id);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Delivery', level: 1 }).waitFor();
+  await page.getByRole('list', { name: 'Attempts' }).getByText('HTTP 410').waitFor();
   check();
   await receiver.stop();
 });

@@ -19,6 +19,7 @@ const roleNow = () => currentSession()?.role ?? 'account';
 const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id: string) => string][] = [
   [/^dc_\w+$/, 'Source', 'source', (id) => `/sources/${id}`],
   [/^wh_\w+$/, 'Webhook', 'webhook', (id) => `/webhooks/${id}`],
+  [/^dlv_\w+$/, 'Delivery', 'webhook', (id) => `/deliveries/${id}`],
   [/^p_\w+$/, 'Workflow', 'workflow', (id) => `/workflows/${id}`],
   [/^(dc|p)_\w+-\d{1,15}-\d+$|^\d{13}-\d+$/, 'Event', 'event', (id) => `/events?id=${id}`],
   [/^exec_\w+$/, 'Execution', 'workflow', (id) => `/executions/${id}`],

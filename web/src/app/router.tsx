@@ -137,6 +137,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 
+const delivery = createRoute({
+  getParentRoute: () => shell,
+  path: '/deliveries/$id',
+  component: lazyRouteComponent(() => import('../features/webhooks/delivery-page.tsx'), 'DeliveryPage'),
+});
+
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
@@ -210,6 +216,7 @@ export const router = createRouter({
       events,
       webhooks,
       webhook,
+      delivery,
       traces,
       trace,
       registry,

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { DeliveryDetail } from './delivery-detail.tsx';
+import { deliveryQuery } from './webhook-queries.ts';
+
+/** A delivery by its id alone: where the palette and links of others lead. */
+export function DeliveryPage() {
+  const { id } = useParams({ from: '/shell/deliveries/$id' });
+  const navigate = useNavigate();
+  const { data: delivery, error } = useQuery(deliveryQuery(id));
+  if (delivery === undefined) {
+    return <Page title="Delivery">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+  }
+  const params = { id: delivery.webhook_id };
+  return (
+    <Page title="Delivery">
+      <p className="text-sm text-ink-soft">
+        To the webhook{' '}
+        <Link to="/webhooks/$id" params={params} search={{ delivery: id }} className="text-accent underline">
+          {delivery.webhook_id}
+        </Link>
+      </p>
+      <DeliveryDetail delivery={delivery} onClose={() => void navigate({ to: '/webhooks/$id', params })} />
+    </Page>
+  );
+}
