@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type LogLine } from '@headwater/shared';
-import type { AddedPart, LivePart } from '../store/add-live-lines.ts';
+import type { AddedPart, HeldLease, LivePart } from '../store/add-live-lines.ts';
 import { isDatabaseUnavailable } from '../store/lost-connection.ts';
 import { storableText } from '../events/storable-text.ts';
 import { isWorkflow } from './invocation.ts';
 import { storeLines } from './stored-lines.ts';
 import type { Log } from '../log.ts';
 
-/** The invocation of a run, and who holds it. */
-export interface HeldLease {
-  id: string;
-  leasedBy: string;
-  claim: number;
-}
-
-export interface LiveRun {
+interface LiveRun {
   accountId: string;
   emitterId: string;
   lease: HeldLease;

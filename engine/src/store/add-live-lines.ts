@@ -1,7 +1,13 @@
 import type { EventPosition } from '../events/event-id.ts';
-import type { HeldLease } from '../run/live-lines.ts';
 import type { Sql } from './database.ts';
 import { rowsOf } from './rows-of.ts';
+
+/** The invocation of a run, and who holds it. */
+export interface HeldLease {
+  id: string;
+  leasedBy: string;
+  claim: number;
+}
 
 /** Lines of one run, to be shown while it goes on. */
 export interface LivePart {
