@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 
 it('formatting is cut short, the lines say so, and the run ends at a limit', async () => {
-  await world.limit({ runCpuMs: 1_500, maxRunOutputBytes: 65_536 });
+  await world.limit({ runCpuMs: 3_000, maxRunOutputBytes: 65_536, maxLogLineBytes: 4_096 });
   const ran = await world.unharmed(() =>
     world.attack(`
       const wide = Array.from({ length: 1e5 }, (_, i) => ({ i }));
@@ -14,13 +14,13 @@ it('formatting is cut short, the lines say so, and the run ends at a limit', asy
       const cyclic = { deep, wide }; cyclic.self = cyclic; wide[0] = cyclic;
       for (;;) try { console.log(cyclic, wide, deep) } catch {}`),
   );
-  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 1_500 } });
+  expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 3_000 } });
   expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);
   expect(ran.logs).not.toEqual([]);
   const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);
   for (const { message, limit } of runs.body.data[0].logs) {
     expect(message).toMatch(/… \(cut\)$/);
-    expect(limit).toMatchObject({ name: 'maxLogLineBytes', value: 16_384 });
-    expect(limit.used).toBeGreaterThan(16_384);
+    expect(limit).toMatchObject({ name: 'maxLogLineBytes', value: 4_096 });
+    expect(limit.used).toBeGreaterThan(4_096);
   }
 });
