@@ -53,6 +53,12 @@ export async function namedThings(): Promise<PaletteEntry[]> {
   ];
 }
 
+/** Pages of an account that the navigation does not show. */
+const MORE_PAGES: readonly PaletteEntry[] = [
+  { label: 'Sample receiver', path: '/sample-receiver', icon: 'webhook', hint: 'page' },
+  { label: 'First event', path: '/first-run', icon: 'play', hint: 'page' },
+];
+
 export function findEntries(text: string, things: readonly PaletteEntry[]): PaletteEntry[] {
   const wanted = text.trim();
   const pages = navigationOf(roleNow()).map(({ to, label, icon }) => ({ label, path: to, icon, hint: 'page' }));
@@ -63,7 +69,8 @@ export function findEntries(text: string, things: readonly PaletteEntry[]): Pale
     hint: 'id',
   }));
   const words = wanted.toLowerCase().split(/\s+/);
-  const matches = [...pages, ...things].filter(({ label, hint }) => {
+  const more = roleNow() === 'operator' ? [] : MORE_PAGES;
+  const matches = [...pages, ...more, ...things].filter(({ label, hint }) => {
     const heap = `${label} ${hint}`.toLowerCase();
     return words.every((word) => heap.includes(word));
   });
