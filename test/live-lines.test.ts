@@ -67,8 +67,10 @@ test('accounts show their lines in turn, whatever one of them has', async () => 
     const floods = Array.from({ length: 100 }, (_, n) => live.begin({ ...run(`flood${n}`), accountId: 'o_flood' }));
     for (const flood of floods) for (let n = 0; n < 8; n++) flood.add(line('x'.repeat(16_000)));
     live.begin({ ...run('light'), accountId: 'o_light' }).add(line('1'));
-    await eventually(() => asked.length > 0, { what: 'a turn' });
-    expect(asked[0]).toContain('o_light');
+    const lightTurn = () => asked.findIndex((accounts) => accounts.includes('o_light'));
+    await eventually(() => lightTurn() !== -1, { what: 'the line of the other account' });
+    // The first turn in which it is due, which may be the one after that of the flood.
+    expect(lightTurn()).toBeLessThanOrEqual(1);
     expect(asked[0]?.length).toBeLessThan(30);
   });
 });
