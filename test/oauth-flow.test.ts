@@ -129,7 +129,10 @@ it('the browser goes where the flow said, and is told how it went', async () => 
   expect(allowed.searchParams.get('connected_account_id')).toMatch(/^apn_/);
   provider.denies = true;
   const [, refused] = await end({ redirect: '/done' });
-  expect(Object.fromEntries(refused.searchParams)).toEqual({ error: expect.stringContaining('access_denied') });
+  expect(Object.fromEntries(refused.searchParams)).toEqual({
+    app: 'loopback',
+    error: expect.stringContaining('access_denied'),
+  });
 });
 
 it('an account is connected again under the same id', async () => {
