@@ -13,13 +13,15 @@ export interface ShownSend {
   attempts: { at: string; status_code: number | null; error: string | null; response: string | null }[];
 }
 
-/** A step that makes each call of `$.send` that the event asks for; `TOKEN` stands for the secret. */
+/** A step that makes each call of `$.send` that the event asks for, and exports what was refused; `TOKEN` stands for the secret. */
 const SENDER = `export default { name: 'Sender', version: '1', type: 'action', props: { token: { type: 'string', secret: true, optional: true } },
   run({ steps, $ }) {
+    const refused = [];
     for (const [kind, payload] of steps.trigger.event.calls) {
       const filled = JSON.stringify(payload, (name, value) => (value === 'TOKEN' ? this.token : value));
-      $.send[kind](JSON.parse(filled));
+      try { $.send[kind](JSON.parse(filled)); } catch (error) { refused.push({ kind, message: error.message }); }
     }
+    $.export('refused', refused);
   } };`;
 
 /** Runs a workflow of the tenant that sends these; answers the id of its execution. */
@@ -41,16 +43,33 @@ export async function startSends(
 
 type Attacked = Pick<HostileWorld, 'attacker' | 'sql'>;
 
-/** What the attacker's workflow has sent, each after its first attempt, newest first. */
+/** What the attacker's workflow has sent, each after its first attempt, newest first; then what was refused at its call. */
 export async function sendEach(
   world: Attacked,
   calls: Parameters<typeof startSends>[1],
   props?: Record<string, unknown>,
 ): Promise<ShownSend[]> {
   const executionId = await startSends(world.attacker, calls, props);
-  const sends = await untilSends(world, executionId, calls.length, () => true);
+  const refused = await untilRefused(world, executionId);
+  const count = calls.length - refused.length;
+  const sends = await untilSends(world, executionId, count, () => true);
   if (sends.some(({ kind }) => kind === 's3')) await makeUploadsDue(world);
-  return untilSends(world, executionId, calls.length, ({ attempts }) => attempts.length > 0);
+  return [...(await untilSends(world, executionId, count, ({ attempts }) => attempts.length > 0)), ...refused];
+}
+
+/** Shown as a send that has failed. */
+async function untilRefused({ attacker }: Attacked, executionId: string): Promise<ShownSend[]> {
+  const refused = await eventually(
+    async () => {
+      const { body } = await attacker.api('GET', `/executions/${executionId}?expand=exports`);
+      return body?.data?.steps?.sender?.exports?.refused as { kind: string; message: string }[] | undefined;
+    },
+    { timeoutMs: 20_000, everyMs: 50, what: 'the end of the step that sends' },
+  );
+  return refused.map(({ kind, message }) => {
+    const attempt = { at: '', status_code: null, error: message, response: null };
+    return { id: '', kind, status: 'failed', payload: null, created_at: 0, attempts: [attempt] };
+  });
 }
 
 /** What an execution has sent, once there are so many and all of them are as they should be. */

@@ -4,19 +4,23 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('the run commits, and its events can be read', async () => {
+it('keys, ids and channels that cannot be told apart are refused, the run commits, and its events can be read', async () => {
   const ran = await world.unharmed(() =>
     world.attack(`
 const odd = ['\\0', '\\ud800', '\\udfff\\ud800', '\\u2028', '\\x1b[2J', '\\uffff'];
-for (const text of odd) {
-  this.$emit({ [text]: text }, { id: text + 'id', summary: text, name: undefined });
-  this.$emit('on a channel', { id: text + 'channel', name: 'c' + text });
-  this.db.set('key' + text, { [text]: text });
+let refused = 0;
+const attempt = (act) => { try { act(); } catch (error) { if (!/NUL|surrogate/.test(error.message)) throw error; refused += 1; } };
+for (const [i, text] of odd.entries()) {
+  attempt(() => this.$emit({ [text]: text }, { id: text + 'id' }));
+  attempt(() => this.$emit('on a channel', { id: i + 'channel', name: 'c' + text }));
+  attempt(() => this.db.set('key' + text, 1));
+  this.$emit({ [text]: text }, { id: 'event' + i, summary: text, name: undefined });
+  this.db.set('key' + i, { [text]: text });
   console.log(text, { [text]: text });
 }
-this.$emit(odd.map((text) => Object.keys(this.db.get('key' + text)).length), { id: 'end' });
+this.$emit([refused, odd.map((text, i) => Object.keys(this.db.get('key' + i)).length)], { id: 'end' });
 throw new Error('end' + odd.join(''));`),
   );
   expect(ran.error).toMatchObject({ code: 'COMPONENT_ERROR', message: expect.stringMatching(/^end/) as string });
-  expect(ran.events).toContainEqual([1, 1, 1, 1, 1, 1]);
+  expect(ran.events).toContainEqual([9, [1, 1, 1, 1, 1, 1]]);
 });

@@ -87,7 +87,7 @@ it('a run that is no step has none of it', async () => {
       const { step, record } = recordingStep();
       const ran = await runInForgedProcess(`function attack() { ${call}; }`, {}, { ...recordingHost(), step });
       expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
-      expect(record).toEqual({ exports: [], sends: [], flows: [], responses: [] });
+      expect(record).toEqual({ exports: [], sends: [], flows: [], props: [], responses: [] });
     }
   });
 });

@@ -44,6 +44,7 @@ it('every run has its own, and what was kept of one that is over says nothing', 
       sends: [],
       flows: [{ kind: 'exit', reason: 'done' }],
       responses: [],
+      props: [[{ n: 2 }, []]],
     });
     expect(second.host.events).toEqual([]);
   });

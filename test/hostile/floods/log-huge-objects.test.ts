@@ -12,7 +12,8 @@ it('formatting is cut short, the lines say so, and the run ends at a limit', asy
       let deep = { wide };
       for (let i = 0; i < 1e4; i++) deep = { deep, again: deep, wide };
       const cyclic = { deep, wide }; cyclic.self = cyclic; wide[0] = cyclic;
-      for (;;) try { console.log(cyclic, wide, deep) } catch {}`),
+      const table = Object.fromEntries(wide.slice(1, 300).map((row, i) => ['column'.repeat(12) + i, row]));
+      for (;;) try { console.log(table, cyclic, wide, deep) } catch {}`),
   );
   expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 3_000 } });
   expect(ran.logs.join('').length).toBeLessThanOrEqual(65_536);

@@ -23,7 +23,7 @@ it('are refused before any of it is made', async () => {
   for (const said of [
     'longer than 16384 characters with its params',
     'The names in the form',
-    'larger than 65536 bytes',
+    'cannot be sent',
   ])
     expect(errors).toContain(said);
 });

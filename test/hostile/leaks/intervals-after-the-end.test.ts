@@ -10,8 +10,8 @@ it('they end with the run, and a later one does not find them at work', async ()
       let ticks = 0;
       export default { name: 'Zombie', version: '1', async run(event) {
         if (event.arm) {
-          setInterval(() => { ticks += 1 }, 1);
-          (function again() { ticks += 1; setTimeout(again, 1) })();
+          setInterval(() => { ticks += 1 }, 1).unref();
+          (function again() { ticks += 1; setTimeout(again, 1).unref() })();
           return;
         }
         const before = ticks;

@@ -6,7 +6,7 @@ const world = hostile();
 
 const token = 'key-of-the-upstream-api';
 
-it('the stranger is told that it failed, without the secret', async () => {
+it('the stranger is told that it failed, and its owner why, without the secret', async () => {
   const source = await world.attacker.deploy(
     `export default { name: 'Proxy', version: '1',
       props: { http: { type: '$.interface.http', customResponse: true }, token: { type: 'string', secret: true } },
@@ -18,6 +18,9 @@ it('the stranger is told that it failed, without the secret', async () => {
   );
   const text = await answer.text();
   expect(answer.status).toBe(400);
-  expect(text).toContain('Upstream refused Bearer [secret:token] for %s');
+  expect(text).not.toContain('Upstream');
   expect(text).not.toContain(token);
+  const runs = await world.attacker.api('GET', `/sources/${source.id}/runs`);
+  expect(runs.text).toContain('Upstream refused Bearer [secret:token] for %s');
+  expect(runs.text).not.toContain(token);
 });

@@ -263,8 +263,11 @@ function showItems(items: ArrayLike<unknown>, nested: (item: unknown) => string,
   return shown;
 }
 
+/** Names beside the indexes of larger arrays are not looked for: each index would be made a string, which takes milliseconds. */
+const MAX_NAMED_ITEMS = 10_000;
+
 function showMembers(value: object, state: State, depth: number, skipIndexes: boolean): string[] {
-  const names = state.showHidden ? Object.getOwnPropertyNames(value) : Object.keys(value);
+  const names = skipIndexes && (value as { length: number }).length > MAX_NAMED_ITEMS ? [] : namesOf(value, state);
   const kept = names.filter(
     (key) => !(skipIndexes && /^\d+$/.test(key)) && !(value instanceof Error && ['stack', 'message'].includes(key)),
   );
@@ -275,6 +278,10 @@ function showMembers(value: object, state: State, depth: number, skipIndexes: bo
     Object.prototype.propertyIsEnumerable.call(value, key),
   );
   return [...kept, ...symbols].map((key) => showMember(value, key, state, depth));
+}
+
+function namesOf(value: object, state: State): string[] {
+  return state.showHidden ? Object.getOwnPropertyNames(value) : Object.keys(value);
 }
 
 function showMember(value: object, key: string | symbol, state: State, depth: number): string {
