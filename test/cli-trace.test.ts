@@ -108,8 +108,8 @@ describe('hw trace', () => {
   });
 
   test('hw logs shows as well which limit cut a line', async () => {
-    const { stdout } = await world.user.hw(['logs', 'Book orders']);
-    expect(stdout).toMatch(/info {2}look y+… \(cut\) \[maxLogLineBytes: 300 of 256\]$/m);
+    const line = /info {2}look y+… \(cut\) \[maxLogLineBytes: 300 of 256\]$/m;
+    await expect.poll(async () => (await world.user.hw(['logs', 'Book orders'])).stdout).toMatch(line);
   });
 
   test('with --json it is what the server answers', async () => {

@@ -198,7 +198,8 @@ test('deliveries that a commit adds to a webhook as it is deleted are cancelled 
 
 test('an attempt in flight when its webhook is deleted is recorded as what it was', async () => {
   const receiver = await startReceiver();
-  receiver.answer = (request) => ({ delayMs: 150, status: request.url === '/ok' ? 200 : 500 });
+  const deleted = Promise.withResolvers<void>();
+  receiver.answer = (request) => ({ after: deleted.promise, status: request.url === '/ok' ? 200 : 500 });
   const deliverer = world.deliverer({ node: 'node_a' });
   const hooks: WebhookRecord[] = [];
   for (const path of ['/ok', '/bad']) {
@@ -208,6 +209,7 @@ test('an attempt in flight when its webhook is deleted is recorded as what it wa
   }
   await receiver.until(2);
   for (const webhook of hooks) await webhooks.delete(who, webhook.id);
+  deleted.resolve();
   for (const [i, status] of ['delivered', 'cancelled'].entries()) {
     const [row] = await eventually(async () => {
       const rows = await world.rows(hooks[i]!.id);

@@ -22,6 +22,8 @@ export interface ScriptedAnswer {
   body?: string;
   /** Waited before the answer; for timeouts and slow receivers. */
   delayMs?: number;
+  /** Waited for before the answer. */
+  after?: Promise<unknown>;
   /** Cut the connection instead of answering. */
   hangUp?: boolean;
 }
@@ -96,6 +98,7 @@ async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
 
 async function respond(response: ServerResponse, answer: ScriptedAnswer): Promise<void> {
   if (answer.delayMs !== undefined) await sleep(answer.delayMs);
+  await answer.after;
   if (answer.hangUp) {
     response.destroy();
     return;
