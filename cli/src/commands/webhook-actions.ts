@@ -14,7 +14,7 @@ const update: CommandSpec = {
   details: 'What is not named stays as it is. A change holds from the next attempt on, retries included.',
   arguments: [NAME],
   options: [
-    { name: 'url', value: 'url', summary: 'Where events are sent.' },
+    { name: 'to', value: 'url', summary: 'Where events are sent.' },
     { name: 'name', value: 'name', summary: 'Another name.' },
     { name: 'description', value: 'text', summary: 'What it is for.' },
     {
@@ -28,7 +28,7 @@ const update: CommandSpec = {
     { name: 'deactivate', summary: 'Stop it: what is pending is cancelled.' },
   ],
   examples: [
-    { does: 'Another address', command: 'hw webhooks update shop --url https://shop.example.com/v2/hooks' },
+    { does: 'Another address', command: 'hw webhooks update shop --to https://shop.example.com/v2/hooks' },
     { does: 'A token for the receiver', command: "hw webhooks update shop --header 'Authorization: Bearer 6f1c'" },
     { does: 'Three attempts within a minute', command: 'hw webhooks update shop --retry-schedule 10,50' },
   ],
@@ -37,7 +37,7 @@ const update: CommandSpec = {
   async run({ api: connect, input }) {
     const [start, stop] = [input.flag('activate'), input.flag('deactivate')];
     if (start && stop) throw usageError('--activate and --deactivate contradict each other');
-    const [url, name, description, format] = ['url', 'name', 'description', 'format'].map((one) => input.text(one));
+    const [url, name, description, format] = ['to', 'name', 'description', 'format'].map((one) => input.text(one));
     const body = {
       url,
       name,

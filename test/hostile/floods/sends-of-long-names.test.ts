@@ -20,10 +20,6 @@ it('are refused before any of it is made', async () => {
   expect(sends).toHaveLength(3);
   for (const { status, attempts } of sends) expect([status, attempts.length]).toEqual(['failed', 1]);
   const errors = sends.map(({ attempts }) => attempts[0]?.error).join('\n');
-  for (const said of [
-    'longer than 16384 characters with its params',
-    'The names in the form',
-    'cannot be sent',
-  ])
+  for (const said of ['longer than 16384 characters with its params', 'The names in the form', 'cannot be sent'])
     expect(errors).toContain(said);
 });
