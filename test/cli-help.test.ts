@@ -173,7 +173,7 @@ describe('completion', () => {
 
   test.each([
     ['del', ['delete']],
-    ['webhooks ', ['create', 'list', 'describe', 'deliveries', 'redeliver', 'delete']],
+    ['webhooks re', ['redeliver', 'retry']],
     ['wh des', ['describe']],
     ['deploy ', [':files']],
     ['deploy x.mjs --pr', ['--preflight', '--prop', '--props', '--profile']],
@@ -186,7 +186,7 @@ describe('completion', () => {
     ['completion ', ['bash', 'zsh', 'fish']],
     ['events orders extra', []],
     ['he', ['help']],
-    ['help webhooks de', ['describe', 'deliveries', 'delete']],
+    ['help webhooks de', ['describe', 'deliveries', 'delivery', 'delete']],
     ['help deploy ', []],
   ])('%j', async (line, expected) => {
     expect(await complete(line)).toEqual(expected);
