@@ -5,6 +5,7 @@ import { heartbeatNode } from '../../engine/src/store/heartbeat-node.ts';
 import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/store/job-statements.ts';
 import { recordJobPool, registerNode } from '../../engine/src/store/register-node.ts';
 import { releaseDeadNodes, releaseNode } from '../../engine/src/store/release-nodes.ts';
+import { freeLostJobs } from '../../engine/src/store/unlock-jobs.ts';
 
 /*
  * Births and deaths of the nodes of a model, by the functions of the product. A node that crashes loses its memory; one
@@ -23,6 +24,9 @@ export interface JobState {
   pool: string | null;
   runAtMs: number;
 }
+
+/** Longer than a history takes. */
+const LOST_JOB_MS = 3_600_000;
 
 let counter = 0;
 
@@ -49,10 +53,11 @@ export function createNodeMoves<N extends NodeIdentity>(nodes: N[], withMemory: 
     silence: (sql: Sql, nodeId: string) =>
       sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${nodeId}`,
 
-    /** Declares those dead that were silent, as the node's maintenance does. */
+    /** Declares those dead that were silent and frees the jobs of workers that nobody knows, as the node's maintenance does. */
     async recover(sql: Sql, node: NodeIdentity): Promise<void> {
       const released = await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: node.id });
       if (released.nodes.length > 0) await requeueWaiting(sql, 0);
+      await freeLostJobs(sql, { strayAfterMs: 0, lostAfterMs: LOST_JOB_MS });
     },
 
     /** It finds out where it was declared dead, and takes another id. */
