@@ -113,6 +113,19 @@ test('records of runs go with the events of their time', async () => {
   expect(await count('runs')).toBe(2);
 });
 
+test('lines that were shown while runs went on go with the records of their time', async () => {
+  const id = await source();
+  for (const age of [40, 31, 29, 0]) {
+    await database.db.sql`
+      insert into live_lines (id, account_id, emitter_id, run_id, first_line, logs, at_ms, seq)
+      values (${`${id}.${age}`}, ${accountId}, ${id}, ${`inv_${age}`}, 0, '[]', ${NOW_MS - age * DAY_MS}, 0)`;
+  }
+  await clean();
+  const left = await database.db.sql<{ run_id: string }[]>`
+    select run_id from live_lines where emitter_id = ${id} order by at_ms`;
+  expect(left.map((row) => row.run_id)).toEqual(['inv_29', 'inv_0']);
+});
+
 test('deliveries that have ended go, of deleted webhooks too; pending ones stay', async () => {
   await deliveries('wh_one', [1, 40, 50]);
   await deliveries('wh_one', [45], 'pending');
