@@ -69,6 +69,13 @@ test('the overview shows what happened as it happens, failing ones first, and ea
   await page.goBack();
   await webhooks.getByRole('link', { name: 'Warehouse' }).click();
   await page.getByRole('table', { name: 'Deliveries' }).waitFor();
+  expect(page.url()).toContain('range=7d');
+  await page.getByRole('link', { name: 'Sources', exact: true }).click();
+  await page.getByRole('img', { name: 'Activity of Orders in the last hour' }).waitFor();
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await page.getByRole('img', { name: 'Activity of Warehouse in the last hour' }).waitFor();
+  await picture(page, 'webhooks-sparkline');
+  await expectAccessible(page);
   check();
   await receiver.stop();
 }, 180_000);

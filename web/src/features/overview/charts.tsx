@@ -112,7 +112,14 @@ interface RowsLinkProps {
 }
 
 function RowsLink({ rows, range, className, children }: RowsLinkProps) {
-  if (rows === '/events' || rows === '/webhooks') {
+  if (rows === '/events') {
+    return (
+      <Link to={rows} search={{ range: RANGES[range].time }} className={className}>
+        {children}
+      </Link>
+    );
+  }
+  if (rows === '/webhooks') {
     return (
       <Link to={rows} className={className}>
         {children}

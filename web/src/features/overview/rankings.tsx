@@ -13,22 +13,23 @@ const SHOWN = 8;
 const failuresOf = ({ type, totals }: Subject) => (type === 'webhook' ? totals.failed_attempts : totals.runs_failed);
 
 /** Leads to what failed, or, where nothing did, to what happened. */
-function placeOf(subject: Subject) {
-  const params = { id: subject.id };
-  if (subject.type === 'webhook') return { to: '/webhooks/$id', params, search: { tab: 'deliveries' } } as const;
-  if (subject.type === 'workflow') return { to: '/workflows/$id', params, search: { tab: 'executions' } } as const;
-  return {
-    to: '/sources/$id',
-    params,
-    search: { tab: subject.totals.runs_failed > 0 ? 'logs' : 'events' },
-  } as const;
+function placeOf(subject: Subject, range: Range) {
+  const { id, type, totals } = subject;
+  const params = { id };
+  const { time } = RANGES[range];
+  // An attempt that failed may have been followed by one that did not: only what was given up is `failed`.
+  const given = totals.exhausted > 0 ? { status: 'failed' } : {};
+  if (type === 'webhook') return { to: '/webhooks/$id', params, search: { range: time, ...given } } as const;
+  const failed = totals.runs_failed > 0;
+  if (type === 'workflow') return { to: '/workflows/$id', params, search: failed ? { status: 'failed' } : {} } as const;
+  return { to: '/sources/$id', params, search: { tab: failed ? 'logs' : 'events' } } as const;
 }
 
-function nameColumn(header: string): Column<Subject> {
+function nameColumn(header: string, range: Range): Column<Subject> {
   return {
     header,
     cell: (subject) => (
-      <Link {...placeOf(subject)} className="font-medium" onClick={(event) => event.stopPropagation()}>
+      <Link {...placeOf(subject, range)} className="font-medium" onClick={(event) => event.stopPropagation()}>
         {subject.name}
       </Link>
     ),
@@ -58,7 +59,6 @@ const ACTIVITY: Column<Subject> = {
 const number = 'w-24 text-right tabular-nums';
 
 const EMITTER_COLUMNS: readonly Column<Subject>[] = [
-  nameColumn('Source or workflow'),
   STATE,
   { header: 'Received', cell: ({ totals }) => totals.received.toLocaleString(), className: number },
   { header: 'Emitted', cell: ({ totals }) => totals.emitted.toLocaleString(), className: number, wide: true },
@@ -66,7 +66,6 @@ const EMITTER_COLUMNS: readonly Column<Subject>[] = [
 ];
 
 const WEBHOOK_COLUMNS: readonly Column<Subject>[] = [
-  nameColumn('Webhook'),
   STATE,
   { header: 'Delivered', cell: ({ totals }) => totals.delivered.toLocaleString(), className: number },
   { header: 'Given up', cell: ({ totals }) => totals.exhausted.toLocaleString(), className: number, wide: true },
@@ -77,8 +76,20 @@ const WEBHOOK_COLUMNS: readonly Column<Subject>[] = [
 export function Rankings({ range }: { range: Range }) {
   return (
     <>
-      <Ranking id="emitters" kind="emitters" title="Sources and workflows" range={range} columns={EMITTER_COLUMNS} />
-      <Ranking id="webhooks" kind="webhooks" title="Webhooks" range={range} columns={WEBHOOK_COLUMNS} />
+      <Ranking
+        id="emitters"
+        kind="emitters"
+        title="Sources and workflows"
+        range={range}
+        columns={[nameColumn('Source or workflow', range), ...EMITTER_COLUMNS]}
+      />
+      <Ranking
+        id="webhooks"
+        kind="webhooks"
+        title="Webhooks"
+        range={range}
+        columns={[nameColumn('Webhook', range), ...WEBHOOK_COLUMNS]}
+      />
     </>
   );
 }
@@ -107,7 +118,7 @@ function Ranking({ id, kind, title, range, columns }: RankingProps) {
             columns={columns}
             rows={data}
             keyOf={(subject) => subject.id}
-            onOpen={(subject) => void navigate(placeOf(subject))}
+            onOpen={(subject) => void navigate(placeOf(subject, range))}
           />
         )}
       </Panel>

@@ -7,10 +7,11 @@ export type Counter = Exclude<keyof Series['buckets'][number], 'at'>;
 
 const HOUR_MS = 3_600_000;
 
+/** `time`: the same range in the URLs of other pages. */
 export const RANGES = {
-  hour: { label: 'Hour', words: 'the last hour', ms: HOUR_MS, step: 60 },
-  day: { label: 'Day', words: 'the last day', ms: 24 * HOUR_MS, step: 900 },
-  week: { label: 'Week', words: 'the last week', ms: 7 * 24 * HOUR_MS, step: 3_600 },
+  hour: { label: 'Hour', words: 'the last hour', ms: HOUR_MS, step: 60, time: '1h' },
+  day: { label: 'Day', words: 'the last day', ms: 24 * HOUR_MS, step: 900, time: '24h' },
+  week: { label: 'Week', words: 'the last week', ms: 7 * 24 * HOUR_MS, step: 3_600, time: '7d' },
 } as const;
 
 export type Range = keyof typeof RANGES;

@@ -10,6 +10,7 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ActivityOf } from '../overview/activity-of.tsx';
 import { CreateSource } from './create-source.tsx';
 import { endpointOf, type Source, sourcesQuery } from './source-queries.ts';
 
@@ -22,6 +23,12 @@ const COLUMNS: readonly Column<Source>[] = [
       const endpoint = endpointOf(source);
       return <span className="font-mono text-xs text-ink-soft">{endpoint ?? triggerOf(source)}</span>;
     },
+    wide: true,
+  },
+  {
+    header: 'Last hour',
+    cell: ({ id, name }) => <ActivityOf kind="emitters" id={id} name={name} />,
+    className: 'w-32',
     wide: true,
   },
   { header: 'Changed', cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />, className: 'w-28 text-ink-soft' },

@@ -10,6 +10,7 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ActivityOf } from '../overview/activity-of.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 
@@ -17,6 +18,12 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'w-1/4' },
   { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
   { header: 'URL', cell: ({ url }) => <span className="font-mono text-xs text-ink-soft">{url}</span> },
+  {
+    header: 'Last hour',
+    cell: ({ id, name }) => <ActivityOf kind="webhooks" id={id} name={name ?? id} />,
+    className: 'w-32',
+    wide: true,
+  },
   {
     header: 'Changed',
     cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />,
