@@ -87,7 +87,9 @@ class History {
       case 'resume': {
         const parked = idsOf(({ lease }) => lease?.holder === 'parked');
         const open = idsOf(({ lease }) => lease !== null && lease.claim > 0);
-        return pick(parked.length > 0 && next.which % 4 !== 0 ? parked : open, next.which);
+        // Also those that were resumed before.
+        const resumed = idsOf(({ lease, wait }) => lease?.holder === 'parked' && wait?.data !== null);
+        return pick([resumed, parked].find(({ length }) => length > 0 && next.which % 4 !== 0) ?? open, next.which);
       }
       case 'cancel':
         return pick(
@@ -100,6 +102,10 @@ class History {
           next.which,
         );
       case 'retry':
+        return (
+          [...this.#before.executions.values()].find(({ record }) => record?.status === 'failed')?.workflow ??
+          pick(workflows, next.which)
+        );
       case 'activate':
       case 'deactivate':
         return pick(workflows, next.which);
@@ -125,7 +131,7 @@ class History {
       case 'work':
         return target && moves.work(actor, target as JobState, next.limit);
       case 'run':
-        return moves.run(actor, next.steps);
+        return moves.run(actor, next.steps, next.goesOn);
       case 'try-again':
         return moves.tryAgain(actor);
       case 'resume':

@@ -17,7 +17,8 @@ export interface StepOutcome {
 export type ExecutionMove = { node: number; cut: StatementCut | undefined } & (
   | { kind: 'accept'; workflow: number; rows: boolean[] }
   | { kind: 'work'; which: number; limit: number }
-  | { kind: 'run'; steps: StepOutcome[] }
+  /** `goesOn`: the pauses of its other commits end at the same moment. */
+  | { kind: 'run'; steps: StepOutcome[]; goesOn?: true }
   | { kind: 'resume'; which: number; isStale: boolean }
   | { kind: 'cancel' | 'retry' | 'activate' | 'deactivate'; which: number }
   | { kind: 'replay'; which: number; from: 'start' | 'failed' }
@@ -102,8 +103,9 @@ const heldAgain = fc
     isDead: fc.boolean(),
     jobs: fc.tuple(which, which, which),
     isJobLost: fc.boolean(),
+    isMet: fc.boolean(),
   })
-  .map(({ node, lost, isDead, step: first, jobs, isJobLost }): ExecutionMove[] => {
+  .map(({ node, lost, isDead, step: first, jobs, isJobLost, isMet }): ExecutionMove[] => {
     const move = { node, cut: undefined };
     const jobCut = isJobLost ? { at: 'commit' as const, when: 'answered' as const } : undefined;
     const works = jobs.map((job, at) => ({
@@ -114,13 +116,16 @@ const heldAgain = fc
       cut: at === 0 ? jobCut : undefined,
     }));
     const steps = Array.from({ length: 6 }, () => ({ ...first, which: 0, ms: 0 }));
+    const begun = steps.map((one) => ({ ...one, kind: 'done' as const }));
     return [
       ...(lost === undefined
         ? []
         : [{ node, kind: 'run' as const, steps, cut: { at: 'commit' as const, when: lost } }]),
       { ...move, kind: isDead ? 'declare-dead' : 'pass' },
       ...works,
-      ...(lost === undefined ? [{ ...move, kind: 'run' as const, steps }] : [{ ...move, kind: 'try-again' as const }]),
+      ...(lost === undefined || isMet ? [{ ...move, kind: 'run' as const, steps: isMet ? begun : steps }] : []),
+      ...(isMet ? [{ ...move, kind: 'run' as const, steps, goesOn: true as const }] : []),
+      { ...move, kind: 'try-again' },
     ];
   });
 

@@ -258,7 +258,8 @@ export function createPartRuns(options: PartRunsOptions) {
     },
 
     /** Steps of a few of its executions, whose commits may share a batch. */
-    async run(node: ExecutionNode, steps: readonly StepOutcome[]): Promise<void> {
+    async run(node: ExecutionNode, steps: readonly StepOutcome[], goesOn = false): Promise<void> {
+      if (goesOn) node.pauses.goOn();
       for (const outcome of steps) {
         const free = [...node.parts.values()].filter(({ isBusy }) => !isBusy);
         const part = free[outcome.which % Math.max(1, free.length)];
