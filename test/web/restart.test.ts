@@ -39,9 +39,10 @@ test('a page that is open while the server is killed says so, and goes on by its
   await page.getByText('reconnecting').waitFor();
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await page.getByText('The server does not answer').waitFor();
-  await page.goBack();
   server = await startServer({ databaseUrl: database.url, port });
   await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+  await page.getByText('No webhooks yet').waitFor();
+  await page.goBack();
   await send('after');
   await page.getByRole('row', { name: 'after' }).waitFor();
   expect(await page.getByRole('row', { name: 'before' }).count()).toBe(1);

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { BASE_PATH } from '../api/base-url.ts';
 import { currentSession } from '../api/session.ts';
+import { whenBack } from '../api/when-back.ts';
 import { SignIn } from '../features/sign-in/sign-in.tsx';
 import { Crash, NotFound } from './faults.tsx';
 import { Shell } from './shell.tsx';
@@ -40,7 +41,10 @@ const signIn = createRoute({
 const oauthReturn = createRoute({
   getParentRoute: () => root,
   path: '/connected',
-  component: lazyRouteComponent(() => import('../features/connections/oauth-return.tsx'), 'OAuthReturn'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/connections/oauth-return.tsx')),
+    'OAuthReturn',
+  ),
 });
 
 const shell = createRoute({
@@ -57,21 +61,30 @@ const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
   validateSearch: texts('range'),
-  component: lazyRouteComponent(() => import('../features/overview/overview.tsx'), 'Overview'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/overview/overview.tsx')),
+    'Overview',
+  ),
 });
 
 const firstRun = createRoute({
   getParentRoute: () => shell,
   path: '/first-run',
   validateSearch: texts('source', 'webhook'),
-  component: lazyRouteComponent(() => import('../features/onboarding/first-run.tsx'), 'FirstRun'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/onboarding/first-run.tsx')),
+    'FirstRun',
+  ),
 });
 
 const sampleReceiver = createRoute({
   getParentRoute: () => shell,
   path: '/sample-receiver',
   validateSearch: texts('request'),
-  component: lazyRouteComponent(() => import('../features/onboarding/sample-receiver.tsx'), 'SampleReceiver'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/onboarding/sample-receiver.tsx')),
+    'SampleReceiver',
+  ),
 });
 
 /** What the URL of the receiver shows in a browser. */
@@ -79,123 +92,177 @@ const sampleReceiverUrl = createRoute({
   getParentRoute: () => shell,
   path: '/sample-receiver/$key',
   validateSearch: texts('request'),
-  component: lazyRouteComponent(() => import('../features/onboarding/sample-receiver.tsx'), 'SampleReceiver'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/onboarding/sample-receiver.tsx')),
+    'SampleReceiver',
+  ),
 });
 
 const sources = createRoute({
   getParentRoute: () => shell,
   path: '/sources',
   validateSearch: texts('action', 'key', 'url', 'q'),
-  component: lazyRouteComponent(() => import('../features/sources/source-list.tsx'), 'SourceList'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/sources/source-list.tsx')),
+    'SourceList',
+  ),
 });
 
 const source = createRoute({
   getParentRoute: () => shell,
   path: '/sources/$id',
   validateSearch: texts('tab', 'event'),
-  component: lazyRouteComponent(() => import('../features/sources/source-page.tsx'), 'SourcePage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/sources/source-page.tsx')),
+    'SourcePage',
+  ),
 });
 
 const workflows = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
   validateSearch: texts('action', 'q'),
-  component: lazyRouteComponent(() => import('../features/workflows/workflow-list.tsx'), 'WorkflowList'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/workflows/workflow-list.tsx')),
+    'WorkflowList',
+  ),
 });
 
 const newWorkflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/new',
   validateSearch: texts('step', 'event'),
-  component: lazyRouteComponent(() => import('../features/workflows/build/new-workflow.tsx'), 'NewWorkflow'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/workflows/build/new-workflow.tsx')),
+    'NewWorkflow',
+  ),
 });
 
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
   validateSearch: texts('tab', 'status', 'step', 'event', 'version'),
-  component: lazyRouteComponent(() => import('../features/workflows/workflow-page.tsx'), 'WorkflowPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/workflows/workflow-page.tsx')),
+    'WorkflowPage',
+  ),
 });
 
 const execution = createRoute({
   getParentRoute: () => shell,
   path: '/executions/$id',
-  component: lazyRouteComponent(() => import('../features/workflows/execution-page.tsx'), 'ExecutionPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/workflows/execution-page.tsx')),
+    'ExecutionPage',
+  ),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
   validateSearch: texts('action', 'q'),
-  component: lazyRouteComponent(() => import('../features/webhooks/webhook-list.tsx'), 'WebhookList'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/webhooks/webhook-list.tsx')),
+    'WebhookList',
+  ),
 });
 
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$id',
   validateSearch: texts('tab', 'delivery', 'status', 'failure', 'range', 'since', 'until'),
-  component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/webhooks/webhook-page.tsx')),
+    'WebhookPage',
+  ),
 });
 
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$id',
-  component: lazyRouteComponent(() => import('../features/webhooks/delivery-page.tsx'), 'DeliveryPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/webhooks/delivery-page.tsx')),
+    'DeliveryPage',
+  ),
 });
 
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
   validateSearch: texts('text', 'emitter', 'channel', 'id', 'range', 'since', 'until', 'event', 'compare'),
-  component: lazyRouteComponent(() => import('../features/events/events-page.tsx'), 'EventsPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/events/events-page.tsx')),
+    'EventsPage',
+  ),
 });
 
 const registry = createRoute({
   getParentRoute: () => shell,
   path: '/registry',
   validateSearch: texts('q', 'key'),
-  component: lazyRouteComponent(() => import('../features/registry/registry-page.tsx'), 'RegistryPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/registry/registry-page.tsx')),
+    'RegistryPage',
+  ),
 });
 
 const connections = createRoute({
   getParentRoute: () => shell,
   path: '/connections',
-  component: lazyRouteComponent(() => import('../features/connections/connections-page.tsx'), 'ConnectionsPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/connections/connections-page.tsx')),
+    'ConnectionsPage',
+  ),
 });
 
 const data = createRoute({
   getParentRoute: () => shell,
   path: '/data',
   validateSearch: texts('store'),
-  component: lazyRouteComponent(() => import('../features/data/data-page.tsx'), 'DataPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/data/data-page.tsx')),
+    'DataPage',
+  ),
 });
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/settings/settings-page.tsx')),
+    'SettingsPage',
+  ),
 });
 
 const operator = createRoute({
   getParentRoute: () => shell,
   path: '/operator',
   validateSearch: texts('account'),
-  component: lazyRouteComponent(() => import('../features/operator/operator-page.tsx'), 'OperatorPage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/operator/operator-page.tsx')),
+    'OperatorPage',
+  ),
 });
 
 const traces = createRoute({
   getParentRoute: () => shell,
   path: '/traces',
   validateSearch: texts('id'),
-  component: lazyRouteComponent(() => import('../features/traces/trace-page.tsx'), 'TraceSearch'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/traces/trace-page.tsx')),
+    'TraceSearch',
+  ),
 });
 
 const trace = createRoute({
   getParentRoute: () => shell,
   path: '/traces/$id',
   validateSearch: texts('node'),
-  component: lazyRouteComponent(() => import('../features/traces/trace-page.tsx'), 'TracePage'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/traces/trace-page.tsx')),
+    'TracePage',
+  ),
 });
 
 export const router = createRouter({
