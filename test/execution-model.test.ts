@@ -225,7 +225,7 @@ class History {
     if (isRefused && hasChanged && next.kind !== 'delete') say('it was refused and has changed something');
     if (next.kind === 'resume' && typeof done === 'boolean' && done !== hasChanged)
       say(`its answer to ${id} was ${done}`);
-    if (next.kind !== 'retry' || typeof done !== 'number') return;
+    if (next.kind !== 'retry' || typeof done !== 'number' || !this.#before.active.has(id)) return;
     if (after.executions.size - this.#before.executions.size !== done) say(`it told of ${done}`);
     const replayed = new Set([...after.executions.values()].map(({ record }) => record?.replayOf));
     for (const [failed, { workflow, record }] of after.executions)
