@@ -128,7 +128,7 @@ export interface WebhookCreate extends WebhookDetails {
 
 export type WebhookUpdate = WebhookDetails & { url?: string; active?: boolean };
 
-export interface SecretRotation {
+interface SecretRotation {
   /** The new one. Default: made here. */
   secret?: string;
   /** 0 to LIMITS.maxSecretOverlapHours. Default LIMITS.defaultSecretOverlapHours. */
@@ -136,7 +136,7 @@ export interface SecretRotation {
 }
 
 /** Which pending deliveries; none given: all. */
-export interface RetryFilter {
+interface RetryFilter {
   ids?: readonly string[];
   /** Only those of which at least one attempt has failed. */
   onlyFailedBefore?: boolean;

@@ -9,7 +9,7 @@ import type { Engine } from './contract.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
 import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
 import { createDataStores } from './data-stores/data-stores.ts';
-import { createDeliverer } from './delivery/deliverer.ts';
+import { createDeliverer, type DelivererOptions } from './delivery/deliverer.ts';
 import { createRetryPolicy } from './delivery/retry-policy.ts';
 import { createSubscriptions } from './delivery/subscriptions.ts';
 import { createWebhooks } from './delivery/webhooks.ts';
@@ -23,7 +23,7 @@ import { createExecutionReads } from './executions/read-executions.ts';
 import { followChanges } from './follow-changes.ts';
 import { createIngest } from './ingest.ts';
 import { startLanes } from './jobs/lanes.ts';
-import { createEngineMetrics } from './metrics.ts';
+import { createEngineMetrics, type EngineMetrics } from './metrics.ts';
 import { createMaintenance } from './nodes/maintain.ts';
 import { startUnheldLeases } from './nodes/unheld-leases.ts';
 import { startNodeLease } from './nodes/node-lease.ts';
@@ -168,7 +168,6 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const lease = { sql, beatSql, role, log, listeningPorts: options.listeningPorts, ...keyOption };
   const node = await startNodeLease({ ...lease, maintain: createMaintenance(sql) });
   const stopPorts = await refuseNodePorts(egress, { sql, nodeId: node.id, log });
-  const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const metrics = createEngineMetrics();
   const watchdog = createWatchdog({
     isAway: () => db.away() !== undefined,
@@ -178,23 +177,8 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     log,
   });
   const counts = await startAccountCounts(options, { sql, limits, metrics });
-  const { history, stats } = counts;
-  const onAttempt = metrics.attemptEnded;
-  const sampleReceiver = createSampleReceiver({ sql, sealer, publicUrl: options.publicUrl, nowMs: Date.now });
-  const delivering = {
-    db,
-    nodeId: node.id,
-    sealer,
-    egress,
-    retryPolicy,
-    onAttempt,
-    history,
-    stats,
-    sampleInbox: sampleReceiver,
-    log,
-    presence,
-  };
-  const deliverer = createDeliverer({ ...delivering, accountLimits: limits });
+  const nodeId = node.id;
+  const deliveries = assembleDeliveries(options, { db, nodeId, sealer, egress, presence, limits, metrics, ...counts });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
@@ -202,7 +186,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   return {
     sql,
     ...counts,
-    sampleReceiver,
+    ...deliveries,
     sealer,
     limits,
     room,
@@ -212,9 +196,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     sandbox,
     node,
     stopPorts,
-    retryPolicy,
     metrics,
-    deliverer,
     presence,
     opener,
     connected,
@@ -225,6 +207,31 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     watchdog,
     log,
   };
+}
+
+type Delivering = Pick<DelivererOptions, 'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats'>;
+
+function assembleDeliveries(
+  options: EngineOptions,
+  { metrics, limits, ...parts }: Delivering & { metrics: EngineMetrics; limits: LimitsCache },
+) {
+  const { publicUrl, log } = options;
+  const retryPolicy = createRetryPolicy(retryOptionsOf(options));
+  const sampleReceiver = createSampleReceiver({
+    sql: parts.db.sql,
+    sealer: parts.sealer,
+    publicUrl,
+    nowMs: Date.now,
+  });
+  const deliverer = createDeliverer({
+    ...parts,
+    retryPolicy,
+    onAttempt: metrics.attemptEnded,
+    sampleInbox: sampleReceiver,
+    accountLimits: limits,
+    log,
+  });
+  return { retryPolicy, sampleReceiver, deliverer };
 }
 
 /** What runs components and delivers, and what that needs. */

@@ -21,7 +21,7 @@ const action = defineAction({
     $.export('$summary', this.greeting());
     $.export('count', 1);
     await $.respond({ status: 200, body: { ok: true }, immediate: true });
-    $.send.http({ method: 'POST', url: 'https://example.com', data: { a: 1 } });
+    await $.send.http({ method: 'POST', url: 'https://example.com', data: { a: 1 } });
     $.send.email({ subject: 's', text: 't' });
     $.send.s3({ bucket: 'b', prefix: 'p', payload: {} });
     $.send.emit({ any: 'event' });
@@ -63,7 +63,7 @@ defineAction({
     // @ts-expect-error -- a delay has a length
     $.flow.delay();
     // @ts-expect-error -- a request has an address
-    $.send.http({ method: 'POST' });
+    await $.send.http({ method: 'POST' });
     // @ts-expect-error -- there is no such destination
     $.send.fax({});
     // @ts-expect-error -- misspelt

@@ -13,20 +13,22 @@ export async function replaceSealedValues(
   return done.reduce((sum, { count }) => sum + count, 0);
 }
 
+const WEBHOOK_COLUMNS = {
+  webhook: 'secret',
+  'webhook-previous': 'previous_secret',
+  'webhook-headers': 'request_headers',
+} as const;
+
 function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
   switch (value.kind) {
     case 'webhook':
-      return tx`
-        update webhooks set secret = ${sealed}
-        where account_id = ${value.accountId} and id = ${value.id} and secret = ${value.sealed}`;
     case 'webhook-previous':
+    case 'webhook-headers': {
+      const column = tx(WEBHOOK_COLUMNS[value.kind]);
       return tx`
-        update webhooks set previous_secret = ${sealed}
-        where account_id = ${value.accountId} and id = ${value.id} and previous_secret = ${value.sealed}`;
-    case 'webhook-headers':
-      return tx`
-        update webhooks set request_headers = ${sealed}
-        where account_id = ${value.accountId} and id = ${value.id} and request_headers = ${value.sealed}`;
+        update webhooks set ${column} = ${sealed}
+        where account_id = ${value.accountId} and id = ${value.id} and ${column} = ${value.sealed}`;
+    }
     case 'connected-account':
       // Its version stays: what is sealed is the same.
       return tx`
