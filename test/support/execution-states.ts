@@ -1,7 +1,7 @@
 import type { Sql } from '../../engine/src/store/database.ts';
 import type { JobState } from './model-nodes.ts';
 
-export interface LeaseState {
+interface LeaseState {
   holder: string | null;
   claim: number;
   attempts: number;

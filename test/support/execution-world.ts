@@ -46,7 +46,7 @@ export interface ExecutionWorld {
   end(): Promise<void>;
 }
 
-export type ExecutionMoves = ReturnType<typeof createMoves>;
+type ExecutionMoves = ReturnType<typeof createMoves>;
 
 const sealer = createSealer(fixedKeys([{ id: 'a1b2c3d4e5f6', key: Buffer.alloc(32, 7) }]));
 const tokens = createWaitTokens(sealer);

@@ -12,7 +12,7 @@ import { type StatementCut, type StatementCutter, startStatementCutter } from '.
 /** How many a model plays; `byDefault`: its file ends within seconds. */
 export const modelHistories = (byDefault: number) => Number(process.env['HEADWATER_MODEL_HISTORIES'] ?? byDefault);
 
-export interface Attempted<T> {
+interface Attempted<T> {
   done?: T;
   /** Unless a cut has caused it. */
   error?: Error;

@@ -63,7 +63,7 @@ defineAction({
     // @ts-expect-error -- a delay has a length
     $.flow.delay();
     // @ts-expect-error -- a request has an address
-    await $.send.http({ method: 'POST' });
+    void $.send.http({ method: 'POST' });
     // @ts-expect-error -- there is no such destination
     $.send.fax({});
     // @ts-expect-error -- misspelt

@@ -21,7 +21,7 @@ export interface StatMeter extends StatCount {
   putBack(parts: readonly StatPart[]): void;
 }
 
-export const STAT_MINUTE_MS = 60_000;
+const STAT_MINUTE_MS = 60_000;
 
 export function createStatMeter(nowMs: () => number): StatMeter {
   let ended: StatPart[] = [];

@@ -107,7 +107,7 @@ export function createOperator(sql: Sql, nowMs: () => number): Operator {
 }
 
 /** In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws INVALID_REQUEST. */
-export function spanOf(range: StatRange, nowMs: number, steps = STEPS): StatSpan {
+function spanOf(range: StatRange, nowMs: number, steps = STEPS): StatSpan {
   const { untilMs = nowMs } = range;
   const { sinceMs = untilMs - HOUR_SECONDS * 1000 } = range;
   if (sinceMs >= untilMs) throwFields([{ path: 'since', message: 'must be before until' }]);

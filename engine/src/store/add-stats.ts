@@ -4,7 +4,7 @@ import { addCounted } from './add-counted.ts';
 import type { Sql } from './database.ts';
 
 /** Each count is kept by minute, and by hour and day for ranges of days and weeks. */
-export const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
+const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
 
 /** Adds what a node has counted. Rows are locked in one order everywhere. Accounts that are gone are passed over. */
 export function addStats(sql: Sql, parts: readonly StatPart[]): Promise<void> {

@@ -46,15 +46,8 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
       return tx`
         update environment_variables set value = ${sealed}
         where account_id = ${value.accountId} and name = ${value.prop} and value = ${value.sealed}`;
-    case 'deployment': {
-      const dot = value.prop.indexOf('.');
-      const [place, prop] = [value.prop.slice(0, dot), value.prop.slice(dot + 1)];
-      return tx`
-        update deployments
-        set steps = jsonb_set(steps, array[${place}, 'configuredProps', ${prop}, '$sealed']::text[], to_jsonb(${sealed}::text))
-        where account_id = ${value.accountId} and id = ${value.id}
-          and steps -> ${place}::int -> 'configuredProps' -> ${prop}::text ->> '$sealed' = ${value.sealed}`;
-    }
+    case 'deployment':
+      return replaceInDeployment(tx, value, sealed);
     case 's3-settings':
       return tx`
         update s3_settings set secret_access_key = ${sealed}
@@ -81,4 +74,14 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
         where account_id = ${value.accountId} and id = ${value.id}
           and configured_props -> ${value.prop}::text ->> '$sealed' = ${value.sealed}`;
   }
+}
+
+function replaceInDeployment(tx: Transaction, value: SealedValue, sealed: string) {
+  const dot = value.prop.indexOf('.');
+  const [place, prop] = [value.prop.slice(0, dot), value.prop.slice(dot + 1)];
+  return tx`
+    update deployments
+    set steps = jsonb_set(steps, array[${place}, 'configuredProps', ${prop}, '$sealed']::text[], to_jsonb(${sealed}::text))
+    where account_id = ${value.accountId} and id = ${value.id}
+      and steps -> ${place}::int -> 'configuredProps' -> ${prop}::text ->> '$sealed' = ${value.sealed}`;
 }

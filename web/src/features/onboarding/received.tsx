@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<SampleRequest>[] = [
   },
 ];
 
-export function Verdict({ request, short = false }: { request: SampleRequest; short?: boolean }) {
+function Verdict({ request, short = false }: { request: SampleRequest; short?: boolean }) {
   const label = request.verified ? 'signature verified' : short ? 'not verified' : request.verdict;
   return <Status of={request.verified ? 'ok' : 'failed'} label={label} />;
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-export interface ChartSeries {
+interface ChartSeries {
   name: string;
   /** A variable of the palette: `--accent`. */
   color: string;

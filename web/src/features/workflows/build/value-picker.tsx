@@ -14,7 +14,7 @@ export interface ValueGroup {
 }
 
 /** The names of what nobody may see; steps read the values. */
-export interface NamedSecrets {
+interface NamedSecrets {
   title: string;
   root: string;
   names: readonly string[];
