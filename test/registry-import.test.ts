@@ -136,6 +136,7 @@ test('import: a gzipped tar archive', async () => {
 });
 
 test('import: into the registry it takes the limit, and the keys of the registry', async () => {
+  await hw.limit({ maxRegistryVersions: null });
   const files = { 'zoo/sources/a/a.mjs': `export default { name: 'A', key: 'zoo-a', version: '1.0.0', run() {} };` };
   const refused = await importTree({ files, scope: 'registry' });
   expect(refused.components[0].error).toContain('maxRegistryVersions');
