@@ -93,6 +93,8 @@ test('steps and settings are passed on, and null takes a setting back', async ()
         autoDeploy: false,
       },
     },
+    // Made for no state in particular.
+    undefined,
   ]);
 });
 
