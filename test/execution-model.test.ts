@@ -295,6 +295,6 @@ it('whatever nodes and users do and wherever they are cut off, each execution en
     fc.asyncProperty(executionMoves, async (all) => {
       expect(await playAll(all)).toEqual([]);
     }),
-    { numRuns: modelHistories(20), endOnFailure: true },
+    { numRuns: modelHistories(10), endOnFailure: true },
   );
 }, 3_600_000);

@@ -32,7 +32,7 @@ export interface LeaseRows {
   deliveries: Map<string, DeliveryState>;
   jobs: JobState[];
   nodes: Set<string>;
-  /** Sources that run. */
+  /** Sources that run, and no change of which was cut off: recovery ends such a one, and adds the lane. */
   active: Set<string>;
 }
 
@@ -56,7 +56,7 @@ export async function readLeaseRows(
         from invocations where source_id = any(${sources}::text[])) as invocations,
       (select json_agg(emit_id) from events where channel = '' and emitter_id = any(${sources}::text[])) as events,
       (select json_agg(id) from abandoned_runs where source_id = any(${sources}::text[])) as abandoned,
-      (select json_agg(id) from sources where active and deleted_at is null and id = any(${sources}::text[])) as active,
+      (select json_agg(id) from sources where active and change_id is null and deleted_at is null and id = any(${sources}::text[])) as active,
       (select json_agg(json_build_object('id', d.id, 'webhook', d.webhook_id, 'item', e.emit_id, 'status', d.status,
         'holder', d.leased_by, 'count', d.attempt_count, 'attempts', jsonb_path_query_array(d.attempts, '$[*].error'),
         'isDue', d.next_attempt_at <= now(), 'dueMs', extract(epoch from d.next_attempt_at) * 1000))

@@ -3,12 +3,12 @@ import type { CodeEditorProps } from './code-editor.tsx';
 
 const Editor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })));
 
-/** The editor, loaded when it is first shown; until then its text in the same place. */
+/** The editor, loaded when it is first shown; until then its text in the same place, which the keyboard scrolls as well. */
 export function CodeView(props: CodeEditorProps) {
   return (
     <Suspense
       fallback={
-        <pre className="h-72 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-xs">
+        <pre tabIndex={0} className="h-72 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-xs">
           {props.value}
         </pre>
       }
