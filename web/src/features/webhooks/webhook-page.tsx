@@ -12,7 +12,8 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { SubscriptionsOfWebhook } from './subscriptions-of-webhook.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { type Webhook, webhookQuery } from './webhook-queries.ts';
+import { RetryNow, SendTest } from './webhook-test.tsx';
+import { type WholeWebhook, webhookQuery } from './webhook-queries.ts';
 
 export function WebhookPage() {
   const { id } = useParams({ from: '/shell/webhooks/$id' });
@@ -23,7 +24,7 @@ export function WebhookPage() {
   return <WebhookView webhook={webhook} />;
 }
 
-function WebhookView({ webhook }: { webhook: Webhook }) {
+function WebhookView({ webhook }: { webhook: WholeWebhook }) {
   const { tab = 'deliveries' } = useSearch({ from: '/shell/webhooks/$id' });
   const navigate = useNavigate({ from: '/webhooks/$id' });
   const { id, name, url, active } = webhook;
@@ -51,7 +52,7 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
   );
 }
 
-function WebhookActions({ webhook }: { webhook: Webhook }) {
+function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
   const { id, active } = webhook;
   const queries = useQueryClient();
   const params = { path: { id }, ...forState(webhook) };
@@ -61,6 +62,8 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
+      {active && <RetryNow id={id} />}
+      <SendTest id={id} />
       <Button busy={switching.isPending} onClick={() => switching.mutate()}>
         <Icon name={active ? 'pause' : 'play'} />
         {active ? 'Deactivate' : 'Activate'}

@@ -3,6 +3,8 @@ import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client
 import { pagesOf } from '../../api/pages.ts';
 
 export type Webhook = Tagged<Schemas['WebhookSummary']>;
+/** As it is answered alone: with its secret and headers. */
+export type WholeWebhook = Tagged<Schemas['Webhook']>;
 export type Subscription = Schemas['Subscription'];
 export type Delivery = Schemas['Delivery'];
 export type Attempt = Delivery['attempts'][number];
@@ -13,7 +15,8 @@ export const webhooksQuery = () =>
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id],
-    queryFn: ({ signal }) => askTagged<Webhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) =>
+      askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
   });
 
 const REFRESH_MS = 3_000;

@@ -9,14 +9,18 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import type { Webhook } from './webhook-queries.ts';
+import type { Webhook, WholeWebhook } from './webhook-queries.ts';
+import { WebhookRequest } from './webhook-request.tsx';
+import { WebhookSecret } from './webhook-secret.tsx';
 
-export function WebhookSettings({ webhook }: { webhook: Webhook }) {
+export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
   // What is being edited stays as it is when somebody else changes the webhook: the save then shows both.
   const [base, setBase] = useState(webhook);
   return (
     <div className="flex flex-col gap-4">
       <Details key={base.etag} webhook={base} onSaved={setBase} />
+      <WebhookRequest key={webhook.etag} webhook={webhook} />
+      <WebhookSecret webhook={webhook} />
       <DeleteWebhook webhook={webhook} />
     </div>
   );
@@ -29,21 +33,21 @@ const detailsOf = ({ url, name, description, format }: Webhook) => ({
   format,
 });
 
-function Details({ webhook, onSaved }: { webhook: Webhook; onSaved: (webhook: Webhook) => void }) {
+function Details({ webhook, onSaved }: { webhook: WholeWebhook; onSaved: (webhook: WholeWebhook) => void }) {
   const [url, setUrl] = useState(webhook.url);
   const [name, setName] = useState(webhook.name ?? '');
   const [description, setDescription] = useState(webhook.description ?? '');
   const [format, setFormat] = useState(webhook.format);
   const queries = useQueryClient();
-  const take = (now: Webhook) => {
+  const take = (now: WholeWebhook) => {
     onSaved(now);
     queries.setQueryData(['webhook', webhook.id], now);
     return queries.invalidateQueries({ queryKey: ['webhooks'] });
   };
   const body = { url, name, description, format };
   const saving = useMutation({
-    mutationFn: (over: Webhook) =>
-      askTagged<Webhook>(
+    mutationFn: (over: WholeWebhook) =>
+      askTagged<WholeWebhook>(
         api.PUT('/v1/webhooks/{id}', { params: { path: { id: webhook.id }, ...forState(over) }, body }),
       ),
     onSuccess: take,
@@ -99,11 +103,11 @@ function Details({ webhook, onSaved }: { webhook: Webhook; onSaved: (webhook: We
         </Button>
       </form>
       {isConflict(saving.error) && (
-        <Conflict<Webhook>
+        <Conflict<WholeWebhook>
           mine={JSON.stringify(body, null, 2)}
           textOf={(theirs) => JSON.stringify(detailsOf(theirs), null, 2)}
           language="json"
-          read={() => askTagged<Webhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id: webhook.id } } }))}
+          read={() => askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id: webhook.id } } }))}
           busy={saving.isPending}
           onClose={() => saving.reset()}
           onTakeTheirs={(theirs) => void take(theirs)}

@@ -1,0 +1,79 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { WholeWebhook } from './webhook-queries.ts';
+
+const DEFAULT_OVERLAP_HOURS = '24';
+
+/** What receivers verify deliveries with: shown on demand, and replaced with an overlap. */
+export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
+  const { id, secret, previous_until: previousUntil } = webhook;
+  const [isShown, setShown] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const [overlap, setOverlap] = useState(DEFAULT_OVERLAP_HOURS);
+  const queries = useQueryClient();
+  const rotating = useMutation({
+    mutationFn: () =>
+      ask(
+        api.POST('/v1/webhooks/{id}/rotate_secret', {
+          params: { path: { id } },
+          body: { overlap_hours: Number(overlap) },
+        }),
+      ),
+    onSuccess: async () => {
+      setAsking(false);
+      setShown(true);
+      await queries.invalidateQueries({ queryKey: ['webhook', id] });
+    },
+  });
+  return (
+    <Panel title="Signing secret">
+      <div className="flex flex-wrap items-center gap-2 p-4 text-sm">
+        <code className="min-w-0 flex-1 truncate font-mono text-xs">{isShown ? secret : '•'.repeat(24)}</code>
+        <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Reveal'}
+        </Button>
+        <CopyButton text={secret} what="secret" />
+        <Button size="small" onClick={() => setAsking(true)}>
+          Rotate secret
+        </Button>
+        {previousUntil !== null && (
+          <p className="basis-full text-xs text-ink-soft">
+            The secret before it signs as well. That ends <Time atMs={previousUntil * 1_000} />
+          </p>
+        )}
+      </div>
+      <Confirm
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title="Replace the signing secret?"
+        action="Rotate"
+        busy={rotating.isPending}
+        onConfirm={() => rotating.mutate()}
+      >
+        <p className="mb-3">
+          A new secret is made. For the overlap each request carries a signature of both, so that the receiver can be
+          changed in between.
+        </p>
+        <TextField
+          label="Overlap in hours"
+          type="number"
+          min={0}
+          max={168}
+          value={overlap}
+          onChange={({ target }) => setOverlap(target.value)}
+          errors={messagesFor(rotating.error, 'overlap_hours')}
+        />
+        <ProblemNote error={rotating.error} />
+      </Confirm>
+    </Panel>
+  );
+}
