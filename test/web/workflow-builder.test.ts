@@ -268,3 +268,20 @@ test('an execution that waits is counted in its list, and goes on at a click', a
   await expectAccessibleInBoth(page);
   check();
 });
+
+test('a version that somebody else deployed meanwhile is told before it is replaced', async () => {
+  const workflow = await makeEcho('Payroll');
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/workflows/${workflow.id}?tab=build&step=first`, headwater.apiKey);
+  await page.getByRole('textbox', { name: 'Text' }).fill('mine');
+  const first = async () =>
+    (await headwater.api('GET', `/workflows/${workflow.id}`)).data.steps[0].props.text as string;
+  const theirs = { steps: [{ namespace: 'first', props: { text: 'theirs' } }, { namespace: 'second' }] };
+  expect((await headwater.api('PUT', `/workflows/${workflow.id}`, theirs)).status).toBe(200);
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByText('Another version was deployed since you began.').waitFor();
+  expect(await first()).toBe('theirs');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await expect.poll(first).toBe('mine');
+  check();
+});

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 
-export type Workflow = Schemas['Workflow'];
+export type Workflow = Tagged<Schemas['Workflow']>;
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 export type Execution = Schemas['Execution'];
 export type ExecutionStep = Execution['steps'][string];
@@ -14,8 +14,7 @@ export const workflowsQuery = () =>
 export const workflowQuery = (id: string) =>
   queryOptions({
     queryKey: ['workflow', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/workflows/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => askTagged<Workflow>(api.GET('/v1/workflows/{id}', { params: { path: { id } }, signal })),
   });
 
 const REFRESH_MS = 3_000;

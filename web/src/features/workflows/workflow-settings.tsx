@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -16,7 +16,8 @@ export function WorkflowSettings({ workflow }: { workflow: Workflow }) {
   return <SettingsForm key={workflow.deployment_id} workflow={workflow} />;
 }
 
-function SettingsForm({ workflow: { id, name: savedName, name_slug: slug, settings: saved } }: { workflow: Workflow }) {
+function SettingsForm({ workflow }: { workflow: Workflow }) {
+  const { id, name: savedName, name_slug: slug, settings: saved } = workflow;
   const [name, setName] = useState(savedName);
   const [settings, setSettings] = useState<Settings>(saved);
   const queries = useQueryClient();
@@ -26,9 +27,12 @@ function SettingsForm({ workflow: { id, name: savedName, name_slug: slug, settin
     ...(Object.keys(changed).length === 0 ? {} : { settings: changed }),
   };
   const saving = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params: { path: { id } }, body })),
+    mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params: { path: { id }, ...forState(workflow) }, body })),
+    // What somebody else has changed is shown, and a save after that is over it.
+    onError: () => queries.invalidateQueries({ queryKey: ['workflow', id] }),
     onSuccess: async ({ data }) => {
       queries.setQueryData(['workflow', id], data);
+      await queries.invalidateQueries({ queryKey: ['workflow', id] });
       await queries.invalidateQueries({ queryKey: ['workflows'] });
       await queries.invalidateQueries({ queryKey: ['deployments', id] });
     },

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api, ask } from '../../../api/client.ts';
+import { api, ask, forState } from '../../../api/client.ts';
 import { currentSession } from '../../../api/session.ts';
 import type { Workflow } from '../workflow-queries.ts';
 import {
@@ -13,6 +13,7 @@ import {
   stepInput,
   triggerInput,
 } from './draft.ts';
+import { isConflict } from '../../../ui/conflict.tsx';
 import { withoutProblems } from './problems.ts';
 import { type Sample, type TestedStep, visibleExports } from './sample.ts';
 
@@ -20,6 +21,8 @@ interface Kept {
   draft: Draft;
   /** The version that it was made from. */
   deploymentId: string | undefined;
+  /** The state of the workflow that it was begun on; undefined: the user was told of the one that there is now. */
+  etag: string | undefined;
 }
 
 /** Changes that are not deployed outlast a look at another page, in this tab. */
@@ -34,7 +37,7 @@ export interface TestTask {
 /** The draft of a workflow, kept while the tab is open. */
 function useDraft(workflow: Workflow | undefined) {
   const key = `${currentSession()?.id} ${workflow?.id ?? 'new'}`;
-  const [{ draft, deploymentId }, setKept] = useState<Kept>(() => kept.get(key) ?? begin(workflow));
+  const [{ draft, deploymentId, etag }, setKept] = useState<Kept>(() => kept.get(key) ?? begin(workflow));
   const deployed = workflow === undefined ? EMPTY_DRAFT : draftOf(workflow);
   const isChanged = JSON.stringify(draft) !== JSON.stringify(deployed);
   /** Another version was deployed since the draft was begun. */
@@ -53,8 +56,16 @@ function useDraft(workflow: Workflow | undefined) {
     draft,
     isChanged,
     isStale,
+    /** What a deployment is made for: the page says so where another version was deployed. */
+    etag: isStale || isUntouched || etag === undefined ? workflow?.etag : etag,
+    /** The user was told that somebody else has changed the workflow. */
+    noteConflict() {
+      const now = { draft, deploymentId, etag: undefined };
+      kept.set(key, now);
+      setKept(now);
+    },
     set(next: Draft) {
-      const now = { draft: next, deploymentId };
+      const now = { draft: next, deploymentId, etag: isUntouched ? workflow?.etag : etag };
       kept.set(key, now);
       setKept(now);
     },
@@ -67,18 +78,24 @@ function useDraft(workflow: Workflow | undefined) {
 
 /** A workflow under change: its draft, tests of its steps, and its deployment. */
 export function useBuilder(workflow: Workflow | undefined, onDeployed: (workflow: Workflow) => void) {
-  const { draft, isChanged, isStale, set, reset } = useDraft(workflow);
+  const { draft, isChanged, isStale, etag, set, reset, noteConflict } = useDraft(workflow);
   /** What the last deployment or test was refused for, as far as it was not changed since. */
   const [refusal, setRefusal] = useState<unknown>(null);
   const [results, setResults] = useState<Readonly<Record<string, TestedStep>>>({});
   const queries = useQueryClient();
   const deploying = useMutation({
-    mutationFn: () => deploy(workflow?.id, draft),
+    mutationFn: () => deploy(workflow?.id, draft, etag),
     onMutate: () => setRefusal(null),
-    onError: setRefusal,
+    onError: async (error) => {
+      setRefusal(error);
+      if (!isConflict(error)) return;
+      noteConflict();
+      await queries.invalidateQueries({ queryKey: ['workflow', workflow?.id] });
+    },
     onSuccess: async (made) => {
       reset(made);
       queries.setQueryData(['workflow', made.id], made);
+      await queries.invalidateQueries({ queryKey: ['workflow', made.id] });
       await queries.invalidateQueries({ queryKey: ['workflows'] });
       await queries.invalidateQueries({ queryKey: ['deployments', made.id] });
       onDeployed(made);
@@ -131,16 +148,21 @@ export type Builder = ReturnType<typeof useBuilder>;
 
 function begin(workflow: Workflow | undefined): Kept {
   return workflow === undefined
-    ? { draft: EMPTY_DRAFT, deploymentId: undefined }
-    : { draft: draftOf(workflow), deploymentId: workflow.deployment_id };
+    ? { draft: EMPTY_DRAFT, deploymentId: undefined, etag: undefined }
+    : { draft: draftOf(workflow), deploymentId: workflow.deployment_id, etag: workflow.etag };
 }
 
 /** Saves a version and makes it the current one, also where the settings would only save it. */
-async function deploy(id: string | undefined, { name, triggers, steps }: Draft): Promise<Workflow> {
+async function deploy(
+  id: string | undefined,
+  { name, triggers, steps }: Draft,
+  etag: string | undefined,
+): Promise<Workflow> {
   const body = { name, triggers: triggers.map(triggerInput), steps: steps.map(stepInput) };
   if (id === undefined) return (await ask(api.POST('/v1/workflows', { body }))).data;
   const params = { path: { id } };
-  const saved = (await ask(api.PUT('/v1/workflows/{id}', { params, body }))).data;
+  const over = forState(etag === undefined ? {} : { etag });
+  const saved = (await ask(api.PUT('/v1/workflows/{id}', { params: { ...params, ...over }, body }))).data;
   if (saved.deployment_id === saved.latest_deployment_id) return saved;
   const version = { deployment_id: saved.latest_deployment_id };
   return (await ask(api.POST('/v1/workflows/{id}/deploy', { params, body: version }))).data;
