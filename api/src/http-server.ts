@@ -264,7 +264,8 @@ async function closeServer(server: Server, connections: ClientConnections, grace
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   // Not before: its client would connect anew.
   connections.closeAfterAnswers();
-  const endIdle = () => connections.endIdle(LIMITS.closingIdleMs);
+  // After the sockets were read in this turn: a request that lies in one would be reset with it.
+  const endIdle = () => setImmediate(() => connections.endIdle(LIMITS.closingIdleMs));
   endIdle();
   const sweep = setInterval(endIdle, IDLE_CHECK_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
