@@ -111,7 +111,7 @@ const send = (data: string, more = '') =>
   runStep(sandbox.run, `${IMPORTS}${withStep(`$.send.http({ url: 'http://a.example/', data: ${data}${more} });`)}`);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** What is given, what is kept of it, and the content type that `fetch` would set. */
+/** A body, the form in which it is kept, and the content type that `fetch` would set. */
 const SENT: [data: string, kept: object, type: string | undefined][] = [
   [`'text'`, { data: 'text' }, undefined],
   [`{ a: 1 }`, { data: { a: 1 } }, undefined],

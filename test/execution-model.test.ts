@@ -17,9 +17,10 @@ import type { JobState } from './support/model-nodes.ts';
 import { fc } from './support/properties.ts';
 
 /*
- * Executions of workflows, driven by random moves of two nodes and of their users: steps, waits, ends, cancels and replays,
- * with crashes, lost leases, and the connection cut at any statement. After each move every execution is where the move may
- * have brought it, and each that is open has who comes for it. At the end what is left comes to its end without a hand.
+ * Executions of workflows, driven by random moves of two nodes and of their users: steps, waits,
+ * ends, cancels and replays, with crashes, lost leases, and the connection cut at any statement.
+ * After each move every execution is where the move may have brought it, and each that is open has
+ * who comes for it. At the end what is left comes to its end without a hand.
  */
 
 let model: ModelDatabase;
@@ -182,7 +183,10 @@ class History {
     }
   }
 
-  /** Of what it waits for, or of the run of a step that is under way; a stale one is that of the run before. */
+  /**
+   * Of what it waits for, or of the run of a step that is under way; a stale one is that of the run
+   * before.
+   */
   #tokenFor(id: string, isStale: boolean): string {
     const { wait, steps, lease } = this.#before.executions.get(id) as ExecutionState;
     if (wait !== null && lease?.holder === 'parked' && !isStale) return wait.token;
@@ -213,7 +217,7 @@ class History {
       if (id !== '' && all.length > (this.#replays.get(id) ?? 0) + 1) say(`${id} was retried twice`);
   }
 
-  /** Whoever asked was told what has come of it. */
+  /** The caller was told the outcome. */
   #judgeAnswer(
     next: ExecutionMove,
     id: string,

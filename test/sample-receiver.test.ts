@@ -80,7 +80,8 @@ test('no way leads to the receiver of another account, and none around the guard
       return [attempts[0].status_code, attempts[0].error];
     }),
   );
-  // What is below the receivers' path is answered by no server; what only looks like it is refused by the guard.
+  // What is below the receivers' path is answered by no server; what only looks like it is refused
+  // by the guard.
   const [refused, unknown] = [outcomes[4], [404, null]];
   expect(outcomes).toEqual([unknown, unknown, unknown, unknown, refused, unknown]);
   expect(refused).toEqual([null, expect.stringContaining('is not reached from here')]);

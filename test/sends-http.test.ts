@@ -101,7 +101,8 @@ test.each([
 });
 
 test('failures of the server and of the network are tried again until one succeeds', async () => {
-  // A connection that was used before and closes is no failure: the request is repeated at once on another one.
+  // A connection that was used before and closes is no failure: the request is repeated at once on
+  // another one.
   receiver.script({ status: 500 }, { status: 429 }, { hangUp: true }, { hangUp: true });
   const [id = ''] = await world.send(who, 'http', [{ url: receiver.url }]);
   await world.node({ lanes: true, retry: { scheduleSeconds: [0.1, 0.1, 0.1, 0.1] } });

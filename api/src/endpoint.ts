@@ -12,7 +12,7 @@ interface EndpointRequest<S extends z.ZodObject> {
   input: z.output<S>;
   /** What an EventSource sends when it connects again. */
   lastEventId?: string | undefined;
-  /** Of a change of a versioned resource: those that its header `if-match` names. */
+  /** Revisions that the header `if-match` of a change names. */
   expected?: ExpectedRevisions;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
@@ -42,7 +42,7 @@ interface Description {
   changesLike?: string;
   /** What `{id}` in the path is. */
   pathId?: string;
-  /** The resource has revisions: they are in `etag`, and a change may name in `if-match` the one that it is made for. */
+  /** The resource has revisions, told in `etag`. A change may name one in `if-match`. */
   isVersioned?: true;
   /**
    * It asks the database and little else, and may ask much of it, so requests of an account take turns. False for what waits

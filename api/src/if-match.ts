@@ -6,8 +6,9 @@ const TAGS = /^\s*(W\/)?"[^"]*"\s*(,\s*(W\/)?"[^"]*"\s*)*$/;
 export const etagOf = (revision: number) => `"${revision}"`;
 
 /**
- * The revisions that `if-match` names; undefined where it is absent or `*`, which any resource that is there fits. A tag that is none
- * of ours, or a weak one, fits none (RFC 9110, 13.1.1). Throws INVALID_REQUEST for what is no list of tags.
+ * The revisions that `if-match` names. Undefined where it is absent or `*`, which fits any
+ * resource. A weak tag, or one that was not made here, fits none (RFC 9110, 13.1.1). Throws
+ * INVALID_REQUEST for text that is no list of tags.
  */
 export function expectedRevisions(header: string | undefined): ExpectedRevisions {
   if (header === undefined || header.trim() === '*') return undefined;

@@ -13,15 +13,15 @@ export interface Page<T> {
   startCursor?: string;
   endCursor?: string;
   /**
-   * Epoch milliseconds: the page has fewer than were asked for because it has looked through as much as one request may, back to
-   * this time. `endCursor` leads on from there.
+   * Epoch milliseconds: the page has fewer than were asked for because it has looked through as
+   * much as one request may, back to this time. `endCursor` leads on from there.
    */
   scannedUntilMs?: number;
 }
 
 /**
- * The revisions of a resource that a change is made for: where it has another by now, the change throws PRECONDITION_FAILED and nothing is
- * written. Undefined: for whatever it is.
+ * The revisions of a resource that a change is made for: where it has another by now, the change
+ * throws PRECONDITION_FAILED and nothing is written. Undefined: for whatever it is.
  */
 export type ExpectedRevisions = readonly number[] | undefined;
 

@@ -5,8 +5,10 @@ export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', '
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
- * How the last attempt failed. `http_3xx`, `http_4xx`, `http_5xx`: by the status of the answer; `timeout`: no answer in time;
- * `connection`: no connection, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.
+ * How the last attempt failed. `http_3xx`, `http_4xx`, `http_5xx`: by the status of the answer;
+ * `timeout`: no answer in time;
+ * `connection`: no connection, or no whole answer; `refused`: this server may not send there;
+ * `internal`: it could not be sent.
  */
 export const DELIVERY_ERROR_CLASSES = [
   'http_3xx',

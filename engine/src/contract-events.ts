@@ -47,7 +47,7 @@ export interface EventHistoryRequest extends PageRequest {
   endId?: string;
 }
 
-/** What a search is for. All that is given must hold. */
+/** A search: an event matches where all that is given holds. */
 export interface EventSearchRequest extends PageRequest {
   expand: boolean;
   /** A source or workflow; default: all of the account. */
@@ -76,8 +76,9 @@ export interface Events {
   /** Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
   /**
-   * Events of all emitters, newest first, data as of `recent`. One page looks through LIMITS.maxScannedEvents rows, and with `text`
-   * LIMITS.maxSearchedBytes of data. `total` is what the page has. Throws NOT_FOUND for an emitter of another account.
+   * Events of all emitters, newest first, data as of `recent`. One page looks through
+   * LIMITS.maxScannedEvents rows, and with `text` LIMITS.maxSearchedBytes of data. `total` is what
+   * the page has. Throws NOT_FOUND for an emitter of another account.
    */
   search(who: Principal, request: EventSearchRequest): Promise<Page<EventRecord>>;
   /** What the newest runs logged, newest first. */

@@ -1,6 +1,6 @@
 import type { Page, PageRequest, Principal } from './contract-base.ts';
 
-/** What the built-in receiver of an account got: one attempt of a delivery. */
+/** One attempt of a delivery, as the sample receiver of an account got it. */
 export interface SampleRequest {
   id: string;
   webhookId: string;
@@ -17,7 +17,10 @@ export interface SampleRequest {
   receivedAtMs: number;
 }
 
-/** A receiver for tries: it takes deliveries of its own account's webhooks, and nothing else reaches it. */
+/**
+ * A receiver for tries: it takes deliveries of its own account's webhooks, and nothing else reaches
+ * it.
+ */
 export interface SampleReceiver {
   /** Its URL is made when it is first asked for, and stays. */
   url(who: Principal): Promise<string>;

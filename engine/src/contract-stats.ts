@@ -1,8 +1,10 @@
 import type { Principal } from './contract-base.ts';
 
 /**
- * `received`: events that a source or workflow was given to run. `emitted`: events it has stored, built-in channels left out.
- * `failedAttempts`: each attempt of a delivery that failed. `exhausted`: deliveries that failed with no attempt left.
+ * `received`: events that a source or workflow was given to run. `emitted`: events it has stored,
+ * built-in channels left out.
+ * `failedAttempts`: each attempt of a delivery that failed. `exhausted`: deliveries that failed
+ * with no attempt left.
  */
 export type StatCounter =
   | 'received'
@@ -48,7 +50,7 @@ export interface SubjectStats {
   failures: number[];
 }
 
-/** What an account did in a range, and what of it waits now for any node. */
+/** The counts of an account in a range, and its work that waits now for any node. */
 export interface AccountStats {
   id: string;
   name: string;
@@ -72,7 +74,7 @@ export interface Operator {
   accounts(range: StatRange, limit: number): Promise<StatSpan & { accounts: AccountStats[] }>;
 }
 
-/** What waits longest, and where. */
+/** The oldest waiting work, and where it waits. */
 export interface WaitingStats {
   run: { id: string; name: string; sinceMs: number } | undefined;
   /** Since it was due. */
@@ -80,9 +82,12 @@ export interface WaitingStats {
 }
 
 export interface Stats {
-  /** What no node has begun, of sources, workflows and webhooks that are active. */
+  /** Work of active sources, workflows and webhooks that no node has begun. */
   waiting(who: Principal): Promise<WaitingStats>;
-  /** Of the account, or of one of its sources, workflows or webhooks. Throws INVALID_REQUEST, NOT_FOUND. */
+  /**
+   * Of the account, or of one of its sources, workflows or webhooks. Throws INVALID_REQUEST,
+   * NOT_FOUND.
+   */
   series(who: Principal, range: StatRange, subject?: { kind: 'emitter' | 'webhook'; id: string }): Promise<StatSeries>;
   /** Those that did something in the range: the most failures first, then the most active. */
   subjects(

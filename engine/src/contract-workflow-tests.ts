@@ -7,7 +7,10 @@ export interface WorkflowTest {
   event?: unknown;
   /** An execution of the workflow, or an event of the account as `<emitter id>-<event id>`. */
   eventId?: string;
-  /** What `steps` has of steps before the first that runs, by namespace; goes before what the execution has of them. */
+  /**
+   * What `steps` has of steps before the first that runs, by namespace; goes before what the
+   * execution has of them.
+   */
   exports?: Record<string, Record<string, unknown>>;
   /** Only this step, after the steps that the execution has completed. */
   step?: string;
@@ -66,9 +69,12 @@ export interface WorkflowTestRecord {
 
 export interface WorkflowTests {
   /**
-   * Without a workflow: runs `steps` as those of one that is not saved. Runs steps of a workflow with `$.context.JIT` true. They run as they would in an execution, requests and data stores
-   * included, but nothing of it is kept: no execution, no event, no send, no answer to a client. What would wait goes on at
-   * once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given what an update with them does, and RATE_LIMITED where too many tests of the account are under way.
+   * Without a workflow: runs `steps` as those of one that is not saved. Runs steps of a workflow
+   * with `$.context.JIT` true. They run as they would in an execution, requests and data stores
+   * included, but nothing of it is kept: no execution, no event, no send, no answer to a client.
+   * What would wait goes on at once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given
+   * what an update with them does, and RATE_LIMITED where too many tests of the account are under
+   * way.
    */
   run(who: Principal, workflowId: string | undefined, test: WorkflowTest): Promise<WorkflowTestRecord>;
 }

@@ -164,7 +164,10 @@ export interface ExecutionStepRecord {
    */
   status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting' | 'cancelled';
   runs: number;
-  /** As its component got them, JSON text of an object; absent: it has none, or it is shown in a list. */
+  /**
+   * As its component got them, JSON text of an object; absent: it has none, or it is shown in a
+   * list.
+   */
   props?: string;
   /** Those of which `props` has only the beginning of their JSON, as a string, or nothing. */
   propsCut?: string[];
@@ -233,8 +236,8 @@ export interface Executions {
    */
   retry(who: Principal, workflowId: string, choice: FailedExecutionChoice & ReplayOptions): Promise<number>;
   /**
-   * Goes on with one that waits (`delay`, `suspend`, `rerun`) before its time, as its `resume_url` would. Throws CONFLICT where it waits
-   * for nothing of these. `data`: JSON text.
+   * Goes on with one that waits (`delay`, `suspend`, `rerun`) before its time, as its `resume_url`
+   * would. Throws CONFLICT where it waits for nothing of these. `data`: JSON text.
    */
   resumeWaiting(who: Principal, id: string, data: string): Promise<void>;
   /** Ends one that waits or is queued. */

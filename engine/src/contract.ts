@@ -142,7 +142,7 @@ interface RetryFilter {
   onlyFailedBefore?: boolean;
 }
 
-/** What a test sends: an event of the account, or what is given. */
+/** A test sends an event of the account, or the event given. */
 export interface WebhookTest {
   event?: unknown;
   eventId?: string;
@@ -272,15 +272,20 @@ export interface Webhooks {
   /** How many failed deliveries `redeliver` would take, without changing them. */
   countRedeliverable(who: Principal, id: string, choice: RedeliveryChoice): Promise<number>;
   /**
-   * Makes pending deliveries due at once, from the beginning of their schedule: at most LIMITS.maxRetriedNow, the longest due first.
-   * Answers how many. CONFLICT where the webhook is stopped.
+   * Makes pending deliveries due at once, from the beginning of their schedule: at most
+   * LIMITS.maxRetriedNow, the longest due first. Answers how many. CONFLICT where the webhook is
+   * stopped.
    */
   retryNow(who: Principal, id: string, filter: RetryFilter): Promise<number>;
-  /** Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap is over. */
+  /**
+   * Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap
+   * is over.
+   */
   rotateSecret(who: Principal, id: string, rotation: SecretRotation): Promise<WebhookRecord>;
   /**
-   * Sends one signed request now, whether or not the webhook is subscribed or active, and answers what came of it. Nothing is
-   * stored or tried again. NOT_FOUND for an event that the account does not have.
+   * Sends one signed request now, whether or not the webhook is subscribed or active, and answers
+   * what came of it. Nothing is stored or tried again. NOT_FOUND for an event that the account does
+   * not have.
    */
   test(who: Principal, id: string, test: WebhookTest): Promise<WebhookTestResult>;
 }
@@ -351,9 +356,9 @@ export interface Engine {
   events: Events;
   streams: Streams;
   traces: Traces;
-  /** What deliveries are tried with. */
+  /** Parts that deliveries are sent with. */
   sampleReceiver: SampleReceiver;
-  /** What the operator sees of all. */
+  /** Shown to the operator, of all accounts. */
   operator: Operator;
   /** Counters by time. */
   stats: Stats;

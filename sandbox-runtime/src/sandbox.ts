@@ -99,8 +99,9 @@ export interface StepHost {
   /** At most once, of a step that has ended without an error. */
   flow(action: FlowAction): void;
   /**
-   * The props that expressions have made, before `run` is called, at most once: JSON text of an object of at most
-   * LIMITS.recordedPropsChars. `cutJson`: names of those that are the beginning of their JSON, as a string; JSON text of an array.
+   * The props that expressions have made, before `run` is called, at most once: JSON text of an
+   * object of at most LIMITS.recordedPropsChars. `cutJson`: names of those that are the beginning
+   * of their JSON, as a string; JSON text of an array.
    */
   props(propsJson: string, cutJson: string): void;
   /** `$.respond`, at most once. Without `immediate` the answer is for the end of the workflow. */

@@ -1,4 +1,6 @@
-/** Not here: what V8, undici or a package words in a way of its own, with the same name and code. */
+/**
+ * Not here: what V8, undici or a package words in a way of its own, with the same name and code.
+ */
 export const SNIPPETS: Record<string, string[]> = {
   crypto: [
     `load('crypto').createHmac('sha256', undefined)`,

@@ -2,7 +2,7 @@ import { oneOf, some, statementCut, which } from './model-harness.ts';
 import { fc } from './properties.ts';
 import type { StatementCut } from './statement-cutter.ts';
 
-/** What becomes of one run of a step. */
+/** The outcome of one run of a step. */
 export interface StepOutcome {
   which: number;
   kind: 'done' | 'fails' | 'exits' | 'delays' | 'suspends' | 'reruns' | 'retries';
@@ -90,10 +90,10 @@ const oneMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
 );
 
 /**
- * A node gets an execution once more while it holds it: after it was declared dead and does not know it yet, or after a wait.
- * A commit of the first time waits to be tried again, or comes with the next ones; a job that
- * was done is done again, as its answer was lost. Moves that are chosen one by one seldom come
- * to that.
+ * A node gets an execution once more while it holds it: after it was declared dead and does not
+ * know it yet, or after a wait. A commit of the first time waits to be tried again, or comes with
+ * the next ones; a job that was done is done again, as its answer was lost. Moves that are chosen
+ * one by one seldom come to that.
  */
 const heldAgain = fc
   .record({

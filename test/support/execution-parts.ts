@@ -21,8 +21,9 @@ import { testLog } from './logs.ts';
 import type { NodeIdentity } from './model-nodes.ts';
 
 /*
- * What a node holds in its memory of executions, and how it runs their steps: the product's commits, with steps whose outcome
- * the model chooses. A commit without an answer pauses in its node until the model lets it try again, or the node is gone.
+ * What a node holds in its memory of executions, and how it runs their steps: the product's
+ * commits, with steps whose outcome the model chooses. A commit without an answer pauses in its
+ * node until the model lets it try again, or the node is gone.
  */
 
 export interface Part {
@@ -35,7 +36,7 @@ export interface Part {
   length?: number;
 }
 
-/** What a commit has answered. */
+/** The answer of a commit. */
 export interface Answer {
   id: string;
   kind: StepOutcome['kind'] | 'ends';

@@ -84,7 +84,10 @@ function isLegalClaim({ actor }: ExecutionChange, was: ExecutionState, is: Execu
   );
 }
 
-/** Once for each wait: a wait for a step is over with it, and one for another run stays until that run has ended. */
+/**
+ * Once for each wait: a wait for a step is over with it, and one for another run stays until that
+ * run has ended.
+ */
 function isLegalWake(was: ExecutionState, is: ExecutionState): boolean {
   const { wait, lease } = was;
   if (lease?.holder !== PARKED || wait === null || wait.wakeAtMs > Date.now()) return false;
@@ -97,7 +100,10 @@ function isLegalWake(was: ExecutionState, is: ExecutionState): boolean {
   return steps.length === wait.position + 1 && same({ ...queued, wait: null, steps }, is);
 }
 
-/** By its holder alone: nothing that was completed is written again, and what is new was made under the lease. */
+/**
+ * By its holder alone: nothing that was completed is written again, and what is new was made under
+ * the lease.
+ */
 function isLegalCommit(was: ExecutionState, is: ExecutionState): boolean {
   const { lease } = was;
   if (lease === null || lease.holder === null || lease.holder === PARKED) return false;

@@ -27,8 +27,9 @@ import { createNodeMoves, type JobState, workJob } from './model-nodes.ts';
 import { insertTurnWorkflow } from './turn-rows.ts';
 
 /*
- * Nodes that run executions of three workflows, by the functions of the product. One workflow takes turns. All statements go
- * over a connection that can be cut at any of them; a commit whose answer is lost waits in its node to be tried again.
+ * Nodes that run executions of three workflows, by the functions of the product. One workflow takes
+ * turns. All statements go over a connection that can be cut at any of them; a commit whose answer
+ * is lost waits in its node to be tried again.
  */
 
 /** Steps of each workflow. */

@@ -13,7 +13,10 @@ export interface ShownSend {
   attempts: { at: string; status_code: number | null; error: string | null; response: string | null }[];
 }
 
-/** A step that makes each call of `$.send` that the event asks for, and exports what was refused; `TOKEN` stands for the secret. */
+/**
+ * A step that makes each call of `$.send` that the event asks for, and exports what was refused;
+ * `TOKEN` stands for the secret.
+ */
 const SENDER = `export default { name: 'Sender', version: '1', type: 'action', props: { token: { type: 'string', secret: true, optional: true } },
   run({ steps, $ }) {
     const refused = [];
@@ -43,7 +46,10 @@ export async function startSends(
 
 type Attacked = Pick<HostileWorld, 'attacker' | 'sql'>;
 
-/** What the attacker's workflow has sent, each after its first attempt, newest first; then what was refused at its call. */
+/**
+ * What the attacker's workflow has sent, each after its first attempt, newest first; then what was
+ * refused at its call.
+ */
 export async function sendEach(
   world: Attacked,
   calls: Parameters<typeof startSends>[1],

@@ -6,7 +6,10 @@ export const OWNED = `export default { name: 'Owned', key: 'owned', version: '1'
   props: { http: '$.interface.http', token: { type: 'string', secret: true, optional: true } },
   run(event) { this.$emit(event.body); } };`;
 
-/** Would change a source or a webhook, or ask for the options of a prop. Each route is given what it knows of it. */
+/**
+ * Would change a source or a webhook, or ask for the options of a prop. Each route is given what it
+ * knows of it.
+ */
 const CHANGE = { active: false, name: 'taken', prop_name: 'token', configured_props: {} };
 
 interface Probe {

@@ -32,7 +32,10 @@ export interface LeaseRows {
   deliveries: Map<string, DeliveryState>;
   jobs: JobState[];
   nodes: Set<string>;
-  /** Sources that run, and no change of which was cut off: recovery ends such a one, and adds the lane. */
+  /**
+   * Sources that run, and no change of which was cut off: recovery ends such a one, and adds the
+   * lane.
+   */
   active: Set<string>;
 }
 

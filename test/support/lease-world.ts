@@ -28,8 +28,9 @@ import { createNodeMoves, type JobState, type NodeIdentity, workJob } from './mo
 import { insertSource, leaseSource } from './source-rows.ts';
 
 /*
- * What a few nodes do to the rows of a few sources and their webhooks, by the functions of the product, with the memory of each
- * node played by a map. A node that crashes loses its memory; one that is declared dead while it lives keeps it, and goes on.
+ * What a few nodes do to the rows of a few sources and their webhooks, by the functions of the
+ * product, with the memory of each node played by a map. A node that crashes loses its memory; one
+ * that is declared dead while it lives keeps it, and goes on.
  */
 
 interface HeldDelivery {
@@ -197,7 +198,10 @@ function createMoves(world: Place) {
       }
     },
 
-    /** As its user does it, with hooks that do nothing. A change that was cut off has been recovered by then. */
+    /**
+     * As its user does it, with hooks that do nothing. A change that was cut off has been recovered
+     * by then.
+     */
     async change(sql: Sql, sourceId: string, kind: 'activate' | 'deactivate' | 'delete'): Promise<void> {
       const found = await sql`
         update sources set busy_until = null, busy_by = null, change_id = null

@@ -5,8 +5,9 @@ import { insertAccount } from './source-rows.ts';
 import { type StatementCut, type StatementCutter, startStatementCutter } from './statement-cutter.ts';
 
 /*
- * Shared by the models that play random histories of nodes on real rows: a database whose connection can be cut at any
- * statement, and the arbitraries that choose among rows which a history makes as it goes.
+ * Shared by the models that play random histories of nodes on real rows: a database whose
+ * connection can be cut at any statement, and the arbitraries that choose among rows which a
+ * history makes as it goes.
  */
 
 /** How many a model plays; `byDefault`: its file ends within seconds. */
@@ -61,7 +62,10 @@ async function attempt<T>(
   }
 }
 
-/** A cut at one of the first `maxAt` statements of a move, or at its first commit; `freq`: see fc.option. */
+/**
+ * A cut at one of the first `maxAt` statements of a move, or at its first commit; `freq`: see
+ * fc.option.
+ */
 export const statementCut = (maxAt: number, freq: number): fc.Arbitrary<StatementCut | undefined> =>
   fc.option(
     fc.record({

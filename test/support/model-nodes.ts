@@ -8,8 +8,8 @@ import { releaseDeadNodes, releaseNode } from '../../engine/src/store/release-no
 import { freeLostJobs } from '../../engine/src/store/unlock-jobs.ts';
 
 /*
- * Births and deaths of the nodes of a model, by the functions of the product. A node that crashes loses its memory; one
- * that is declared dead while it lives keeps it, and goes on.
+ * Births and deaths of the nodes of a model, by the functions of the product. A node that crashes
+ * loses its memory; one that is declared dead while it lives keeps it, and goes on.
  */
 
 export interface NodeIdentity {
@@ -53,7 +53,10 @@ export function createNodeMoves<N extends NodeIdentity>(nodes: N[], withMemory: 
     silence: (sql: Sql, nodeId: string) =>
       sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${nodeId}`,
 
-    /** Declares those dead that were silent and frees the jobs of workers that nobody knows, as the node's maintenance does. */
+    /**
+     * Declares those dead that were silent and frees the jobs of workers that nobody knows, as the
+     * node's maintenance does.
+     */
     async recover(sql: Sql, node: NodeIdentity): Promise<void> {
       const released = await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: node.id });
       if (released.nodes.length > 0) await requeueWaiting(sql, 0);

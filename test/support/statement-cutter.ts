@@ -1,8 +1,8 @@
 import net from 'node:net';
 
 /**
- * A connection ends at the statement `at`, counted from 1, or at the first commit: before the server has seen it, or before the
- * client has its answer.
+ * A connection ends at the statement `at`, counted from 1, or at the first commit: before the
+ * server has seen it, or before the client has its answer.
  */
 export interface StatementCut {
   at: number | 'commit';

@@ -3,7 +3,10 @@ import { z } from '@hono/zod-openapi';
 /** Enough for each known value to be said many times; no list of values is longer. */
 const MAX_CHOICES = 100;
 
-/** Several of the known values, separated by commas or given again and again. Any other value is refused, and the known ones named. */
+/**
+ * Several of the known values, separated by commas or repeated. Another value is refused by naming
+ * the known ones.
+ */
 export function choicesParameter<const T extends string>(known: readonly T[], description: string) {
   const isKnown = (text: string): text is T => (known as readonly string[]).includes(text);
   return z

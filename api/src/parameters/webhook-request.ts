@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { textParameter } from './schemas.ts';
 
-/** What the owner of a webhook says of its requests. What is wrong with each is the engine's to say. */
+/** Settings of a webhook's requests. The engine judges their values. */
 export const webhookRequestParameters = {
   headers: z
     .record(z.string().max(LIMITS.maxWebhookHeaderBytes), textParameter('maxWebhookHeaderBytes'))

@@ -2,7 +2,7 @@ import { usageError } from '../cli-error.ts';
 import type { OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 
-/** What a webhook's requests are like, for the commands that make or change one. */
+/** Options for a webhook's requests, shared by the commands that make or change one. */
 export const REQUEST_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'header',

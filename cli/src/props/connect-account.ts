@@ -12,8 +12,8 @@ export function accountsOf(api: ApiClient, { name_slug: app }: App): Promise<Con
 }
 
 /**
- * Connects an account: asks for its name, where none is given, and for the fields of the app. Keys that the app can test, and that are
- * refused, are not kept.
+ * Connects an account: asks for its name, where none is given, and for the fields of the app. Keys
+ * that the app can test, and that are refused, are not kept.
  */
 export async function connectAccount(
   context: CommandContext,
@@ -85,7 +85,10 @@ async function testKeys(
   });
 }
 
-/** The user says yes in a browser, which the provider sends to the server: here the new account is waited for. */
+/**
+ * The user says yes in a browser, which the provider sends to the server: here the new account is
+ * waited for.
+ */
 async function authorize(
   { ask, output, signal }: CommandContext,
   api: ApiClient,

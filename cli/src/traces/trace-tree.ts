@@ -7,7 +7,7 @@ import type { Trace, TraceAttempt, TraceEvent, TraceLine, TraceListener, TraceRu
 
 export interface TraceView {
   style: Style;
-  /** What steps got, and log lines of runs and steps, as well. */
+  /** Also shows what steps got, and log lines of runs and steps. */
   showLogs: boolean;
 }
 

@@ -59,7 +59,10 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
   };
 }
 
-/** Within the node, without a connection: signed like every delivery, and checked by the sample receiver like by any. */
+/**
+ * Within the node, without a connection: signed like every delivery, and checked by the sample
+ * receiver like by any.
+ */
 function handOver(
   context: AttemptContext,
   inbox: SampleInbox,

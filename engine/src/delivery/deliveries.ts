@@ -8,7 +8,7 @@ import { findDeliveryWebhook, readDeliveries } from '../store/read-deliveries.ts
 import { countRedeliverable } from '../store/redeliver.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
 
-/** What became of events at webhooks. `find`: a webhook of the account; throws NOT_FOUND. */
+/** Deliveries of events to webhooks. `find`: a webhook of the account; throws NOT_FOUND. */
 export function createDeliveries(
   db: Database,
   find: (who: Principal, webhookId: string) => Promise<WebhookRecord>,

@@ -17,18 +17,21 @@ export function deliveryBody(delivery: DueDelivery): string {
   return `{"type":${JSON.stringify(type)},"timestamp":"${timestampOf(delivery)}","data":${delivery.data}}`;
 }
 
-/** What the owner of a webhook has its requests carry, and who signs them. */
+/** Headers and signing keys of a webhook's requests. */
 export interface RequestParts {
   /** The newest first. */
   keys: readonly KeyObject[];
-  /** Names in lower case. They come before our own, of which they may replace `content-type` and `user-agent`. */
+  /**
+   * Names in lower case. They come before our own, of which they may replace `content-type` and
+   * `user-agent`.
+   */
   ownHeaders: readonly (readonly [name: string, value: string])[];
 }
 
 /**
  * Header names and values, alternating. `webhook-*` as Standard Webhooks has it; `headwater-channel` only for events of a
- * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts from 1; `headwater-test`
- * is there only in a test by the webhook's owner.
+ * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts
+ * from 1; `headwater-test` is there only in a test by the webhook's owner.
  */
 export function deliveryHeaders(
   delivery: DueDelivery,

@@ -1,4 +1,4 @@
-/** What a webhook's owner says of its requests, as it is stored. Absent: as this node does it by default. */
+/** Settings of a webhook's requests, as they are stored. Absent: the default of this node. */
 export interface ReceiverSettings {
   /** Signs beside the new secret until then. */
   previousSecret?: { sealed: string; untilMs: number };

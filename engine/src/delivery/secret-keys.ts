@@ -2,7 +2,10 @@ import type { KeyObject } from 'node:crypto';
 import type { Sealer } from '../secrets/seal.ts';
 import { readSecret } from './sign.ts';
 
-/** Opened signing keys and headers, by the sealed text: a change makes another text, so nothing ever needs to be invalidated. */
+/**
+ * Opened signing keys and headers, by the sealed text: a change makes another text, so nothing ever
+ * needs to be invalidated.
+ */
 export interface SecretKeys {
   /** Throws what the sealer throws. */
   keyOf(accountId: string, sealedSecret: string): KeyObject;
@@ -21,7 +24,8 @@ export function createSecretKeys(sealer: Sealer): SecretKeys {
 function createOpened<T>(sealer: Sealer, read: (text: string) => T): (accountId: string, sealed: string) => T {
   const opened = new Map<string, T>();
   return (accountId, sealed) => {
-    // The account is part of the key: a row that names another account's sealed text must fail to open, cached or not.
+    // The account is part of the key: a row that names another account's sealed text must fail to
+    // open, cached or not.
     const cacheKey = `${accountId} ${sealed}`;
     const known = opened.get(cacheKey);
     if (known !== undefined) return known;

@@ -24,7 +24,7 @@ const RESERVED = new Set([
 ]);
 const RESERVED_PREFIXES = ['webhook-', 'headwater-'];
 
-/** What is wrong with a signing secret that its owner gives. */
+/** The fault of a signing secret that its owner gives. */
 export function findSecretFault(secret: string | undefined): Fault | undefined {
   if (secret === undefined) return undefined;
   try {
@@ -35,7 +35,7 @@ export function findSecretFault(secret: string | undefined): Fault | undefined {
   }
 }
 
-/** What is wrong with the headers that the requests are to carry, by name. */
+/** Faults of the headers that the requests are to carry, by name. */
 export function headerFaults(headers: Record<string, string>): [name: string, fault: Fault][] {
   const entries = Object.entries(headers);
   const count = platformLimit('maxWebhookHeaders', entries.length);
@@ -59,7 +59,7 @@ function findHeaderMistake(name: string, value: string): string | undefined {
   return VALUE.test(value) ? undefined : 'must have a value of printable ASCII characters, without spaces around it';
 }
 
-/** What is wrong with the waits between attempts. */
+/** The fault of the waits between attempts. */
 export function findScheduleFault(seconds: readonly number[] | null | undefined): Fault | undefined {
   if (seconds === null || seconds === undefined) return undefined;
   const count = platformLimit('maxWebhookRetries', seconds.length);

@@ -10,14 +10,17 @@ export interface LogPlace {
   minor: string;
 }
 
-/** What one run or execution has logged, or a part of it that is shown while it goes on. */
+/** Log lines of one run or execution, or a part of them that is shown while it goes on. */
 export interface LoggedRun {
   id: string;
   place: LogPlace;
   endedAtMs: number;
   /** Of a part, the place of its first line among those of the run or step. Default: 0. */
   firstLine?: number;
-  /** JSON text, by step where it is an execution; without as many lines as were shown before, from the first one on. */
+  /**
+   * JSON text, by step where it is an execution; without as many lines as were shown before, from
+   * the first one on.
+   */
   logs: readonly { namespace?: string; text: string; shown?: number }[];
   error?: { code: string; message: string; stack?: string | null; namespace?: string };
 }
@@ -32,7 +35,10 @@ export const LAST_LINE = 999_999_999;
 
 type Line = Omit<LogLineRecord, 'id' | 'runId' | 'index'> & { wasShown?: true };
 
-/** The lines of a run that come here, in order; what it failed with comes last, so that who reads only logs does not miss it. */
+/**
+ * The lines of a run that come here, in order; what it failed with comes last, so that who reads
+ * only logs does not miss it.
+ */
 export function linesOf({ id: runId, place, endedAtMs, firstLine = 0, logs, error }: LoggedRun): LogLineRecord[] {
   const lines: Line[] = logs.flatMap(({ namespace, text, shown = 0 }) =>
     readLines(text).map((line, index) => ({

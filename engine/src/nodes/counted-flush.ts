@@ -8,8 +8,9 @@ interface Meter<Part> {
 }
 
 /**
- * Stores what a meter has counted, each part exactly once also where the answer of a transaction is lost: then nothing more
- * is stored before it is known what became of it. `add` goes through addCounted. Undefined: nothing was stored.
+ * Stores what a meter has counted, each part exactly once also where the answer of a transaction is
+ * lost: then nothing more is stored before it is known what became of it. `add` goes through
+ * addCounted. Undefined: nothing was stored.
  */
 export function createCountedFlush<Part, Answer>(
   sql: Sql,
@@ -18,7 +19,10 @@ export function createCountedFlush<Part, Answer>(
 ): () => Promise<Answer | undefined> {
   let unanswered: { transaction: string; parts: Part[] } | undefined;
 
-  /** Rejects while the database is away. False: the transaction has not ended, and what it adds may still come. */
+  /**
+   * Rejects while the database is away. False: the transaction has not ended, and what it adds may
+   * still come.
+   */
   async function isSettled(): Promise<boolean> {
     if (unanswered === undefined) return true;
     const { transaction, parts } = unanswered;

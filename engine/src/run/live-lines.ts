@@ -18,7 +18,10 @@ interface LiveRun {
 /** The lines of one try of a run, or of a step. */
 export interface LiveTry {
   add(line: LogLine): void;
-  /** Nothing more is shown. Resolves to how many of its lines, from the first one on, followers are shown before the run's record. */
+  /**
+   * Nothing more is shown. Resolves to how many of its lines, from the first one on, followers are
+   * shown before the run's record.
+   */
   end(): Promise<number>;
 }
 
@@ -50,12 +53,14 @@ interface Try {
 }
 
 /**
- * Shows lines of runs that go on: those that have not ended a moment after their first line. All runs of this node share one timer and
- * one statement at a time, so quick runs, and those that say nothing, cost nothing, and thousands that say much have one
- * connection together. What is stored of one run, and of all at once, is bounded: the rest of a flood comes with the records.
+ * Shows lines of runs that go on: those that have not ended a moment after their first line. All
+ * runs of this node share one timer and one statement at a time, so quick runs, and those that say
+ * nothing, cost nothing, and thousands that say much have one connection together. What is stored
+ * of one run, and of all at once, is bounded: the rest of a flood comes with the records.
  *
- * A try is `waiting` from its first line on; a turn takes a part of each that is due; a part that was stored counts as shown. `end` waits
- * for a part that is being stored. After a failure the same parts are stored again: whether they went through is not known.
+ * A try is `waiting` from its first line on; a turn takes a part of each that is due; a part that
+ * was stored counts as shown. `end` waits for a part that is being stored. After a failure the same
+ * parts are stored again: whether they went through is not known.
  */
 export function createLiveLines(options: LiveLinesOptions): LiveLines {
   const waiting = new Set<Try>();
@@ -135,7 +140,10 @@ async function storeTurn(waiting: Set<Try>, options: LiveLinesOptions, isStoppin
   }
 }
 
-/** Which of them are there. After a lost connection that is not known, and parts that are there are not stored again. */
+/**
+ * Which of them are there. After a lost connection that is not known, and parts that are there are
+ * not stored again.
+ */
 async function storeUntilKnown(
   parts: readonly LivePart[],
   { store, log }: LiveLinesOptions,
@@ -184,7 +192,7 @@ function takeDue(waiting: Set<Try>): [Try, LogLine[]][] {
     one.pauseMs = Math.min(LIMITS.liveLinesPauseMs, one.pauseMs * 2);
     one.dueAtMs = nowMs + one.pauseMs;
     taken.push([one, lines]);
-    // What is left of it waits behind the others.
+    // The rest of it waits behind the others.
     waiting.delete(one);
     if (one.lines.length > 0) waiting.add(one);
   }
@@ -200,7 +208,7 @@ function* inTurns<T>(lists: readonly (readonly T[])[]): Generator<T> {
   }
 }
 
-/** What a line takes besides its text. */
+/** Bytes that a line takes besides its text. */
 const LINE_CHARS = 64;
 
 /** At least one. */

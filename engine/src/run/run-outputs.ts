@@ -32,7 +32,9 @@ export interface RunOutputs {
   settled(): Promise<void>;
   /** Rejects as soon as a part could not be committed. */
   failed(): unknown;
-  /** The run has ended. Resolves to how many of its lines, from the first one on, were shown before. */
+  /**
+   * The run has ended. Resolves to how many of its lines, from the first one on, were shown before.
+   */
   shown(): Promise<number>;
 }
 

@@ -27,11 +27,14 @@ export interface SampleReceiverOptions {
 /** The other end: what the deliverer hands over instead of sending it. */
 export interface SampleInbox {
   /**
-   * Whether the URL is one of a sample receiver of this instance, whoever's. Such a delivery is never sent: the guard
-   * refuses the node's own ports, and an address that leads back to the node must not be a way around that.
+   * Whether the URL is one of a sample receiver of this instance, whoever's. Such a delivery is
+   * never sent: the guard refuses the node's own ports, and an address that leads back to the node
+   * must not be a way around that.
    */
   isBelow(url: string): boolean;
-  /** Resolves once it is stored, or with why it is not taken. Rejects while the database is away. */
+  /**
+   * Resolves once it is stored, or with why it is not taken. Rejects while the database is away.
+   */
   receive(delivery: DueDelivery, request: SignedRequest): Promise<{ status: number; text: string }>;
 }
 
@@ -99,7 +102,10 @@ function createKeys(read: (accountId: string) => Promise<string | undefined>) {
   };
 }
 
-/** With the secrets that the webhooks have now, as their owners see them: not with what the deliveries were signed with. */
+/**
+ * With the secrets that the webhooks have now, as their owners see them: not with what the
+ * deliveries were signed with.
+ */
 async function verifyAll({ sql, sealer, nowMs }: SampleReceiverOptions, taken: readonly Taken[]) {
   const secrets = await readSealedSecrets(sql, [...new Set(taken.map(({ delivery }) => delivery.webhookId))]);
   return taken.map(({ delivery, headers, body }) => {

@@ -41,7 +41,10 @@ const BYTES = `,"${SENT_BYTES}":"`;
 /** The end of a payload of `$.send.http` with bytes, behind their name. */
 const BASE64_END = /^[A-Za-z0-9+/]*={0,2}"\}$/;
 
-/** Bytes may hold a secret in any form: they are kept sealed, and what is shown says how many they are. */
+/**
+ * Bytes may hold a secret in any form: they are kept sealed, and what is shown says how many they
+ * are.
+ */
 function withoutBytes(payload: string): string {
   // A string within the JSON has backslashes before its quotes.
   const at = payload.lastIndexOf(BYTES);

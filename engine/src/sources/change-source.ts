@@ -76,7 +76,10 @@ export async function deleteSource(
   await deleteStored(context, lease);
 }
 
-/** Before a deletion, of which nothing can be taken back. Where it is refused the source goes on as it was. */
+/**
+ * Before a deletion, of which nothing can be taken back. Where it is refused the source goes on as
+ * it was.
+ */
 async function checkHeld(context: LifecycleContext, lease: ChangeLease, expected: ExpectedRevisions): Promise<void> {
   const { accountId, sourceId } = lease;
   const row = await inAccountTurn(context, accountId, () => readSource(context.db.sql, accountId, sourceId));

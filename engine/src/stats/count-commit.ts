@@ -4,7 +4,9 @@ import type { StatCount } from './stat-meter.ts';
 /** Channels of the engine itself: `$errors`, `$logs`. */
 const BUILT_IN = /^\$/;
 
-/** Counts what a commit has stored: what was emitted, who was given it to run, and how runs ended. */
+/**
+ * Counts what a commit has stored: what was emitted, who was given it to run, and how runs ended.
+ */
 export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
   for (const { accountId, emitterId, channel } of plan.events) {
     if (!BUILT_IN.test(channel)) stats.add(accountId, [emitterId], 'emitted', 1);
@@ -21,7 +23,10 @@ export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
   }
 }
 
-/** Hooks are no runs, the ends of executions are counted with their steps, and what was dropped has not run. */
+/**
+ * Hooks are no runs, the ends of executions are counted with their steps, and what was dropped has
+ * not run.
+ */
 function isEndOfRun({ final, invocation, execution, ran, abandoned }: RunCommit): boolean {
   if (!final || invocation === undefined || execution !== undefined) return false;
   return ran !== undefined || abandoned !== undefined;

@@ -5,7 +5,10 @@ import { addStats } from '../store/add-stats.ts';
 import type { Sql } from '../store/database.ts';
 import { createStatMeter, type StatCount } from './stat-meter.ts';
 
-/** Between two moments at which a node stores what it has counted: a node that dies loses so much of it. */
+/**
+ * Between two moments at which a node stores what it has counted: a node that dies loses so much of
+ * it.
+ */
 const FLUSH_MS = 5_000;
 /** Rows of one statement. */
 const MAX_PARTS = 5_000;

@@ -1,6 +1,6 @@
 import type { StatCounter } from '../contract-stats.ts';
 
-/** What this node counted of one subject in one minute. */
+/** Counts of one subject in one minute, on this node. */
 export interface StatPart {
   accountId: string;
   /** A source, workflow or webhook, or the account itself for its totals. */
@@ -9,7 +9,7 @@ export interface StatPart {
   counts: Record<StatCounter, number>;
 }
 
-/** Where the engine counts what happens. In memory: it costs a run some hundred nanoseconds. */
+/** Counts in memory, which costs a run some hundred nanoseconds. */
 export interface StatCount {
   /** For each of the subjects, which belong to the account, and for the account itself. */
   add(accountId: string, subjectIds: readonly string[], counter: StatCounter, by: number): void;
@@ -17,7 +17,7 @@ export interface StatCount {
 
 export interface StatMeter extends StatCount {
   take(): StatPart[];
-  /** What was taken and could not be stored. */
+  /** Counts that were taken and could not be stored. */
   putBack(parts: readonly StatPart[]): void;
 }
 

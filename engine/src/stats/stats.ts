@@ -58,10 +58,16 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
   };
 }
 
-/** Some more than are shown: those that were looked for in whole hours or days may have done nothing in the range. */
+/**
+ * Some more than are shown: those that were looked for in whole hours or days may have done nothing
+ * in the range.
+ */
 const candidatesFor = (limit: number) => 2 * limit + 20;
 
-/** Long rows are few: an hour has 60 times as many of a minute. The range gets longer by less than two of them. */
+/**
+ * Long rows are few: an hour has 60 times as many of a minute. The range gets longer by less than
+ * two of them.
+ */
 function roughly(query: StatQuery): StatQuery {
   const isLong = query.untilMs - query.sinceMs > 2 * DAY_SECONDS * 1000;
   const rowSeconds = Math.max(query.rowSeconds, isLong ? DAY_SECONDS : HOUR_SECONDS);
@@ -87,7 +93,7 @@ function subjectOf(
   };
 }
 
-/** What the operator sees of all accounts. */
+/** Counts of all accounts, for the operator. */
 export function createOperator(sql: Sql, nowMs: () => number): Operator {
   return {
     nodes: () => readNodes(sql),
@@ -106,7 +112,10 @@ export function createOperator(sql: Sql, nowMs: () => number): Operator {
   };
 }
 
-/** In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws INVALID_REQUEST. */
+/**
+ * In whole buckets, which begin at multiples of the step since 1970, in UTC. Throws
+ * INVALID_REQUEST.
+ */
 function spanOf(range: StatRange, nowMs: number, steps = STEPS): StatSpan {
   const { untilMs = nowMs } = range;
   const { sinceMs = untilMs - HOUR_SECONDS * 1000 } = range;

@@ -1,7 +1,10 @@
 import type { Sql, Transaction } from './database.ts';
 import { codeOf, isConnectionLost } from './lost-connection.ts';
 
-/** The connection was lost: parts may have been added or not, as `wasCommitted` says of their transaction. */
+/**
+ * The connection was lost: parts may have been added or not, as `wasCommitted` says of their
+ * transaction.
+ */
 export class UnansweredAddition extends Error {
   readonly transaction: string;
 
@@ -12,8 +15,8 @@ export class UnansweredAddition extends Error {
 }
 
 /**
- * Adds counts in a transaction whose fate can be asked for. Rejects with UnansweredAddition where the counts must not be
- * added again before that is known.
+ * Adds counts in a transaction whose fate can be asked for. Rejects with UnansweredAddition where
+ * the counts must not be added again before that is known.
  */
 export async function addCounted<T>(sql: Sql, add: (tx: Transaction) => Promise<T>): Promise<T> {
   let transaction: string | undefined;
@@ -31,8 +34,8 @@ export async function addCounted<T>(sql: Sql, add: (tx: Transaction) => Promise<
 }
 
 /**
- * Undefined: it has not ended. One that the server has forgotten is taken for committed: what is counted twice costs an
- * account its history.
+ * Undefined: it has not ended. One that the server has forgotten is taken for committed: what is
+ * counted twice costs an account its history.
  */
 export async function wasCommitted(sql: Sql, transaction: string): Promise<boolean | undefined> {
   try {

@@ -31,8 +31,9 @@ export interface AddedPart {
 }
 
 /**
- * Stores those whose run is still held as it says, in one transaction. Parts of sources get the next places of their emitters, whose rows
- * are locked after the invocations and in the order of their ids, as the commits of runs do. Answers which of them are there.
+ * Stores those whose run is still held as it says, in one transaction. Parts of sources get the
+ * next places of their emitters, whose rows are locked after the invocations and in the order of
+ * their ids, as the commits of runs do. Answers which of them are there.
  */
 export async function addLiveLines(sql: Sql, parts: readonly LivePart[], nowMs: number): Promise<AddedPart[]> {
   const rows = await sql<{ id: string; emitter_id: string; ms: number | null; seq: number | null }[]>`

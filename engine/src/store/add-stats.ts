@@ -6,7 +6,10 @@ import type { Sql } from './database.ts';
 /** Each count is kept by minute, and by hour and day for ranges of days and weeks. */
 const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
 
-/** Adds what a node has counted. Rows are locked in one order everywhere. Accounts that are gone are passed over. */
+/**
+ * Adds what a node has counted. Rows are locked in one order everywhere. Accounts that are gone are
+ * passed over.
+ */
 export function addStats(sql: Sql, parts: readonly StatPart[]): Promise<void> {
   const counts = (counter: StatCounter) => parts.map((part) => part.counts[counter]);
   return addCounted(sql, async (tx) => {

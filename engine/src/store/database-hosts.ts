@@ -1,7 +1,10 @@
 /** User and password, hosts with their ports, the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s;
 
-/** A URL for each host of a database's, which libpq divides by commas. One that cannot be parsed stays as it is. */
+/**
+ * A URL for each host of a database's, which libpq divides by commas. One that cannot be parsed
+ * stays as it is.
+ */
 export function hostUrlsOf(databaseUrl: string): string[] {
   const [, before, hosts = '', after = ''] = PARTS.exec(databaseUrl) ?? [];
   if (before === undefined) return [databaseUrl];

@@ -7,8 +7,8 @@ import { ofRevision } from './update-webhook.ts';
 
 /**
  * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to `cancelDeliveries`. A run that commits
- * at the same moment may still add deliveries to it: they are cancelled when they are claimed. False: there is none, or none of these
- * revisions, and nothing is done.
+ * at the same moment may still add deliveries to it: they are cancelled when they are claimed.
+ * False: there is none, or none of these revisions, and nothing is done.
  */
 export async function deleteWebhook(
   db: Database,

@@ -6,8 +6,8 @@ import type { Expiry } from './delete-expired.ts';
 const MAX_ROWS = 10_000;
 
 /**
- * Deletes counters by minute that are older than they are kept, and those by hour and day that are older than the history of their
- * account; `beforeMs` 0: that is kept for ever.
+ * Deletes counters by minute that are older than they are kept, and those by hour and day that are
+ * older than the history of their account; `beforeMs` 0: that is kept for ever.
  */
 export async function expireStats(sql: Sql, expiries: readonly Expiry[], nowMs: number): Promise<void> {
   const minutesBeforeMs = nowMs - LIMITS.minuteStatsKeptMs;

@@ -29,9 +29,10 @@ interface Look {
 }
 
 /**
- * One page of deliveries, newest first. Each webhook's part of the key is read in its order and no further than `scanned` rows, so a
- * filter that few rows pass costs no more than one that all do; the cursor then leads on from the newest place where looking ended.
- * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
+ * One page of deliveries, newest first. Each webhook's part of the key is read in its order and no
+ * further than `scanned` rows, so a filter that few rows pass costs no more than one that all do;
+ * the cursor then leads on from the newest place where looking ended. Throws INVALID_REQUEST naming
+ * `limit`, `after` or `before`.
  */
 export async function pageDeliveries(
   sql: Sql,

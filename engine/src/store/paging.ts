@@ -89,8 +89,9 @@ async function countFittingRows(sql: Sql, { table, bytes }: PageQuery, rows: rea
 }
 
 /**
- * How many rows of a page fit into LIMITS.maxPageBytes, one at least. Looks at one row after the other: measuring those that do not fit
- * would cost as much as showing them. `keys`: arrays of keys, by name; `bytes`: a query for those of the row at `place + 1`.
+ * How many rows of a page fit into LIMITS.maxPageBytes, one at least. Looks at one row after the
+ * other: measuring those that do not fit would cost as much as showing them. `keys`: arrays of
+ * keys, by name; `bytes`: a query for those of the row at `place + 1`.
  */
 export async function countFitting(
   sql: Sql,

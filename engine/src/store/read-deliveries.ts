@@ -23,7 +23,9 @@ export async function readDeliveries(
   return rows.map(recordOf);
 }
 
-/** The webhook of a delivery: one of those that the account has now. Each is one look at the key. */
+/**
+ * The webhook of a delivery: one of those that the account has now. Each is one look at the key.
+ */
 export async function findDeliveryWebhook(
   { sql }: Database,
   accountId: string,

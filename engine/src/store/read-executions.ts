@@ -90,7 +90,8 @@ function executionsOf(
       case 'waiting':
         return ended(sql`and status = 'waiting' and ${isParked}`, 'status');
       case 'succeeded':
-        // Written out, here and below, as the indexes have it: of a value that is sent apart nobody knows which of them it fits.
+        // Written out, here and below, as the indexes have it: of a value that is sent apart nobody
+        // knows which of them it fits.
         return ended(sql`and status = 'succeeded'`);
       default:
         return ended(sql`and status = ${status} and status <> 'succeeded'`, 'status');
@@ -219,7 +220,8 @@ interface StepBounds {
 
 /**
  * The steps that executions have come to, in order; `maxBytes` of each value, null: values are whole. Lines whose JSON has more
- * than `maxLogBytes` are left out, of each step all or none. `withProps`: what the steps got as well.
+ * than `maxLogBytes` are left out, of each step all or none. `withProps`: what the steps got as
+ * well.
  */
 export async function readExecutionSteps(
   sql: Sql,

@@ -1,12 +1,15 @@
 import type { Sql } from './database.ts';
 
 /**
- * Where one sealed text is stored: a webhook's secret, the one before it, or the headers of its requests, a connected account's credentials, a flow's request (`prop` is ''), a prop
- * of a source, one of a step of a version of a workflow (`prop` is its place, from 0, a dot and the prop), an environment variable
- * (`id` is its account, `prop` its name), the secret of an S3 server (`id` is its account), what an execution sends, the same in the row
- * of its step (`id` is the execution and the step's place, `prop` counts from 1), what the next run of a step is to be given (`id` is
- * its execution), or the secret of an
- * app's OAuth client, for whose owner `prop` stands.
+ * The place of one sealed text. `id` and `prop` by kind, where they are not the id of the row and
+ * '':
+ * - source: `prop` is the prop.
+ * - deployment (a version of a workflow): `prop` is the step's place, from 0, a dot and the prop.
+ * - environment: `id` is the account, `prop` the variable. s3-settings: `id` is the account.
+ * - step (what an execution sends, in the row of its step): `id` is the execution and the step's
+ *   place,
+ *   `prop` counts from 1. wait (what the next run of a step is given): `id` is the execution.
+ * - oauth-client: `prop` is the owner.
  */
 export interface SealedValue {
   kind:

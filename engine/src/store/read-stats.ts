@@ -35,7 +35,10 @@ export async function readStatBuckets(sql: Sql, subjectId: string, query: StatQu
 
 export type SubjectName = Pick<SubjectStats, 'id' | 'type' | 'name'>;
 
-/** Those that did something: the most failures first, then the most active. Deleted ones are left out. */
+/**
+ * Those that did something: the most failures first, then the most active. Deleted ones are left
+ * out.
+ */
 export async function readActiveSubjects(
   sql: Sql,
   kind: 'emitter' | 'webhook',

@@ -2,8 +2,8 @@ import type { WaitingStats } from '../contract-stats.ts';
 import type { Sql } from './database.ts';
 
 /**
- * The oldest run and the oldest due delivery of the account that no node has. Looks at the first row of each source and
- * webhook by its index, however much waits behind it.
+ * The oldest run and the oldest due delivery of the account that no node has. Looks at the first
+ * row of each source and webhook by its index, however much waits behind it.
  */
 export async function readOldestWaiting(sql: Sql, accountId: string): Promise<WaitingStats> {
   const [runs, deliveries] = await Promise.all([

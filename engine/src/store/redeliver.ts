@@ -24,9 +24,10 @@ interface Redelivered {
 }
 
 /**
- * Makes deliveries of a webhook that have failed due again, from the beginning of their schedule, the oldest first, up to
- * LIMITS.maxRedeliveries. Answers how many. What an attempt still holds, or whose event was
- * deleted, is not delivered. The lease of a node that is gone holds nothing: it stays with one that was cancelled under way.
+ * Makes deliveries of a webhook that have failed due again, from the beginning of their schedule,
+ * the oldest first, up to LIMITS.maxRedeliveries. Answers how many. What an attempt still holds, or
+ * whose event was deleted, is not delivered. The lease of a node that is gone holds nothing: it
+ * stays with one that was cancelled under way.
  */
 export async function redeliverFailed(
   sql: Sql,

@@ -4,12 +4,16 @@ import type { Sql } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from './read-events.ts';
 
-/** Deliveries that are made due in one transaction: another one that waits for one of the rows waits for a fraction of a second. */
+/**
+ * Deliveries that are made due in one transaction: another one that waits for one of the rows waits
+ * for a fraction of a second.
+ */
 const RETRIED_AT_ONCE = 1_000;
 
 /**
- * Makes pending deliveries of a webhook that wait for a retry due now, from the beginning of their schedule: those of `ids`, or all,
- * up to LIMITS.maxRetriedNow. Answers how many. An attempt under way is left to end.
+ * Makes pending deliveries of a webhook that wait for a retry due now, from the beginning of their
+ * schedule: those of `ids`, or all, up to LIMITS.maxRetriedNow. Answers how many. An attempt under
+ * way is left to end.
  */
 export async function retryPending(
   sql: Sql,

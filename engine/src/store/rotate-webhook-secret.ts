@@ -13,7 +13,10 @@ interface NewSecret {
   overlapHours: number;
 }
 
-/** Replaces a webhook's secret; one that was replaced before signs no more. Undefined where the account has no such webhook. */
+/**
+ * Replaces a webhook's secret; one that was replaced before signs no more. Undefined where the
+ * account has no such webhook.
+ */
 export async function rotateWebhookSecret(db: Database, next: NewSecret): Promise<WebhookRow | undefined> {
   const { accountId, id, secret, overlapHours } = next;
   const overlap =

@@ -16,7 +16,10 @@ export interface EventSearch {
   accountId: string;
   /** Default: all of the account. */
   emitterId?: string;
-  /** '' is the default channel; absent: all but the built-in ones, or, of one that is named, whatever it has. */
+  /**
+   * '' is the default channel; absent: all but the built-in ones, or, of one that is named,
+   * whatever it has.
+   */
   channel?: string;
   /** One event, or, of all emitters, those of this place. */
   position?: EventPosition;
@@ -35,7 +38,10 @@ export interface EventSearch {
 
 export interface FoundEvents {
   items: EventRecord[];
-  /** It stopped to look here, having looked through as much as one search may. Absent: it has found `limit`, or all. */
+  /**
+   * It stopped to look here, having looked through as much as one search may. Absent: it has found
+   * `limit`, or all.
+   */
   lookedUpTo?: EventPlace;
 }
 
@@ -48,8 +54,9 @@ interface FoundRow extends EventRow {
 }
 
 /**
- * Events of an account, newest first. Each emitter's are read in the order of its key, so many rows of each, and of these together so many
- * bytes as one search may: it takes as long among ten million events as among ten thousand.
+ * Events of an account, newest first. Each emitter's are read in the order of its key, so many rows
+ * of each, and of these together so many bytes as one search may: it takes as long among ten
+ * million events as among ten thousand.
  */
 export function searchEvents(sql: Sql, search: EventSearch): Promise<FoundEvents> {
   return readInIndexOrder(sql, async (tx) => {

@@ -22,8 +22,8 @@ export function ofRevision(expected: ExpectedRevisions) {
 
 /**
  * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. The pending
- * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the account has no such webhook, or none of these
- * revisions.
+ * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the
+ * account has no such webhook, or none of these revisions.
  */
 export async function updateWebhook(
   db: Database,

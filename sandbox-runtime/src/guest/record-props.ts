@@ -9,8 +9,9 @@ const CUT_CHARS = 1_024;
 const MAX_DEPTH = 100;
 
 /**
- * Hands over evaluated props, for the record of the step: JSON of an object, and of an array with the names of those that are cut. A
- * value that has no room is the beginning of its JSON, as a string: megabytes are never written for that.
+ * Hands over evaluated props, for the record of the step: JSON of an object, and of an array with
+ * the names of those that are cut. A value that has no room is the beginning of its JSON, as a
+ * string: megabytes are never written for that.
  */
 export function postProps(
   bridge: Pick<Bridge, 'post'>,

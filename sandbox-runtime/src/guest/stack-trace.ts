@@ -14,9 +14,10 @@ const { toString: errorToString } = Error.prototype;
 const [ZERO, NINE] = [48, 57];
 
 /**
- * Makes `stack` name the author's files and lines. V8 calls this when a stack is first read, so errors that nobody looks at cost
- * nothing; the map is asked for with the first of them, and all is on the clock of the isolate. It is a property of `Error` as in Node: a
- * component may put its own in its place, and what it then says of its errors is its own affair.
+ * Makes `stack` name the author's files and lines. V8 calls this when a stack is first read, so
+ * errors that nobody looks at cost nothing; the map is asked for with the first of them, and all is
+ * on the clock of the isolate. It is a property of `Error` as in Node: a component may put its own
+ * in its place, and what it then says of its errors is its own affair.
  */
 export function mapStacks(bridge: Bridge): void {
   const known = new PrivateMap<string, string>();
@@ -65,7 +66,10 @@ export function mapStacks(bridge: Bridge): void {
     return text;
   }
 
-  /** A component can break what the mapping uses of the language: its stacks are then as V8 writes them. */
+  /**
+   * A component can break what the mapping uses of the language: its stacks are then as V8 writes
+   * them.
+   */
   function mappedOr(frame: string): string {
     try {
       return frameOf(frame);

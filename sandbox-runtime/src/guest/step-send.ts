@@ -66,7 +66,10 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
   };
 }
 
-/** The step does not end before it has settled; where it rejects, and nobody handles that, the step fails. */
+/**
+ * The step does not end before it has settled; where it rejects, and nobody handles that, the step
+ * fails.
+ */
 function heldOpen(context: RunContext, reading: Promise<void>): Promise<void> {
   const settled = (): void => {
     context.sendsBeingRead -= 1;
@@ -124,7 +127,10 @@ function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: T
 /** `type`: the content type that `fetch` would set. */
 type SentBody = { type?: string | undefined; stream?: ReadableStream } & Fields;
 
-/** What is sent later is kept as JSON: of what `fetch` sends as it is, the text or the bytes; of all else its JSON. */
+/**
+ * What is sent later is kept as JSON: of what `fetch` sends as it is, the text or the bytes; of all
+ * else its JSON.
+ */
 function sentBody(data: unknown): SentBody {
   if (typeof data === 'string' || !isData(data)) return { data: sendable('http', 'data', data) };
   const { state, type } = readBody(data) as ReadBody;

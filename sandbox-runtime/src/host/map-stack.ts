@@ -5,7 +5,10 @@ import { findSegmentsInTurns } from './find-segments-in-turns.ts';
 
 const MAX_LINES = 30;
 const MAX_LINE_CHARS = 1_000;
-/** `    at run (hw:component:12:9)`, `    at async hw:component:3:1`: as V8 writes it, where the isolate could not map it. */
+/**
+ * `    at run (hw:component:12:9)`, `    at async hw:component:3:1`: as V8 writes it, where the
+ * isolate could not map it.
+ */
 const FRAME = /^ {4}at (.{0,500}?) ?\(?hw:component:(\d{1,9}):(\d{1,9})\)?$/;
 
 interface SourcePlace {
@@ -35,8 +38,9 @@ export type MapStack = (
 ) => Promise<MappedStack | undefined>;
 
 /**
- * Maps stacks of bundles as far as their isolate has not done so, and keeps the last of each: what fails again and again fails in one place. To look that up in a megabyte of
- * code takes the node's thread tens of milliseconds: it is done in turns with others, one at a time for each tenant.
+ * Maps stacks of bundles as far as their isolate has not done so, and keeps the last of each: what
+ * fails again and again fails in one place. To look that up in a megabyte of code takes the node's
+ * thread tens of milliseconds: it is done in turns with others, one at a time for each tenant.
  */
 export function createStackMaps(): MapStack {
   const last = new WeakMap<object, { stack: string; mapped: MappedStack | undefined }>();
@@ -81,7 +85,9 @@ const AT = '    at ';
 /** At the end of a line, whose beginning may hold anything. */
 const PLACE = /:(\d{1,9}):(\d{1,9})\)?$/;
 
-/** `    at run (index.ts:12:9)`. The guest writes it: whether there is such a file, the map tells. */
+/**
+ * `    at run (index.ts:12:9)`. The guest writes it: whether there is such a file, the map tells.
+ */
 function mappedCall(line: string): Call | undefined {
   const [end, row, column] = PLACE.exec(line.slice(-24)) ?? [];
   if (end === undefined || !line.startsWith(AT)) return undefined;

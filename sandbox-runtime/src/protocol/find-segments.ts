@@ -21,7 +21,8 @@ const SEMICOLON = 59;
 /**
  * The segment at or before each of a few places, in the order of the places, in one pass over the mappings of a source map
  * (https://tc39.es/ecma426/). Nothing is built of the rest: Node's own class takes 650 ms for the map of a megabyte of code,
- * and a component that throws in every run would hold its node for as long each time. Runs in isolates too.
+ * and a component that throws in every run would hold its node for as long each time. Runs in
+ * isolates too.
  */
 export function findSegments(mappings: string, places: readonly GeneratedPlace[]): (Segment | undefined)[] {
   const search = searchSegments(mappings, places);

@@ -39,7 +39,10 @@ export const POST = {
   stepFlow: 52,
   /** As `respond`; c: `now` where it is not for the end of the workflow. */
   stepRespond: 53,
-  /** Before `run` is called. a: JSON object of the props that expressions have made, b: JSON array of those that are cut. */
+  /**
+   * Before `run` is called. a: JSON object of the props that expressions have made, b: JSON array
+   * of those that are cut.
+   */
   stepProps: 54,
 } as const;
 

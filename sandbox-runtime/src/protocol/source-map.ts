@@ -1,13 +1,19 @@
-/** What of a source map leads back to files: https://tc39.es/ecma426/. */
+/** The part of a source map (https://tc39.es/ecma426/) that leads back to files. */
 export interface SourceMap {
   sources: string[];
   mappings: string;
 }
 
-/** A larger one is not sent along with its bundle: stacks are mapped where they leave the sandbox, and nowhere else. */
+/**
+ * A larger one is not sent along with its bundle: stacks are mapped where they leave the sandbox,
+ * and nowhere else.
+ */
 export const MAX_SENT_MAP_CHARS = 256 * 1024;
 
-/** A map that cannot be read maps nothing: the message of an error is worth more than its place. Runs in isolates too. */
+/**
+ * A map that cannot be read maps nothing: the message of an error is worth more than its place.
+ * Runs in isolates too.
+ */
 export function readMap(json: string, parse: (text: string) => unknown = JSON.parse): SourceMap | undefined {
   try {
     const { sources, mappings } = parse(json) as Partial<SourceMap>;

@@ -45,7 +45,10 @@ export const DELIVERY_LIMITS = {
   sendCharsPerSecond: 16 * 1024 * 1024,
   /** A lane that found no room on a node comes back after this. */
   deliveryLaneRetryMs: 1_000,
-  /** Deliveries that one page of a filtered list looks through, divided among the webhooks it is of; its cursor leads on from there. */
+  /**
+   * Deliveries that one page of a filtered list looks through, divided among the webhooks it is of;
+   * its cursor leads on from there.
+   */
   maxScannedDeliveries: 20_000,
   /** Of each webhook at least, where there are many. */
   minScannedDeliveries: 200,

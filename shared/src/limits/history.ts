@@ -4,11 +4,17 @@ export const HISTORY_LIMITS = {
   historyRowBytes: 256,
   /** History is counted by the time of its writing, and cut, in parts so long. */
   historyPartMs: 60_000,
-  /** Counters by minute are kept for a day and the hour that has begun; counters by hour as long as the history. */
+  /**
+   * Counters by minute are kept for a day and the hour that has begun; counters by hour as long as
+   * the history.
+   */
   minuteStatsKeptMs: 90_000_000,
-  /** What one answer shows of counters by time. */
+  /** Bounds of one answer with counters by time. */
   maxStatBuckets: 1_500,
-  /** What the sample receiver of an account keeps: so many requests, so long, and of each body its beginning. */
+  /**
+   * What the sample receiver of an account keeps: so many requests, so long, and of each body its
+   * beginning.
+   */
   maxSampleRequests: 100,
   sampleRequestsKeptMs: 86_400_000,
   maxSampleBodyBytes: 65_536,

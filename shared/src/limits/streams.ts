@@ -17,8 +17,9 @@ export const STREAM_LIMITS = {
   streamLogPollMs: 500,
   streamPauseMs: 50,
   /**
-   * Lines of a run that goes on: how often a node stores what there is to show, and how long a run that has shown some waits at most
-   * before it shows more; what one run, and all of a node, show at once.
+   * Lines of a run that goes on: how often a node stores what there is to show, and how long a run
+   * that has shown some waits at most before it shows more; what one run, and all of a node, show
+   * at once.
    */
   liveLinesTurnMs: 250,
   liveLinesPauseMs: 1_000,

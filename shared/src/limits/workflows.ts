@@ -13,7 +13,10 @@ export const WORKFLOW_LIMITS = {
    * in a test of a workflow, in any case.
    */
   shownStepBytes: 64 * 1024,
-  /** What an execution records of the evaluated props of one step, as JSON: beyond that, the beginning of a value. */
+  /**
+   * What an execution records of the evaluated props of one step, as JSON: beyond that, the
+   * beginning of a value.
+   */
   recordedPropsChars: 16 * 1024,
   /** One version of a workflow. */
   maxWorkflowSteps: 100,

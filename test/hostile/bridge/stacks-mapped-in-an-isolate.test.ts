@@ -1,10 +1,14 @@
-// isolate: What the mapping of stacks uses of the language, taken apart, and call sites that are none.
+// isolate: What the mapping of stacks uses of the language, taken apart, and call sites that are
+// none.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-/** Each is done before the stack of an error is read, which asks for the source map and looks through it. */
+/**
+ * Each is done before the stack of an error is read, which asks for the source map and looks
+ * through it.
+ */
 it.each([
   `Object.defineProperty(Object.prototype, 'sources', { get() { return ['/etc/passwd']; }, set() {} });`,
   `Object.defineProperty(Array.prototype, 0, { get() { throw 1; }, set() { throw 1; } });`,

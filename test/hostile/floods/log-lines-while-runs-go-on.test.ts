@@ -1,4 +1,5 @@
-// fairness: Many runs that log without a pause and do not end, to be shown to followers all at once.
+// fairness: Many runs that log without a pause and do not end, to be shown to followers all at
+// once.
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { openEventSource } from '../../support/event-source.ts';

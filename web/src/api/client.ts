@@ -49,7 +49,10 @@ export async function askTagged<T extends object>(request: Promise<Answer<{ data
   return { ...data, ...(etag === null ? {} : { etag }) };
 }
 
-/** Of a change: it is made for the state that the user has seen, and refused where somebody else was faster. */
+/**
+ * Of a change: it is made for the state that the user has seen, and refused where somebody else was
+ * faster.
+ */
 export function forState({ etag }: { etag?: string }): { header?: { 'if-match': string } } {
   return etag === undefined ? {} : { header: { 'if-match': etag } };
 }

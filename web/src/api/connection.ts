@@ -1,4 +1,6 @@
-/** Who wants to know that the server did not answer: a query tells it, and a stream that broke off. */
+/**
+ * Who wants to know that the server did not answer: a query tells it, and a stream that broke off.
+ */
 const listeners = new Set<() => void>();
 
 export function noteConnectionLost(): void {

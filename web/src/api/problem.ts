@@ -33,7 +33,10 @@ export function messagesFor(error: unknown, field: string): string[] {
   return errors.filter(({ path }) => path === field || path.endsWith(`.${field}`)).map(({ message }) => message);
 }
 
-/** The messages for a field and for what is in it: `headers.x-team` is one for `headers`, and says which. */
+/**
+ * The messages for a field and for what is in it: `headers.x-team` is one for `headers`, and says
+ * which.
+ */
 export function messagesBelow(error: unknown, field: string): string[] {
   if (!(error instanceof ApiError)) return [];
   const errors = (error.problem.errors ?? []).filter(({ path }) => path === field || path.startsWith(`${field}.`));

@@ -4,8 +4,8 @@ import { noteConnectionLost } from './connection.ts';
 const PROBE_MS = 1_000;
 
 /**
- * Loads a part of the UI. While the server is away that waits until it is back: the router would reload the page, and leave the user
- * with the browser's own message.
+ * Loads a part of the UI. While the server is away that waits until it is back: the router would
+ * reload the page, and leave the user with the browser's own message.
  */
 export function whenBack<T>(load: () => Promise<T>): () => Promise<T> {
   return async () => {

@@ -36,7 +36,10 @@ export function Shell() {
   );
 }
 
-/** The code of all pages, a while after the first is shown: the others open at once, also while the server restarts. */
+/**
+ * The code of all pages, a while after the first is shown: the others open at once, also while the
+ * server restarts.
+ */
 function useLoadedPages(): void {
   const router = useRouter();
   useEffect(() => {

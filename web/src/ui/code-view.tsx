@@ -3,7 +3,10 @@ import type { CodeEditorProps } from './code-editor.tsx';
 
 const Editor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })));
 
-/** The editor, loaded when it is first shown; until then its text in the same place, which the keyboard scrolls as well. */
+/**
+ * The editor, loaded when it is first shown; until then its text in the same place, which the
+ * keyboard scrolls as well.
+ */
 export function CodeView(props: CodeEditorProps) {
   return (
     <Suspense

@@ -20,7 +20,9 @@ interface ConflictProps<T> {
   onKeepMine: (theirs: T) => void;
 }
 
-/** Somebody else has changed what is being edited: both versions, and a choice. Nothing was written. */
+/**
+ * Somebody else has changed what is being edited: both versions, and a choice. Nothing was written.
+ */
 export function Conflict<T>(props: ConflictProps<T>) {
   const { mine, textOf, language, read, busy, onClose, onTakeTheirs, onKeepMine } = props;
   const { data: theirs, error } = useQuery({ queryKey: ['conflict'], queryFn: read, gcTime: 0, staleTime: Infinity });

@@ -1,6 +1,9 @@
 import { FILTER_CLASS } from './field.tsx';
 
-/** As it stands in the URL; `range` is one of RANGES, or absent where the times are given, or any time is meant. */
+/**
+ * As it stands in the URL; `range` is one of RANGES, or absent where the times are given, or any
+ * time is meant.
+ */
 export interface TimeRangeValue {
   range?: string | undefined;
   since?: string | undefined;

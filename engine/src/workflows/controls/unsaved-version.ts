@@ -29,8 +29,9 @@ export interface UnsavedVersionOptions {
 }
 
 /**
- * A version of a workflow with other steps, as an update with them would make it of the version `of`: checked, bundled and
- * ready to run, and nothing of it stored. Throws what such an update throws; undefined where there is no such version.
+ * A version of a workflow with other steps, as an update with them would make it of the version
+ * `of`: checked, bundled and ready to run, and nothing of it stored. Throws what such an update
+ * throws; undefined where there is no such version.
  */
 export async function makeUnsavedVersion(
   options: UnsavedVersionOptions,

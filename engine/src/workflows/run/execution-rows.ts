@@ -10,7 +10,10 @@ export interface StoredSend extends SendContent {
 export interface RecordedProps {
   /** JSON text of an object. */
   json: string;
-  /** Those of which it has only the beginning of their JSON, as a string, or nothing: JSON text of an array. */
+  /**
+   * Those of which it has only the beginning of their JSON, as a string, or nothing: JSON text of
+   * an array.
+   */
   cut: string;
 }
 

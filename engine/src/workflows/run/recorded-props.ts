@@ -6,8 +6,8 @@ import type { RecordedProps } from './execution-rows.ts';
 const CUT_CHARS = 1_024;
 
 /**
- * The props of a step that are the same in every execution: those without an expression. A secret is `[secret:<name>]`, an app its
- * connected account. Undefined: there are none.
+ * The props of a step that are the same in every execution: those without an expression. A secret
+ * is `[secret:<name>]`, an app its connected account. Undefined: there are none.
  */
 export function staticPropsOf(configured: Readonly<Record<string, unknown>>): RecordedProps | undefined {
   let json = '{';
@@ -24,7 +24,9 @@ export function staticPropsOf(configured: Readonly<Record<string, unknown>>): Re
   return json === '{' && cut.length === 0 ? undefined : { json: `${json}}`, cut: JSON.stringify(cut) };
 }
 
-/** Both are objects of different names, and their texts are put together: nothing is parsed for it. */
+/**
+ * Both are objects of different names, and their texts are put together: nothing is parsed for it.
+ */
 export function joinProps(
   fixed: RecordedProps | undefined,
   evaluated: RecordedProps | undefined,

@@ -263,7 +263,10 @@ function showItems(items: ArrayLike<unknown>, nested: (item: unknown) => string,
   return shown;
 }
 
-/** Names beside the indexes of larger arrays are not looked for: each index would be made a string, which takes milliseconds. */
+/**
+ * Names beside the indexes of larger arrays are not looked for: each index would be made a string,
+ * which takes milliseconds.
+ */
 const MAX_NAMED_ITEMS = 10_000;
 
 function showMembers(value: object, state: State, depth: number, skipIndexes: boolean): string[] {

@@ -12,7 +12,10 @@ export interface EventFilter {
 
 const PAGE_SIZE = 100;
 
-/** Newest first. A page may be short, or empty, and another follows: the server looks through so many events a request. */
+/**
+ * Newest first. A page may be short, or empty, and another follows: the server looks through so
+ * many events a request.
+ */
 export const searchQuery = (filter: EventFilter) =>
   infiniteQueryOptions({
     queryKey: ['events', filter],

@@ -42,7 +42,10 @@ interface EventRowsProps {
 
 const idOf = ({ id }: LiveEvent) => id;
 
-/** Rows of events, of which only those in view are drawn. `j` and `k` or the arrows move, Enter opens one. */
+/**
+ * Rows of events, of which only those in view are drawn. `j` and `k` or the arrows move, Enter
+ * opens one.
+ */
 export function EventRows(props: EventRowsProps) {
   const { scroller, events, selected, keyOf = idOf, onSelect, names, onScrolled } = props;
   const virtualizer = useVirtualizer({

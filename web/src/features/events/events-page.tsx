@@ -183,7 +183,10 @@ function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<stri
   );
 }
 
-/** Asks for what is newer than the list, and brings it at a click: rows do not move while they are read. */
+/**
+ * Asks for what is newer than the list, and brings it at a click: rows do not move while they are
+ * read.
+ */
 function NewEvents({
   filter,
   newest,

@@ -25,12 +25,18 @@ export async function sendTestRequest(source: Source): Promise<void> {
   if (!response.ok) throw new Error(`The endpoint answered ${response.status} ${response.statusText}`);
 }
 
-/** To the millisecond: a source that drops ticks it has seen must not drop the second test within a second. */
+/**
+ * To the millisecond: a source that drops ticks it has seen must not drop the second test within a
+ * second.
+ */
 function tick(): { timestamp: number } {
   return { timestamp: Date.now() / 1000 };
 }
 
-/** The content security policy allows requests to this origin alone; behind a proxy it may go by another name. */
+/**
+ * The content security policy allows requests to this origin alone; behind a proxy it may go by
+ * another name.
+ */
 function samePageOrigin(endpoint: string): string | undefined {
   const { pathname } = new URL(endpoint);
   return pathname.startsWith(`${BASE_PATH}e/`) ? pathname : undefined;

@@ -33,7 +33,9 @@ export const limitsQuery = (id: string) =>
       ask(api.GET('/v1/accounts/{id}/limits', { params: { path: { id } }, signal })).then(({ data }) => data),
   });
 
-/** Figures of the node that answers, without labels; undefined where it shows them at another port. */
+/**
+ * Figures of the node that answers, without labels; undefined where it shows them at another port.
+ */
 export const metricsQuery = () =>
   queryOptions({
     queryKey: ['metrics'],

@@ -1,6 +1,6 @@
 /**
- * uPlot makes a number format of the browser's language as it loads, and throws where that is no language tag: a Chromium of
- * a machine with the locale POSIX says `en-US@posix`.
+ * uPlot makes a number format of the browser's language as it loads, and throws where that is no
+ * language tag: a Chromium of a machine with the locale POSIX says `en-US@posix`.
  */
 export function requireKnownLanguage(): void {
   if (isKnown(navigator.language)) return;

@@ -17,7 +17,8 @@ function placeOf(subject: Subject, range: Range) {
   const { id, type, totals } = subject;
   const params = { id };
   const { time } = RANGES[range];
-  // An attempt that failed may have been followed by one that did not: only what was given up is `failed`.
+  // An attempt that failed may have been followed by one that did not: only what was given up is
+  // `failed`.
   const given = totals.exhausted > 0 ? { status: 'failed' } : {};
   if (type === 'webhook') return { to: '/webhooks/$id', params, search: { range: time, ...given } } as const;
   const failed = totals.runs_failed > 0;

@@ -73,7 +73,10 @@ interface Look {
   theme: string;
 }
 
-/** What the drawing depends on beside its data: a canvas follows neither the palette nor its frame by itself. */
+/**
+ * What the drawing depends on beside its data: a canvas follows neither the palette nor its frame
+ * by itself.
+ */
 function useLook(frame: React.RefObject<HTMLDivElement | null>): Look {
   const [look, setLook] = useState<Look>({ width: 0, theme: '' });
   useEffect(() => {

@@ -23,8 +23,8 @@ interface PartProps {
 }
 
 /**
- * Props and code of a source; each is saved by itself, and a save deploys it at once. What is being edited stays as it is when somebody else
- * changes the source: the save then shows both.
+ * Props and code of a source; each is saved by itself, and a save deploys it at once. What is being
+ * edited stays as it is when somebody else changes the source: the save then shows both.
  */
 export function SourceConfiguration({ source }: { source: Source }) {
   const [base, setBase] = useState(source);

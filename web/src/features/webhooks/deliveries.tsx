@@ -109,7 +109,10 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** By its id: a link to one that is pages behind, or that the filter leaves out, opens it all the same. */
+/**
+ * By its id: a link to one that is pages behind, or that the filter leaves out, opens it all the
+ * same.
+ */
 function Chosen({ id, onClose }: { id: string; onClose: () => void }) {
   const { data, error } = useQuery(deliveryQuery(id));
   if (data === undefined) return <ProblemNote error={error} />;

@@ -13,7 +13,10 @@ interface RedeliverManyProps {
   filter: DeliveryFilter;
 }
 
-/** Failed deliveries within the filter of the list go out anew, once the reader has seen how many they are. */
+/**
+ * Failed deliveries within the filter of the list go out anew, once the reader has seen how many
+ * they are.
+ */
 export function RedeliverMany({ webhook, filter }: RedeliverManyProps) {
   const [isAsking, setAsking] = useState(false);
   const [done, setDone] = useState<number>();

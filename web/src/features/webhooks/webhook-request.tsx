@@ -8,7 +8,10 @@ import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { WholeWebhook } from './webhook-queries.ts';
 
-/** Headers, timeout and retries of a webhook's requests. What is left empty is as the server does it. */
+/**
+ * Headers, timeout and retries of a webhook's requests. What is left empty is as the server does
+ * it.
+ */
 export function WebhookRequest({ webhook }: { webhook: WholeWebhook }) {
   const [headers, setHeaders] = useState(linesOf(webhook.headers));
   const [schedule, setSchedule] = useState(webhook.retry_schedule_seconds?.join(', ') ?? '');

@@ -14,7 +14,8 @@ import { WebhookRequest } from './webhook-request.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
 export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
-  // What is being edited stays as it is when somebody else changes the webhook: the save then shows both.
+  // What is being edited stays as it is when somebody else changes the webhook: the save then shows
+  // both.
   const [base, setBase] = useState(webhook);
   return (
     <div className="flex flex-col gap-4">

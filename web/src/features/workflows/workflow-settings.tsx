@@ -11,7 +11,9 @@ import type { Workflow } from './workflow-queries.ts';
 
 type Settings = Workflow['settings'];
 
-/** How executions are started and ended. A save is a version of its own; the steps stay as they are. */
+/**
+ * How executions are started and ended. A save is a version of its own; the steps stay as they are.
+ */
 export function WorkflowSettings({ workflow }: { workflow: Workflow }) {
   return <SettingsForm key={workflow.deployment_id} workflow={workflow} />;
 }

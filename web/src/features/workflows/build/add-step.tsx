@@ -141,7 +141,10 @@ function ActionSearch({ onAdd }: { onAdd: (component: Component) => void }) {
   );
 }
 
-/** The account's own component of a key comes before that of the registry, as when it is deployed by its key. */
+/**
+ * The account's own component of a key comes before that of the registry, as when it is deployed by
+ * its key.
+ */
 async function readComponent(id: string): Promise<Component> {
   const own = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } })).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined;

@@ -144,7 +144,10 @@ function copyOf(step: DraftStep, taken: readonly string[]): DraftStep {
   return { ...copy, key: newStepKey(), namespace: newNamespace(step.namespace, taken), saved: {} };
 }
 
-/** What a step can see: the event, and the steps before it as their last test or the chosen execution has them. */
+/**
+ * What a step can see: the event, and the steps before it as their last test or the chosen
+ * execution has them.
+ */
 function groupsFor({ draft, results }: Builder, { sample }: Samples, position: number): ValueGroup[] {
   const before = draft.steps.slice(0, position).map(({ namespace }) => {
     const tested = results[namespace];

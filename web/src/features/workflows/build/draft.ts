@@ -111,7 +111,8 @@ export function stepInput(step: DraftStep): StepInput {
     retries,
     props: id === undefined ? withoutNothing(values) : wholeProps(step),
     ...given({ id, dynamic_props_id: dynamicPropsId }),
-    // Code that was written here goes before what it was; a saved step keeps its component where none is named.
+    // Code that was written here goes before what it was; a saved step keeps its component where
+    // none is named.
     ...(code === undefined ? (id === undefined ? given({ component_id: componentId }) : {}) : { component_code: code }),
   };
 }
@@ -125,8 +126,9 @@ const isGivenWhole = ({ type, secret }: PropDefinition) =>
   secret !== true && !type.startsWith('$.') && type !== 'alert' && type !== 'dir';
 
 /**
- * Of a saved step all that is known, and null for what has no value: an update changes the version that was saved last, which may be
- * another than the one that is shown. Secrets stay unless one is given.
+ * Of a saved step all that is known, and null for what has no value: an update changes the version
+ * that was saved last, which may be another than the one that is shown. Secrets stay unless one is
+ * given.
  */
 function wholeProps({ definitions, values, saved }: DraftStep): Record<string, unknown> {
   const names = new Set([

@@ -19,7 +19,10 @@ export interface ExpressionFieldProps {
   groups: readonly ValueGroup[];
 }
 
-/** A field that may hold `{{…}}`, with a button that inserts a value of the event or of a step before. */
+/**
+ * A field that may hold `{{…}}`, with a button that inserts a value of the event or of a step
+ * before.
+ */
 export function ExpressionField({ field, native, groups }: ExpressionFieldProps) {
   const [isPicking, setPicking] = useState(false);
   const environment = useQuery({ ...environmentNamesQuery, enabled: isPicking });

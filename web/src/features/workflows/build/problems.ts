@@ -1,7 +1,10 @@
 import { ApiError } from '../../../api/problem.ts';
 import type { DraftStep } from './draft.ts';
 
-/** The part of a refusal that is about one step, with paths that begin there; undefined where none is. */
+/**
+ * The part of a refusal that is about one step, with paths that begin there; undefined where none
+ * is.
+ */
 export function problemsOfStep(error: unknown, position: number): ApiError | undefined {
   return problemsUnder(error, `steps.${position}.`);
 }

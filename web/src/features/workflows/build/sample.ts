@@ -4,7 +4,10 @@ import { executionsQuery } from '../workflow-queries.ts';
 
 export type TestedStep = Schemas['WorkflowTest']['steps'][number];
 
-/** The event that tests run with, and what past steps came to: the values that expressions can be made of. */
+/**
+ * The event that tests run with, and what past steps came to: the values that expressions can be
+ * made of.
+ */
 export interface Sample {
   /** `exec_…`, or the `emit_id` of an event; absent where the event was written by hand. */
   eventId?: string;
@@ -48,7 +51,10 @@ const wholeExecution = (id: string) =>
     },
   });
 
-/** `chosen`: `exec_…`, `dc_…-…`, `none` for what is written by hand; absent: the newest execution, if there is one. */
+/**
+ * `chosen`: `exec_…`, `dc_…-…`, `none` for what is written by hand; absent: the newest execution,
+ * if there is one.
+ */
 export function useSamples(options: {
   workflowId: string | undefined;
   sourceIds: readonly string[];

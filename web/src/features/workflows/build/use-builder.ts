@@ -21,7 +21,10 @@ interface Kept {
   draft: Draft;
   /** The version that it was made from. */
   deploymentId: string | undefined;
-  /** The state of the workflow that it was begun on; undefined: the user was told of the one that there is now. */
+  /**
+   * The state of the workflow that it was begun on; undefined: the user was told of the one that
+   * there is now.
+   */
   etag: string | undefined;
 }
 

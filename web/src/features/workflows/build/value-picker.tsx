@@ -28,7 +28,9 @@ interface ValuePickerProps {
   onClose: () => void;
 }
 
-/** Real values of a past event and of past steps: choosing one answers the expression that reads it. */
+/**
+ * Real values of a past event and of past steps: choosing one answers the expression that reads it.
+ */
 export function ValuePicker({ title, groups, secrets, onPick, onClose }: ValuePickerProps) {
   const [text, setText] = useState('');
   const submit = (event: SubmitEvent) => {
