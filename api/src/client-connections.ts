@@ -11,6 +11,8 @@ export interface ClientConnections {
    * request.
    */
   endIdle(idleMs: number): void;
+  /** Sends these bytes as the last ones of each connection whose request has no beginning of an answer yet. */
+  endUnanswered(answer: string): void;
 }
 
 /** Bodies that never end would otherwise shut everybody out, and those of who sends at once should not give way to connections that rest. */
@@ -83,6 +85,10 @@ export function trackConnections(server: Server, maxConnections: number): Client
     },
     endIdle(idleMs) {
       endSince(performance.now() - idleMs, idle, fresh);
+    },
+    endUnanswered(answer) {
+      // Pipelined ones behind the first have no socket yet.
+      for (const response of answers) if (!response.headersSent) response.socket?.end(answer);
     },
   };
 }

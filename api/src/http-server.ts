@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { type ExceededLimit, HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
+import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { type ClientConnections, trackConnections } from './client-connections.ts';
 import { takeInGulps } from './gulps.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
+import { answerClientError, UNANSWERED_AT_STOP } from './last-answers.ts';
 import { LONG_HOST, longHostOfRequest } from './long-host.ts';
 import { bodyTooLarge } from './parameters/read-body.ts';
 import { plainProblem, writePlainProblem } from './plain-problem.ts';
@@ -258,6 +258,9 @@ async function acceptBacklog(server: Server): Promise<void> {
   server.off('connection', count);
 }
 
+/** Between the last answers and the end of their connections: they are with the system by then. */
+const LAST_WRITES_MS = 50;
+
 async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
   await acceptBacklog(server);
   // Not its own close(), for which a connection is idle once an answer was written, though most of it may not have been sent yet.
@@ -268,41 +271,13 @@ async function closeServer(server: Server, connections: ClientConnections, grace
   const endIdle = () => setImmediate(() => connections.endIdle(LIMITS.closingIdleMs));
   endIdle();
   const sweep = setInterval(endIdle, IDLE_CHECK_MS);
-  const force = setTimeout(() => server.closeAllConnections(), graceMs);
+  const force = setTimeout(() => {
+    connections.endUnanswered(UNANSWERED_AT_STOP);
+    setTimeout(() => server.closeAllConnections(), LAST_WRITES_MS);
+  }, graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(force);
   // Ends its look at connections for those that are slow.
   server.close();
-}
-
-const CLIENT_ERRORS: Record<string, { status: number; detail: string; limit?: ExceededLimit }> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    detail: `The headers are larger than ${LIMITS.maxHeaderBytes} bytes`,
-    // Nothing beyond that is read.
-    limit: platformLimit('maxHeaderBytes', LIMITS.maxHeaderBytes + 1),
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
-};
-
-/** What is not HTTP, or too slow, gets an answer where one can still be sent. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // After the first byte of a response under way nothing may be put in between.
-  // oxlint-disable-next-line no-underscore-dangle -- Node's own mark for that response
-  const inFlight = (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage;
-  if (!socket.writable || error.code === 'ECONNRESET' || inFlight?.headersSent === true) {
-    socket.destroy();
-    return;
-  }
-  const { status, detail, limit } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
-  const title = STATUS_CODES[status] ?? '';
-  const body = plainProblem(status, detail, limit);
-  socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  // Whoever never closes his side would keep the connection for ever: node looks for slow ones once.
-  const cutOff = setTimeout(() => socket.destroy(), LIMITS.drainMs).unref();
-  socket.once('close', () => clearTimeout(cutOff));
 }

@@ -13,7 +13,7 @@ const WORKFLOWS = 2_000;
 const EVENTS = 16;
 const EVERY_MS = 500;
 /** With jobs that waited for their turn, and all workers of the node with them, it was nearly six seconds. */
-const SOON_MS = 2_500;
+const SOON_MS = 4_000;
 
 /** As its tenant makes them one by one, which takes longer. */
 async function makeListeners(emitterId: string): Promise<void> {
