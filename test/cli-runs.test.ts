@@ -46,6 +46,29 @@ test('runs list shows what was given up, and runs retry runs it again: one, thos
   expect((await world.user.hw(['runs', 'retry', newId('invocation')])).code).toBe(4);
 });
 
+test('runs recent shows runs that no event leads to, with what dedupe dropped', async () => {
+  await world.write(
+    'deduped.mjs',
+    `export default { name: 'Deduped', version: '1', dedupe: 'unique', props: { http: '$.interface.http' },
+      run({ body }) { if (body.log) console.log(body.log); else this.$emit(body, { id: 'same' }); } };`,
+  );
+  const source = await world.user.json('deploy', 'deduped.mjs', '--name', 'deduped');
+  for (const body of ['{}', '{}', '{"log":"seen"}']) {
+    await world.hw.api('POST', `/sources/${source.id}/run`, { event: { body: JSON.parse(body) as unknown } });
+    await world.hw.untilIdle();
+  }
+  const rows = await world.user.json('runs', 'recent', 'deduped');
+  expect(rows).toMatchObject([
+    { emitted: 0, deduped: 0, logs: [{ message: 'seen' }] },
+    { emitted: 0, deduped: 1, logs: [] },
+  ]);
+  expect(await world.user.json('runs', 'recent', source.id, '--loud')).toMatchObject([{ id: rows[0].id }]);
+  expect(await world.user.json('runs', 'recent', source.id, '-n', '1')).toHaveLength(1);
+  const table = await world.user.hw(['runs', 'recent', 'deduped']);
+  expect(table.stdout).toContain(rows[1].id);
+  expect((await world.user.hw(['runs', 'recent', 'unknown'])).code).toBe(4);
+});
+
 test('workflows retry runs failed executions again: those of an error, from the step that failed or the first', async () => {
   const { accountId, sql } = world.hw;
   const steps = [{ namespace: 'only', code: action('if (!$.context.replay) throw new Error("not yet");') }];

@@ -189,6 +189,9 @@ export interface RunRecord {
   /** `limit`: which one ended the run. */
   error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
   logs: LogLine[];
+  /** Events that it stored, and those that dedupe dropped. Absent: not known, the run is of an older version. */
+  emitted?: number;
+  deduped?: number;
   /** There are lines, and they are left out: those of newer runs are enough for one list. */
   logsAreCut?: true;
   startedAt: Date;
@@ -241,6 +244,8 @@ export interface Sources {
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
   /** Runs that logged or failed, newest first. */
   runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
+  /** Those and the quiet ones: no event leads to them. Newest first, by when they were invoked. */
+  runsWithQuiet(who: Principal, id: string, page: PageRequest): Promise<Page<RunRecord>>;
 }
 
 export interface Webhooks {

@@ -173,6 +173,7 @@ export function createRecordingEngine() {
       delete: answer('sources.delete', undefined),
       run: answer('sources.run', { invocationId: 'inv_1' }),
       runs: answer('sources.runs', []),
+      runsWithQuiet: answer('sources.runsWithQuiet', page([])),
     },
     workflows: {
       create: answer('workflows.create', workflow),

@@ -67,6 +67,24 @@ test('what comes while the reader has an event open waits, and is shown at a cli
   check();
 });
 
+test('a run that emitted nothing is in the list of runs, and leads to its trace', async () => {
+  const source = await headwater.deploy(
+    `export default { name: 'Quiet', version: '1', props: { http: '$.interface.http' }, run() {} };`,
+  );
+  const answer = await fetch(source.endpoint, { method: 'POST', body: 'x' });
+  const id = answer.headers.get('x-headwater-run') ?? '';
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}`, headwater.apiKey);
+  await page.getByRole('tab', { name: 'Runs' }).click();
+  const row = page.getByRole('row', { name: id });
+  await row.getByText('emitted nothing').waitFor();
+  await expectAccessible(page);
+  await picture(page, 'source-runs');
+  await row.click();
+  await page.getByRole('row', { name: /Quiet.*ok/ }).waitFor();
+  check();
+});
+
 test('a syntax error is told with its line, and nothing is created', async () => {
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/sources?action=create`, headwater.apiKey);

@@ -79,6 +79,10 @@ export const runSchema = z
       .openapi({
         description: `\`logs\` is left out: those of the newer runs in the list have more than ${LIMITS.maxShownLogBytes} bytes with it. A shorter list, or a stream of the log, has it.`,
       }),
+    emitted: z.int().nullable().openapi({
+      description: 'Events that it emitted and that were stored. Null: not known, an older version ran it.',
+    }),
+    deduped: z.int().nullable().openapi({ description: 'Events that it emitted and that dedupe dropped.' }),
     started_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
     ended_at_ms: z.int().openapi({ description: 'Epoch milliseconds.' }),
   })
@@ -99,6 +103,8 @@ export function presentRun(run: RunRecord): z.output<typeof runSchema> {
       ...(limit === undefined ? {} : { limit }),
     })),
     ...(run.logsAreCut === true ? { truncated: ['logs' as const] } : {}),
+    emitted: run.emitted ?? null,
+    deduped: run.deduped ?? null,
     started_at_ms: run.startedAt.getTime(),
     ended_at_ms: run.endedAt.getTime(),
   };

@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
-import { given } from '../parameters/given.ts';
+import { given, pageOf } from '../parameters/given.ts';
 import {
-  countParameter,
   idParameter,
   jsonObjectParameter,
+  pageParameters,
   preflightParameter,
   textParameter,
 } from '../parameters/schemas.ts';
@@ -139,9 +138,22 @@ const listRuns = listEndpoint({
   tag,
   summary: 'Runs that logged or failed, newest first',
   pathId,
-  parameters: z.object({ limit: countParameter('maxPageSize').default(LIMITS.defaultPageSize) }),
+  description:
+    'With `include_quiet` also those that no event leads to: they emitted nothing, or dedupe dropped it all. These come in pages, by when they were invoked.',
+  parameters: z
+    .object({
+      ...pageParameters,
+      include_quiet: z.boolean().default(false).openapi({
+        description: 'true: also runs that neither logged nor failed, and that no stored event comes from.',
+      }),
+    })
+    .refine(({ include_quiet: all, after, before }) => all || !(after || before), {
+      path: ['include_quiet'],
+      message: 'must be true with after or before: the other list has one page',
+    }),
   schema: runSchema,
   handle: async ({ engine, who, id, input }) => {
+    if (input.include_quiet) return mapPage(await engine.sources.runsWithQuiet(who, id, pageOf(input)), presentRun);
     const runs = await engine.sources.runs(who, id, input.limit);
     return mapPage(
       wholePage(runs, (run) => run.id),

@@ -14,6 +14,16 @@ interface AbandonedRun {
   abandoned_at_ms: number;
 }
 
+interface Run {
+  id: string;
+  kind: string;
+  status: 'ok' | 'error';
+  error: { code: string } | null;
+  emitted: number | null;
+  deduped: number | null;
+  started_at_ms: number;
+}
+
 const SINCE: OptionSpec = {
   name: 'since',
   value: 'time',
@@ -30,18 +40,20 @@ const SOURCE: OptionSpec = {
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
+const COUNT: OptionSpec = {
+  name: 'count',
+  short: 'n',
+  value: 'number',
+  summary: `How many, up to ${MAX_PAGE}. Default: ${DEFAULT_PAGE}.`,
+};
+
 const list: CommandSpec = {
   path: 'runs list',
   aliases: ['ls'],
   summary: 'Runs of sources that were given up, newest first',
   details:
     'The sandbox process of each ended again and again while the run was alone in it. Each is kept with its event until it is retried.',
-  options: [
-    SOURCE,
-    SINCE,
-    UNTIL,
-    { name: 'count', short: 'n', value: 'number', summary: `How many, up to ${MAX_PAGE}. Default: ${DEFAULT_PAGE}.` },
-  ],
+  options: [SOURCE, SINCE, UNTIL, COUNT],
   examples: [
     { does: 'The newest ones', command: 'hw runs list' },
     { does: 'Of one source, with their events', command: `hw runs list --source orders --json | jq '.[].event'` },
@@ -63,6 +75,42 @@ const list: CommandSpec = {
     return { json: rows, text: rows.length === 0 ? '' : text };
   },
 };
+
+const recent: CommandSpec = {
+  path: 'runs recent',
+  summary: 'Runs of a source that no event leads to, newest first',
+  details:
+    'Those that emitted nothing, or only what dedupe dropped, and those that logged or failed. The others are found by their events: hw events. Each run is explained by hw trace.',
+  arguments: [{ name: 'source', summary: 'Its name or id.', completes: { names: ['sources'] } }],
+  options: [COUNT, { name: 'loud', summary: 'Only those that logged or failed.' }],
+  examples: [
+    { does: 'What came of the newest requests', command: 'hw runs recent orders' },
+    { does: 'Those that dedupe dropped', command: "hw runs recent orders --json | jq '.[] | select(.deduped > 0).id'" },
+  ],
+  json: 'an array of runs with their lines, newest first',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const { input, output } = context;
+    const limit = input.count('count', { min: 1, max: MAX_PAGE }) ?? DEFAULT_PAGE;
+    const api = await context.api();
+    const { id } = await findNamed(api, ['source'], input.argument('source'));
+    const quiet = input.flag('loud') ? {} : { include_quiet: true };
+    const rows = await api.page<Run>(`/sources/${encodeURIComponent(id)}/runs`, { ...quiet, limit });
+    if (rows.length === 0) output.note('None: each run that is kept has emitted, or none was made.');
+    const text = output.table(rows, [
+      { title: 'ID', whole: true, value: (row) => row.id },
+      { title: 'KIND', value: (row) => row.kind },
+      { title: 'STATUS', value: (row) => row.error?.code ?? row.status },
+      { title: 'EMITTED', value: (row) => countOf(row.emitted) },
+      { title: 'DEDUPED', value: (row) => countOf(row.deduped) },
+      { title: 'STARTED', value: (row) => localTime(row.started_at_ms) },
+    ]);
+    return { json: rows, text: rows.length === 0 ? '' : text };
+  },
+};
+
+/** Runs of older versions were not counted. */
+const countOf = (count: number | null) => (count === null ? '' : String(count));
 
 const retry: CommandSpec = {
   path: 'runs retry',
@@ -106,4 +154,4 @@ async function readChoice({ api: connect, input }: CommandContext) {
   };
 }
 
-export const runCommands: readonly CommandSpec[] = [list, retry];
+export const runCommands: readonly CommandSpec[] = [list, recent, retry];

@@ -39,6 +39,8 @@ export interface RunCommit {
   ran?: { fromMs: number; toMs: number };
   dedupe: DedupeStrategy | undefined;
   emits: readonly EmittedEvent[];
+  /** What became of the events of its earlier parts. Default: it had none. */
+  earlier?: EmittedCounts;
   /** `$.service.db`: key → JSON text; empty where the key is deleted. */
   dbWrites: ReadonlyMap<string, string>;
   /** What the store may take with them. Default: no limit. Values that do not fit are not stored. */
@@ -55,6 +57,12 @@ export interface RunCommit {
   execution?: ExecutionCommit & { end: ExecutionEnd };
   /** What the execution sends with `$.send`. */
   sends?: readonly NewSend[];
+}
+
+/** Events that a run emitted by itself, not those that tell of it: stored ones, and those that dedupe dropped. */
+export interface EmittedCounts {
+  emitted: number;
+  deduped: number;
 }
 
 export interface RunRow {
@@ -110,6 +118,8 @@ interface PlannedRun {
   recordedAt: EventPosition | undefined;
   /** Nothing leads to the run but its id: no event that it emitted is stored. */
   isQuiet: boolean;
+  /** Of all its parts up to this one. */
+  counts: EmittedCounts;
 }
 
 /**
@@ -148,8 +158,9 @@ export function planCommit(
     if (fitted.growth !== 0) plan.dbGrowth.set(run.accountId, growth + fitted.growth);
     const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs });
     const { record, exceeded, recordedAt, last, dedupe } = emitted;
-    const isQuiet = emitted.rows.length === 0;
-    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet });
+    const counts = countsOf(run, emitted);
+    const isQuiet = emitted.rows.length === 0 && counts.emitted === 0;
+    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet, counts });
     if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
       plan.states.set(run.sourceId, { last, dedupe, db: size });
     if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
@@ -160,6 +171,14 @@ export function planCommit(
   placeMissed(plan, missed, states, nowMs);
   for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);
   return plan;
+}
+
+function countsOf({ earlier, emits }: RunCommit, { dedupedIds }: PlannedEvents): EmittedCounts {
+  const deduped = dedupedIds.length;
+  return {
+    emitted: (earlier?.emitted ?? 0) + emits.length - deduped,
+    deduped: (earlier?.deduped ?? 0) + deduped,
+  };
 }
 
 function dbRoomOf({ maxDbBytes, maxAllDbBytes }: RunCommit, allBytes: number): DbRoom {

@@ -15,7 +15,7 @@ import { storableText } from '../events/storable-text.ts';
 import type { ChangeLease } from '../store/change-lease.ts';
 import { leaseLost } from '../store/change-source.ts';
 import type { CommittedRun } from '../store/commit-runs.ts';
-import type { RunCommit, RunRow } from '../events/commit-plan.ts';
+import type { EmittedCounts, RunCommit, RunRow } from '../events/commit-plan.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { afterLoss } from './after-loss.ts';
 import type { HoldBundle } from './bundles.ts';
@@ -148,6 +148,8 @@ interface RunProgress {
   startedAtMs: number;
   /** What the commit of a part found to be too much. */
   exceeded: ExceededLimit | undefined;
+  /** What became of the events of its parts. */
+  counts?: EmittedCounts;
   /** It asked for a value while the database was away. */
   wasDatabaseAway: boolean;
 }
@@ -177,13 +179,15 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
       task.runtime.dedupe === 'last' || task.invocation === undefined
         ? undefined
         : async (part) => {
-            const { committed, exceeded } = await context.commit(
-              commitOf(task, current(part), {
+            const { committed, exceeded, counts } = await context.commit({
+              ...commitOf(task, current(part), {
                 final: false,
                 ran: { fromMs: progress.startedAtMs, toMs: context.nowMs() },
               }),
-            );
+              ...earlierOf(progress),
+            });
             progress.exceeded ??= exceeded;
+            if (counts !== undefined) progress.counts = counts;
             if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
           },
     nowMs: context.nowMs,
@@ -201,6 +205,8 @@ function outputsOf(context: RunContext, task: RunTask, runId: string, progress: 
     },
   };
 }
+
+const earlierOf = ({ counts }: RunProgress) => (counts === undefined ? {} : { earlier: counts });
 
 interface EndedRun {
   outcome: RunOutcome;
@@ -239,6 +245,7 @@ async function commitEnd(
   const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
   const { committed, exceeded } = await context.commit({
     ...commitOf(task, part, { final: true, ran, ...(record === undefined ? {} : { record }) }),
+    ...earlierOf(ended.progress),
     recordOverLimit: recordOver,
   });
   if (!committed && task.change !== undefined) throw leaseLost(task.change.sourceId);

@@ -5,7 +5,7 @@ import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { readPage } from '../store/paging.ts';
-import { readRuns } from '../store/read-runs.ts';
+import { pageRuns, readRuns } from '../store/read-runs.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
@@ -64,6 +64,10 @@ export function createSources(context: SourcesContext): Sources {
     async runs(who, id, limit) {
       await find(who, id);
       return readRuns(db.sql, who.accountId, id, limit);
+    },
+    async runsWithQuiet(who, id, page) {
+      await find(who, id);
+      return pageRuns(db.sql, who.accountId, id, page);
     },
   };
 }

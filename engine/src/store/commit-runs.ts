@@ -1,6 +1,7 @@
 import {
   channelOf,
   type CommitPlan,
+  type EmittedCounts,
   type EmitterState,
   planCommit,
   type RunCommit,
@@ -53,6 +54,8 @@ export interface CommittedRun {
   /** False: the lease of the run or change was lost or the source is gone, and nothing of this run was written. */
   committed: boolean;
   events: number;
+  /** What became of what the run emitted, with its earlier parts. Absent where it is not committed. */
+  counts?: EmittedCounts;
   /** Deliveries that this node now holds. */
   deliveries: DeliveryRow[];
   /** Invocations of listening sources that this node now holds. */
@@ -307,6 +310,7 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
     return {
       committed: true,
       events: eventsByRun.get(key)?.length ?? 0,
+      counts: planned.counts,
       deliveries: deliveriesByRun.get(key) ?? [],
       invocations: (invocationsByRun.get(key) ?? []).map(heldInvocation),
       ...(planned.exceeded === undefined ? {} : { exceeded: planned.exceeded }),

@@ -1,4 +1,4 @@
-import type { CommitPlan, RunCommit, RunRow } from '../events/commit-plan.ts';
+import type { CommitPlan, EmittedCounts, RunCommit, RunRow } from '../events/commit-plan.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import { NO_LINES } from '../run/stored-lines.ts';
@@ -9,6 +9,7 @@ interface Recorded {
   run: RunCommit;
   record: RunRow;
   at: EventPosition | undefined;
+  counts: EmittedCounts;
 }
 
 /**
@@ -22,9 +23,9 @@ export function insertRunRecords(connection: Sql, plan: CommitPlan) {
 }
 
 export function recordsOf({ runs }: CommitPlan): Recorded[] {
-  return [...runs].flatMap(([run, { record, recordedAt, isQuiet }]) => {
+  return [...runs].flatMap(([run, { record, recordedAt, isQuiet, counts }]) => {
     const row = run.execution === undefined ? (record ?? bareRecord(run, isQuiet)) : undefined;
-    return row === undefined ? [] : [{ run, record: row, at: recordedAt }];
+    return row === undefined ? [] : [{ run, record: row, at: recordedAt, counts }];
   });
 }
 
@@ -39,9 +40,11 @@ function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: bo
 function insertRows(connection: Sql, rows: readonly Recorded[]) {
   return connection`
     insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
-      error_limit, logs, live_lines, started_at, ended_at, recorded_ms, recorded_seq)
+      error_limit, logs, live_lines, started_at, ended_at, recorded_ms, recorded_seq,
+      emitted, deduped)
     select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
-      error_limit::jsonb, logs, live_lines, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq
+      error_limit::jsonb, logs, live_lines, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq,
+      emitted, deduped
     from ${rowsOf(connection, [
       ['text', rows.map(({ record }) => record.id)],
       ['text', rows.map(({ run }) => run.accountId)],
@@ -57,7 +60,9 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       ['int8', rows.map(({ at }) => at?.ms ?? null)],
       ['int4', rows.map(({ at }) => at?.seq ?? null)],
       ['int4', rows.map(({ record }) => record.liveLines ?? 0)],
+      ['int4', rows.map(({ counts }) => counts.emitted)],
+      ['int4', rows.map(({ counts }) => counts.deduped)],
       ['long', rows.map(({ record }) => record.logs)],
     ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq,
-      live_lines, logs)`;
+      live_lines, emitted, deduped, logs)`;
 }

@@ -1,7 +1,9 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { RunRecord } from '../contract.ts';
+import type postgres from 'postgres';
+import type { Page, PageRequest, RunRecord } from '../contract.ts';
 import { readLines } from '../run/stored-lines.ts';
 import type { Sql } from './database.ts';
+import { inPageOrder, readPage } from './paging.ts';
 
 interface Row {
   id: string;
@@ -16,6 +18,8 @@ interface Row {
   logs: string | null;
   started_ms: number;
   ended_ms: number;
+  emitted: number | null;
+  deduped: number | null;
 }
 
 /**
@@ -24,28 +28,56 @@ interface Row {
  */
 export async function readRuns(sql: Sql, accountId: string, sourceId: string, limit: number): Promise<RunRecord[]> {
   const newestFirst = sql`recorded_ms desc, recorded_seq desc`;
+  const slice = sql`
+    select * from runs where account_id = ${accountId} and source_id = ${sourceId} and recorded_ms is not null
+    order by ${newestFirst} limit ${limit}`;
+  return readSlice(sql, slice, newestFirst);
+}
+
+/** One page of these and of the quiet ones, newest first by their ids. The condition is that of the index runs_listed. */
+export async function pageRuns(
+  sql: Sql,
+  accountId: string,
+  sourceId: string,
+  page: PageRequest,
+): Promise<Page<RunRecord>> {
+  const where = sql`
+    and source_id = ${sourceId}
+    and (recorded_ms is not null or emitted = 0 or (emitted is null and caused_by is null))`;
+  const maxCounted = LIMITS.maxCountedEvents;
+  const { ids, ...rest } = await readPage(sql, { table: 'runs', accountId, where, order: 'id', maxCounted }, page);
+  const slice = sql`select * from runs where id = any(${ids}::text[]) and account_id = ${accountId}`;
+  return { ...rest, items: inPageOrder(ids, await readSlice(sql, slice, sql`id desc`)) };
+}
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+async function readSlice(sql: Sql, slice: Fragment, newestFirst: Fragment): Promise<RunRecord[]> {
   const rows = await sql<Row[]>`
-    with slice as (
-      select * from runs where account_id = ${accountId} and source_id = ${sourceId} and recorded_ms is not null
-      order by ${newestFirst} limit ${limit}
-    ), measured as (
+    with slice as (${slice}), measured as (
       select *, sum(octet_length(logs)) over (order by ${newestFirst}) as bytes, row_number() over (order by ${newestFirst}) as place
       from slice
     )
-    select id, kind, caused_by, status, error_code, error_message, error_stack, error_limit,
+    select id, kind, caused_by, status, error_code, error_message, error_stack, error_limit, emitted, deduped,
       case when place = 1 or logs = '[]' or bytes <= ${LIMITS.maxShownLogBytes}::int8 then logs end as logs,
       (extract(epoch from started_at) * 1000)::float8 as started_ms, (extract(epoch from ended_at) * 1000)::float8 as ended_ms
     from measured order by ${newestFirst}`;
-  return rows.map((row) => ({
+  return rows.map(recordOf);
+}
+
+function recordOf(row: Row): RunRecord {
+  return {
     id: row.id,
     kind: row.kind,
     ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
     status: row.status,
     ...(row.error_code === null ? {} : { error: errorOf(row) }),
     ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: readLines(row.logs) }),
+    ...(row.emitted === null ? {} : { emitted: row.emitted }),
+    ...(row.deduped === null ? {} : { deduped: row.deduped }),
     startedAt: new Date(row.started_ms),
     endedAt: new Date(row.ended_ms),
-  }));
+  };
 }
 
 function errorOf(row: Row): NonNullable<RunRecord['error']> {

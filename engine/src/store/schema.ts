@@ -161,6 +161,8 @@ export const runs = pgTable('runs', {
   errorLimit: jsonb('error_limit').$type<ExceededLimit>(),
   recordedMs: bigint('recorded_ms', { mode: 'number' }),
   recordedSeq: integer('recorded_seq'),
+  emitted: integer('emitted'),
+  deduped: integer('deduped'),
 });
 
 export const webhooks = pgTable('webhooks', {

@@ -16,6 +16,7 @@ import { RunWithEvent } from './run-with-event.tsx';
 import { SourceConfiguration } from './source-configuration.tsx';
 import { SourceEvents } from './source-events.tsx';
 import { SourceLogs } from './source-logs.tsx';
+import { SourceRuns } from './source-runs.tsx';
 import { endpointOf, type Source, sourceQuery } from './source-queries.ts';
 
 export function SourcePage() {
@@ -65,6 +66,7 @@ function SourceView({ source }: { source: Source }) {
               />
             ),
           },
+          { value: 'runs', label: 'Runs', panel: <SourceRuns source={source} /> },
           { value: 'logs', label: 'Logs', panel: <SourceLogs source={source} /> },
           { value: 'configuration', label: 'Configuration', panel: <SourceConfiguration source={source} /> },
           { value: 'listeners', label: 'Listeners', panel: <ListenersOfSource source={source} /> },

@@ -13,6 +13,21 @@ export const sourceQuery = (id: string) =>
     queryFn: ({ signal }) => askTagged<Source>(api.GET('/v1/sources/{id}', { params: { path: { id } }, signal })),
   });
 
+const REFRESH_MS = 3_000;
+
+/** With those that no event leads to. */
+export const runsQuery = (id: string) => ({
+  ...pagesOf(['runs', id], (query, signal) =>
+    ask(
+      api.GET('/v1/sources/{id}/runs', {
+        params: { path: { id }, query: { ...query, include_quiet: true } },
+        signal,
+      }),
+    ),
+  ),
+  refetchInterval: REFRESH_MS,
+});
+
 export const componentQuery = (id: string) =>
   queryOptions({
     queryKey: ['component', id],
