@@ -163,6 +163,21 @@ test('an abandoned run is listed, told to $errors, the log and the metrics, and 
   expect((await hw.api('POST', `/runs/${run.id}/retry`)).status).toBe(404);
 });
 
+test('a retry goes on counting claims, so that no holder from before holds it', async () => {
+  const source = await hw.deploy(ASKING, { asked: receiver.url });
+  await abandonSome(source.id, 1);
+  await hw.sql`update abandoned_runs set claim = 7 where source_id = ${source.id}`;
+  const claim = hw.sql<{ claim: number }[]>`select claim from invocations where source_id = ${source.id}`;
+  receiver.script({
+    get after() {
+      return claim.execute();
+    },
+  });
+  expect((await hw.api('POST', '/runs/retry', { source_id: source.id })).data).toEqual({ count: 1 });
+  await hw.untilEvents(source.id, 2);
+  expect([...(await claim)]).toEqual([{ claim: 8 }]);
+});
+
 test('a retry of many takes those of its source and its time, and each once, also where two ask at once', async () => {
   const [source, other] = [await hw.deploy(WELL, { asked: '' }), await hw.deploy(WELL, { asked: '' })];
   const [ids, others] = [await abandonSome(source.id, 25), await abandonSome(other.id, 2)];

@@ -12,7 +12,7 @@ export function insertAbandonedRuns(connection: Sql, { runs }: CommitPlan) {
     rows.map(({ kind, propName }) => ((kind === 'timer') === isTimer ? (propName ?? null) : null));
   return connection`
     insert into abandoned_runs
-      (id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, event)
+      (id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, claim, event)
     select * from ${rowsOf(connection, [
       ['text', rows.map(({ id }) => id)],
       ['text', rows.map(({ accountId }) => accountId)],
@@ -24,6 +24,7 @@ export function insertAbandonedRuns(connection: Sql, { runs }: CommitPlan) {
       ['text', rows.map(({ cause }) => cause?.traceId ?? null)],
       ['int4', rows.map(({ cause }) => cause?.hops ?? 0)],
       ['text', rows.map(({ message }) => message)],
+      ['int4', rows.map(({ claim }) => claim)],
       ['long', rows.map(({ event }) => event)],
-    ])} as r(id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, event)`;
+    ])} as r(id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, claim, event)`;
 }

@@ -42,8 +42,8 @@ export async function retryRuns(sql: Sql, accountId: string, ids: readonly strin
         delete from runs r using taken t where r.id = t.id and r.account_id = ${accountId}
       )
       insert into invocations
-        (id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, event)
-      select id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, event from taken
+        (id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, claim, event)
+      select id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, claim, event from taken
       returning source_id`;
     await addRunLanes(
       tx,
