@@ -25,18 +25,30 @@ function countTests(modules: readonly TestModule[], unhandledErrors: readonly Se
   return counts;
 }
 
+/** Tests that failed first: what they say about time, or a race, is worth a look. */
+function secondTries(modules: readonly TestModule[]): string[] {
+  return modules.flatMap((module) =>
+    [...module.children.allTests('passed')].flatMap((test) =>
+      test.diagnostic()?.flaky === true ? [`${module.relativeModuleId} > ${test.fullName}`] : [],
+    ),
+  );
+}
+
 /** Ends the output with a line that machines and people read alike: `12 passed, 0 failed, 1 skipped`. */
 export function plainReporter(): Reporter {
   let closingLine: string | undefined;
+  let again: string[] = [];
   return {
     onInit() {
       // At exit, because global teardown and other reporters may print after the run's end.
       process.once('exit', () => {
+        for (const name of again) process.stdout.write(`\npassed at the second try: ${name}`);
         if (closingLine !== undefined) process.stdout.write(`\n${closingLine}\n`);
       });
     },
     onTestRunEnd(modules, unhandledErrors) {
       const { passed, failed, skipped } = countTests(modules, unhandledErrors);
+      again = secondTries(modules);
       closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped`;
     },
   };
