@@ -159,10 +159,11 @@ test('events without room are stored, nobody hears them, a note says who did not
       return limit;
     },
     isFull: () => false,
+    mayHold: () => true,
     add: () => undefined,
   };
   const { committed } = await commit(numbers(3), { backlogs });
-  expect(asked).toEqual([[accountId, { invocations: 3, chars: 3, deliveries: 3 }]]);
+  expect(asked).toEqual([[accountId, { invocations: 3, chars: 3, deliveries: 3, held: 0 }]]);
   expect(committed).toMatchObject({ events: 3, deliveries: [], invocations: [], exceeded: limit });
   expect(await invocationsOf(source as string)).toEqual([]);
   const missed = await database.db.sql`
@@ -179,6 +180,7 @@ test('a webhook for which too much waits gets no more, a note says so, and the o
   const backlogs = {
     exceeded: () => undefined,
     isFull: (account: string, id: string) => account === accountId && id === full,
+    mayHold: () => true,
     add: () => undefined,
   };
   const { committed } = await commit(numbers(2), { backlogs });
@@ -198,6 +200,7 @@ test('what one commit queues counts for the next run in it, and what waits is to
   const backlogs = {
     exceeded: (_: string, more: { deliveries: number }) => void asked.push(more.deliveries),
     isFull: () => false,
+    mayHold: () => true,
     add: (account: string, more: unknown) => void added.push([account, more]),
   };
   const runs = [2, 3].map(
@@ -213,5 +216,5 @@ test('what one commit queues counts for the next run in it, and what waits is to
   const options = { nodeId: 'node_a', deliveryCapacity: () => 1, runCapacity: () => 0, nowMs: Date.now, backlogs };
   await commitRuns(database.db.sql, runs, options);
   expect(asked).toEqual([2, 5]);
-  expect(added).toEqual([[accountId, { invocations: 0, chars: 0, deliveries: 4 }]]);
+  expect(added).toEqual([[accountId, { invocations: 0, chars: 0, deliveries: 4, held: 0 }]]);
 });

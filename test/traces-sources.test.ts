@@ -123,7 +123,11 @@ test('whoever did not get an event is there with the reason', async () => {
   const [root] = (await traceOf(emitter)).runs;
   const reasons = (event: Json) =>
     Object.fromEntries(event.listeners.map((one: Json) => [one.listener_id, one.reason ?? one.outcome]));
-  expect(reasons(root.events[0])).toEqual({ [hook]: 'paused', [stopped.id]: 'paused', [other.id]: 'no_such_channel' });
+  expect(reasons(root.events[0])).toEqual({
+    [hook]: 'delivery',
+    [stopped.id]: 'paused',
+    [other.id]: 'no_such_channel',
+  });
   expect(reasons(root.events[1])).toEqual({
     [hook]: 'no_such_channel',
     [stopped.id]: 'no_such_channel',

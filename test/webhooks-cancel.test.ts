@@ -32,7 +32,7 @@ beforeEach(async () => {
   await updates.forget();
 });
 
-const stop = () => webhooks.update(who, webhook.id, { active: false });
+const discard = () => webhooks.discard(who, webhook.id);
 const remove = () => webhooks.delete(who, webhook.id);
 
 /** How many of its deliveries are in each status, by whether a node has them. */
@@ -42,9 +42,9 @@ async function states(): Promise<Record<string, number>> {
 }
 
 test.each([
-  ['stopped', stop],
-  ['deleted', remove],
-])('the backlog of a webhook that is %s is cancelled in short transactions', async (reason, end) => {
+  ['discarded', 'It was discarded', discard],
+  ['of a webhook that is deleted', 'The webhook was deleted', remove],
+])('a backlog that is %s is cancelled in short transactions', async (_, reason, end) => {
   await world.emit(webhook, who, CANCEL_BATCH + 500, null);
   await world.emit(webhook, who, CANCEL_BATCH + 300, 'node_a');
   await end();
@@ -52,14 +52,14 @@ test.each([
   const notes = new Set(
     (await world.rows(webhook.id)).map(({ attempts }) => attempts.map(({ error }) => error).join()),
   );
-  expect(notes).toEqual(new Set([`The webhook was ${reason}`]));
+  expect(notes).toEqual(new Set([reason]));
   expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 500, 300]);
 });
 
 test.each([
-  ['stopped', stop],
-  ['deleted', remove],
-])('a webhook that is %s waits for nobody, and what somebody had is cancelled after', async (_, end) => {
+  ['A discard', discard],
+  ['A deletion', remove],
+])('%s waits for nobody, and what somebody had is cancelled after', async (_, end) => {
   const [held, released] = await world.emit(webhook, who, 10, 'node_a');
   await world.emit(webhook, who, 10, null);
   let ended: Promise<unknown> | undefined;
@@ -71,48 +71,39 @@ test.each([
     await eventually(async () => (await states())['cancelled'] === 10);
     await eventually(async () => (await states())['cancelled leased'] === 8);
     expect(await blockedBy(tx)).toEqual([]);
-    const of = await sql<{ active: boolean }[]>`select active from webhooks where id = ${webhook.id} and active`;
-    expect(of).toHaveLength(0);
   });
   await ended;
   expect(await states()).toEqual({ cancelled: 11, 'cancelled leased': 9 });
 });
 
-test('so many stops of an account are under way, and the next is refused before it has stopped anything', async () => {
+test('so many discards of an account are under way, and the next is refused before it has cancelled anything', async () => {
   const most = LIMITS.maxDeletionsPerTenant;
-  const under = Promise.allSettled(
-    Array.from({ length: most }, () => webhooks.update(who, 'wh_none', { active: false })),
-  );
-  await expect(stop()).rejects.toMatchObject({
+  const under = Promise.allSettled(Array.from({ length: most }, () => webhooks.discard(who, 'wh_none')));
+  await world.emit(webhook, who, 1, null);
+  await expect(discard()).rejects.toMatchObject({
     code: 'RATE_LIMITED',
     limit: { name: 'maxDeletionsPerTenant', value: most, used: most + 1 },
   });
-  expect((await webhooks.get(who, webhook.id)).active).toBe(true);
-  // What stops nothing is none of them.
-  expect((await webhooks.update(who, webhook.id, { active: true })).active).toBe(true);
+  expect(await states()).toEqual({ pending: 1 });
   await under;
-  await stop();
+  expect(await discard()).toBe(1);
 });
 
-test('what comes for a webhook that was started again meanwhile stays', async () => {
+test('what comes for a webhook while its backlog is discarded stays', async () => {
   const [held] = await world.emit(webhook, who, 1, 'node_a');
-  let stopped: Promise<unknown> | undefined;
+  let discarding: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
     await world.emit(webhook, who, 1, null);
-    stopped = stop();
+    discarding = discard();
     await eventually(async () => (await states())['cancelled'] === 1);
-    await webhooks.update(who, webhook.id, { active: true });
     await world.emit(webhook, who, 1, null);
   });
-  await stopped;
+  await discarding;
   expect(await states()).toEqual({ cancelled: 1, 'cancelled leased': 1, pending: 1 });
 });
 
-test.each([
-  ['stopped', stop],
-  ['deleted', remove],
-])('where the database fails before all is cancelled, the rest of what is %s is as it is claimed', async (_, end) => {
+test('where the database fails before all of a deleted webhook is cancelled, the rest is as it is claimed', async () => {
   await world.emit(webhook, who, CANCEL_BATCH + 10, null);
   await sql.unsafe(`
     create sequence updates;
@@ -122,7 +113,7 @@ test.each([
     end $$;
     create trigger fail_second after update on deliveries for each statement execute function fail_second();`);
   try {
-    await expect(end()).rejects.toThrow('no more');
+    await expect(remove()).rejects.toThrow('no more');
     expect(await states()).toEqual({ cancelled: CANCEL_BATCH, pending: 10 });
     expect(await claimDeliveries(sql, 'node_b', webhook.id, LIMITS.deliveryLaneBatch)).toEqual([]);
     expect(await states()).toEqual({ cancelled: CANCEL_BATCH + 10 });

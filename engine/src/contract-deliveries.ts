@@ -1,7 +1,10 @@
 import type { AttemptRecord } from './contract-base.ts';
 
-/** `sending`: a node has it, and its next attempt is under way or about to begin. */
-export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'cancelled'] as const;
+/**
+ * `sending`: a node has it, and its next attempt is under way or about to begin; `held`: its webhook
+ * is stopped, and it waits for the start.
+ */
+export const DELIVERY_STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**

@@ -73,10 +73,11 @@ export interface TraceEvent {
 }
 
 /**
- * `no_such_channel`: it was subscribed, but not to this channel. `filtered` is reserved. A listener that was subscribed later is
+ * `no_such_channel`: it was subscribed, but not to this channel. `filtered` is reserved. `hold_full`: it was stopped, and as
+ * much was held as the account may have. A listener that was subscribed later is
  * not among them.
  */
-export type MissReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'no_such_channel' | 'filtered';
+export type MissReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'no_such_channel' | 'filtered';
 
 export type TraceListener = { listenerId: string; listenerName?: string } & (
   | { outcome: 'delivery'; delivery: TraceDelivery }

@@ -98,7 +98,12 @@ export interface WebhookRecord {
   secret: string;
   /** The secret before it signs as well until then. */
   previousUntil?: Date;
+  /** False: what is pending is held, and so are new events. */
   active: boolean;
+  /** When it was started last, while not all that it held has been sent. */
+  drainSince?: Date;
+  /** How much of that is sent a second. Undefined: as fast as it goes. */
+  drainPerSecond?: number;
   /** Grows with each change. */
   revision: number;
   createdAt: Date;
@@ -126,7 +131,12 @@ export interface WebhookCreate extends WebhookDetails {
   secret?: string;
 }
 
-export type WebhookUpdate = WebhookDetails & { url?: string; active?: boolean };
+export type WebhookUpdate = WebhookDetails & {
+  url?: string;
+  active?: boolean;
+  /** Only with `active: true`. Null: as fast as it goes. */
+  drainPerSecond?: number | null;
+};
 
 interface SecretRotation {
   /** The new one. Default: made here. */
@@ -253,12 +263,12 @@ export interface Webhooks {
   get(who: Principal, id: string): Promise<WebhookRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
   /**
-   * `active: false` stops the webhook: its events are no longer delivered, and what is pending is cancelled with a note in
-   * its attempts. `active: true` delivers new events again; nothing that was missed is sent later. A new url or format
-   * holds from the next attempt on, retries included. An empty name or description is removed.
+   * `active: false` stops the webhook: what is pending is held, retries included, and new events are stored as held deliveries,
+   * up to the account's `maxPausedDeliveries`. `active: true` delivers new events again, and drains what was held, the oldest first. A
+   * new url or format holds from the next attempt on, retries included. An empty name or description is removed.
    */
   update(who: Principal, id: string, change: WebhookUpdate, expected?: ExpectedRevisions): Promise<WebhookRecord>;
-  /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`, as a stop does. */
+  /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`. */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Newest first; without an id, of all webhooks of the account. */
   deliveries(
@@ -282,6 +292,11 @@ export interface Webhooks {
    * stopped.
    */
   retryNow(who: Principal, id: string, filter: RetryFilter): Promise<number>;
+  /**
+   * Cancels all that is pending of the webhook, held or not; the deliveries stay in lists. Answers how many. An attempt under way
+   * is left to end. Throws RATE_LIMITED with `maxDeletionsPerTenant`.
+   */
+  discard(who: Principal, id: string): Promise<number>;
   /**
    * Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap
    * is over.

@@ -306,6 +306,13 @@ export const ACCOUNT_LIMITS = {
     unit: 'count',
     of: 'deliveries that wait for an attempt, half of them to one webhook; with more of them events are stored and not delivered',
   },
+  maxPausedDeliveries: {
+    default: 200_000,
+    min: 0,
+    max: 100_000_000,
+    unit: 'count',
+    of: 'deliveries that are held for webhooks that are stopped, and drain after the start; beyond it events are stored, and their traces say that they were not held',
+  },
   maxWaitingBytes: {
     default: 2048 * MB,
     min: 64 * KB,

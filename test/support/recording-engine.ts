@@ -257,6 +257,7 @@ export function createRecordingEngine() {
       redeliver: answer('webhooks.redeliver', 0),
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
       retryNow: answer('webhooks.retryNow', 0),
+      discard: answer('webhooks.discard', 0),
       rotateSecret: answer('webhooks.rotateSecret', webhook),
       test: answer('webhooks.test', {
         messageId: 'evt_test_1606511826306_0',

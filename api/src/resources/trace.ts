@@ -45,10 +45,13 @@ const listenerSchema = z.object({
     })
     .optional(),
   run: z.unknown().optional().openapi({ description: 'The run that the event started, as in `runs`.' }),
-  reason: z.enum(['paused', 'too_many_hops', 'backlog_full', 'no_such_channel', 'filtered']).optional().openapi({
-    description:
-      'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; more waited than the account may have; it was subscribed to other channels only. `filtered` is reserved.',
-  }),
+  reason: z
+    .enum(['paused', 'too_many_hops', 'backlog_full', 'hold_full', 'no_such_channel', 'filtered'])
+    .optional()
+    .openapi({
+      description:
+        'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; more waited than the account may have; it was stopped, and more was held than `maxPausedDeliveries`; it was subscribed to other channels only. `filtered` is reserved.',
+    }),
 });
 
 const eventSchema = z.object({

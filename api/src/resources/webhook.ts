@@ -20,7 +20,11 @@ export const webhookSummarySchema = z
     format: z.enum(['raw', 'envelope']).openapi({
       description: '`raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it.',
     }),
-    active: z.boolean(),
+    active: z.boolean().openapi({ description: 'false: its deliveries are held.' }),
+    drain_per_second: z.int().nullable().openapi({
+      description: 'How much of what it held is sent a second. Null: as fast as it goes, or all was sent.',
+    }),
+    draining_since: secondsField('When it was started, while not all that it held was sent.').nullable(),
     retry_schedule_seconds: z
       .array(z.int())
       .nullable()
@@ -53,6 +57,8 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     url: webhook.url,
     format: webhook.format,
     active: webhook.active,
+    drain_per_second: webhook.drainPerSecond ?? null,
+    draining_since: webhook.drainSince === undefined ? null : epochSeconds(webhook.drainSince),
     retry_schedule_seconds: webhook.retryScheduleSeconds ?? null,
     timeout_seconds: webhook.timeoutSeconds ?? null,
     created_at: epochSeconds(webhook.createdAt),
@@ -102,7 +108,8 @@ export const deliverySchema = z
     emitter_id: z.string(),
     event_id: z.string(),
     status: z.enum(DELIVERY_STATUSES).openapi({
-      description: '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that.',
+      description:
+        '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start.',
     }),
     error_class: z.enum(DELIVERY_ERROR_CLASSES).nullable().openapi({
       description:
@@ -119,6 +126,10 @@ export const redeliverySchema = z
     count: z.int().openapi({ description: 'Deliveries that are due again, or would be with `dry_run`.' }),
   })
   .openapi('Redelivery');
+
+export const discardSchema = z
+  .object({ count: z.int().openapi({ description: 'Deliveries that are cancelled.' }) })
+  .openapi('Discard');
 
 export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliverySchema> {
   return {

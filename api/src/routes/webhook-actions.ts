@@ -5,13 +5,19 @@ import { given } from '../parameters/given.ts';
 import { idParameter } from '../parameters/schemas.ts';
 import { secretParameter } from '../parameters/webhook-request.ts';
 import { epochSeconds } from '../resources/time.ts';
-import { presentWebhookTest, redeliverySchema, secretRotationSchema, webhookTestSchema } from '../resources/webhook.ts';
+import {
+  discardSchema,
+  presentWebhookTest,
+  redeliverySchema,
+  secretRotationSchema,
+  webhookTestSchema,
+} from '../resources/webhook.ts';
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
 
 export function webhookActionEndpoints(): Endpoint[] {
-  return [retryNow, rotateSecret, testWebhook];
+  return [retryNow, discard, rotateSecret, testWebhook];
 }
 
 const retryNow = itemEndpoint({
@@ -34,6 +40,22 @@ const retryNow = itemEndpoint({
   handle: async ({ engine, who, id, input }) => ({
     count: await engine.webhooks.retryNow(who, id, given({ ids: input.ids })),
   }),
+});
+
+const discard = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/discard',
+  name: 'discardDeliveries',
+  // There may be very much to cancel.
+  takesTurn: false,
+  tag,
+  summary: 'Give up what waits',
+  description:
+    'Cancels all deliveries of the webhook that are pending or held, whether or not it is stopped. They stay in lists as `cancelled`, and `redeliver` with `delivery_id` sends one after all. An attempt under way is left to end.',
+  pathId,
+  parameters: z.object({}),
+  schema: discardSchema,
+  handle: async ({ engine, who, id }) => ({ count: await engine.webhooks.discard(who, id) }),
 });
 
 const rotateSecret = itemEndpoint({

@@ -113,21 +113,30 @@ const updateWebhook = versionedEndpoint({
   method: 'put',
   path: '/v1/webhooks/{id}',
   name: 'updateWebhook',
-  // Stopped, it may have very much to cancel.
-  takesTurn: ({ active }) => active !== false,
   tag,
+  // Started, it may have very much to put in order.
+  takesTurn: ({ active }) => active !== true,
   summary: 'Change a webhook, or stop and start it',
-  description: 'What is not given stays as it is.',
+  description:
+    'What is not given stays as it is. A webhook that is stopped holds: what is pending waits, and new events are stored as held deliveries, up to `maxPausedDeliveries` of the account. Started, it drains them, the oldest first; new events are sent at once. `discard` gives them up.',
   pathId,
   parameters: z.object({
     url: urlParameter.optional(),
     ...detailParameters,
-    active: z.boolean().optional().openapi({ description: 'false: nothing is delivered.' }),
+    active: z.boolean().optional().openapi({ description: 'false: deliveries are held; true: they drain.' }),
+    drain_per_second: z
+      .int()
+      .nullable()
+      .optional()
+      .openapi({
+        description: `With \`active: true\`: how much of what it held is sent a second, 1 to ${LIMITS.maxDrainPerSecond}. Null: as fast as it goes.`,
+        example: 20,
+      }),
   }),
   schema: webhookSchema,
   handle: async ({ engine, who, id, input, expected }) => {
-    const { url, name, description, format, active } = input;
-    const change = given({ url, name, description, format, active, ...webhookRequestOf(input) });
+    const { url, name, description, format, active, drain_per_second: drainPerSecond } = input;
+    const change = given({ url, name, description, format, active, drainPerSecond, ...webhookRequestOf(input) });
     return versioned(await engine.webhooks.update(who, id, change, expected), presentWebhook);
   },
 });

@@ -69,9 +69,18 @@ export async function deleteNamed(context: CommandContext, kinds: readonly Kind[
   };
 }
 
-export async function confirmDeletion({ input, ask, output }: CommandContext, question: string): Promise<void> {
+export function confirmDeletion(context: CommandContext, question: string): Promise<void> {
+  return confirmed(context, question, 'Nothing was deleted');
+}
+
+/** Asks at a terminal, without --yes. Throws with `otherwise` where the answer is no. */
+export async function confirmed(
+  { input, ask, output }: CommandContext,
+  question: string,
+  otherwise: string,
+): Promise<void> {
   if (input.flag('yes') || !ask.possible || output.json) return;
-  if (!(await ask.confirm(question))) throw new CliError('failure', 'Nothing was deleted');
+  if (!(await ask.confirm(question))) throw new CliError('failure', otherwise);
 }
 
 async function remove(api: ApiClient, kind: Kind, id: string): Promise<void> {

@@ -3,10 +3,12 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
+import { confirmed, YES } from './delete.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
 const MAX_OVERLAP_HOURS = 168;
+const MAX_DRAIN_PER_SECOND = 10_000;
 
 const update: CommandSpec = {
   path: 'webhooks update',
@@ -24,12 +26,15 @@ const update: CommandSpec = {
       choices: ['raw', 'envelope'],
     },
     ...REQUEST_OPTIONS,
-    { name: 'activate', summary: 'Start it again.' },
-    { name: 'deactivate', summary: 'Stop it: what is pending is cancelled.' },
+    { name: 'activate', summary: 'Start it: what it held is sent, the oldest first.' },
+    { name: 'drain-per-second', value: 'number', summary: 'With --activate: how much of that a second.' },
+    { name: 'deactivate', summary: 'Stop it: what is pending is held, and so are new events.' },
   ],
   examples: [
     { does: 'Another address', command: 'hw webhooks update shop --to https://shop.example.com/v2/hooks' },
     { does: 'A token for the receiver', command: "hw webhooks update shop --header 'Authorization: Bearer 6f1c'" },
+    { does: 'Hold everything', command: 'hw webhooks update shop --deactivate' },
+    { does: 'Send what was held', command: 'hw webhooks update shop --activate --drain-per-second 20' },
     { does: 'Three attempts within a minute', command: 'hw webhooks update shop --retry-schedule 10,50' },
   ],
   json: 'the webhook, as `PUT /v1/webhooks/{id}` answers it',
@@ -37,6 +42,8 @@ const update: CommandSpec = {
   async run({ api: connect, input }) {
     const [start, stop] = [input.flag('activate'), input.flag('deactivate')];
     if (start && stop) throw usageError('--activate and --deactivate contradict each other');
+    const drain_per_second = input.count('drain-per-second', { min: 1, max: MAX_DRAIN_PER_SECOND });
+    if (drain_per_second !== undefined && !start) throw usageError('--drain-per-second goes with --activate');
     const [url, name, description, format] = ['to', 'name', 'description', 'format'].map((one) => input.text(one));
     const body = {
       url,
@@ -45,6 +52,7 @@ const update: CommandSpec = {
       format,
       ...requestSettingsOf(input),
       active: start || (stop ? false : undefined),
+      drain_per_second,
     };
     if (Object.values(body).every((value) => value === undefined)) throw usageError('Say what is to be changed');
     const api = await connect();
@@ -74,6 +82,27 @@ const retry: CommandSpec = {
     const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/retry`, body);
     const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
     return { json: answer, text: `${what} due now.`, quiet: '' };
+  },
+};
+
+const discard: CommandSpec = {
+  path: 'webhooks discard',
+  summary: 'Give up what waits for a webhook',
+  details:
+    'All deliveries that are pending or held are cancelled. They stay in lists; hw webhooks redeliver sends one after all.',
+  arguments: [NAME],
+  options: [YES],
+  examples: [{ does: 'Without a question', command: 'hw webhooks discard shop -y' }],
+  json: '{ count }: the deliveries that are cancelled',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const name = context.input.argument('name');
+    const api = await context.api();
+    const { id } = await findNamed(api, ['webhook'], name);
+    await confirmed(context, `Give up what waits for the webhook ${name}?`, 'Nothing was discarded');
+    const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/discard`);
+    const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
+    return { json: answer, text: `${what} cancelled.`, quiet: '' };
   },
 };
 
@@ -149,4 +178,4 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, rotateSecret];
+export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, discard, rotateSecret];

@@ -118,7 +118,7 @@ const deliveries: CommandSpec = {
       name: 'status',
       value: 'status',
       summary:
-        'Only those of this status, or of several, separated by commas: `pending`, `sending`, `delivered`, `failed`, `cancelled`.',
+        'Only those of this status, or of several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `cancelled`.',
     },
     ...FAILURES,
     { name: 'event', value: 'emit_id', summary: 'Only those of this event, by its `metadata.emit_id`.' },

@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   no_such_channel: 'it is not subscribed to this channel',
   too_many_hops: 'the chain of events is too long',
   backlog_full: 'too much of the account was waiting',
+  hold_full: 'it was stopped, and the account holds as much as it may',
 };
 
 /** A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others did not. */

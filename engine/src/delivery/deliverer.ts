@@ -12,10 +12,11 @@ import type { StatCount } from '../stats/stat-meter.ts';
 import { addJobs } from '../store/add-jobs.ts';
 import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
+import { claimPaced } from '../store/claim-paced.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
 import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
-import { readWebhookAccount } from '../store/read-webhook-account.ts';
+import { type LaneWebhook, readLaneWebhook } from '../store/read-lane-webhook.ts';
 import { releaseDeliveries, releaseUnbegun } from '../store/release-deliveries.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
@@ -215,9 +216,11 @@ class NodeDeliverer implements Deliverer {
   }
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
-    const accountId = await readWebhookAccount(this.#options.db.sql, webhookId);
-    if (accountId !== undefined) await this.#options.accountLimits.get(accountId);
-    await this.#laneTurns.run(accountId ?? webhookId, webhookId, () => this.#claim(accountId, webhookId));
+    const webhook = await readLaneWebhook(this.#options.db.sql, webhookId);
+    // What waits is held: its start adds another job.
+    if (webhook?.active === false) return;
+    if (webhook !== undefined) await this.#options.accountLimits.get(webhook.accountId);
+    await this.#laneTurns.run(webhook?.accountId ?? webhookId, webhookId, () => this.#claim(webhook, webhookId));
   }
 
   stats(): DelivererStats {
@@ -235,8 +238,9 @@ class NodeDeliverer implements Deliverer {
   }
 
   /** Answers how many characters their events have. */
-  async #claim(accountId: string | undefined, webhookId: string): Promise<number> {
+  async #claim(webhook: LaneWebhook | undefined, webhookId: string): Promise<number> {
     const { db, nodeId } = this.#options;
+    const accountId = webhook?.accountId;
     // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
@@ -247,7 +251,8 @@ class NodeDeliverer implements Deliverer {
     this.#claiming += limit;
     try {
       const readAt = this.heard();
-      const claimed = await claimDeliveries(db.sql, nodeId(), webhookId, limit);
+      const claim = webhook?.isPaced === true ? claimPaced : claimDeliveries;
+      const claimed = await claim(db.sql, nodeId(), webhookId, limit);
       this.take(claimed, readAt);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {

@@ -1,7 +1,7 @@
-import type { Fault, FieldError } from '@headwater/shared';
+import { type Fault, type FieldError, platformLimit } from '@headwater/shared';
 import type { WebhookUpdate } from '../contract.ts';
 import { longHostOf } from '../egress/long-host.ts';
-import { findTextFault, longHostFault, throwFields } from '../field-faults.ts';
+import { findCountFault, findTextFault, longHostFault, throwFields } from '../field-faults.ts';
 import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } from './validate-webhook-request.ts';
 
 /**
@@ -23,8 +23,15 @@ export function validateWebhook(fields: WebhookUpdate & { secret?: string }): vo
   for (const [name, fault] of headerFaults(fields.headers ?? {}))
     check(name === '' ? 'headers' : `headers.${name}`, fault);
   check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));
+  check('drain_per_second', findDrainFault(fields));
   check('timeout_seconds', findTimeoutFault(fields.timeoutSeconds));
   throwFields(errors);
+}
+
+function findDrainFault({ active, drainPerSecond }: WebhookUpdate): Fault | undefined {
+  if (drainPerSecond === undefined) return undefined;
+  if (active !== true) return { message: 'goes with active: true, which starts the webhook' };
+  return findCountFault(drainPerSecond, 1, platformLimit('maxDrainPerSecond', drainPerSecond ?? 1));
 }
 
 function findUrlFault(text: string): Fault | undefined {

@@ -4,7 +4,9 @@ import type { Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Database } from '../store/database.ts';
 import { retryPending } from '../store/retry-pending.ts';
+import { notifyWebhookChanged } from '../store/notify-changed.ts';
 import { rotateWebhookSecret } from '../store/rotate-webhook-secret.ts';
+import type { EndDeliveries } from './end-deliveries.ts';
 import { createSecret } from './sign.ts';
 import { type AttemptOnce, testDelivery } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
@@ -17,21 +19,29 @@ export interface WebhookActionsOptions {
   db: Database;
   sealer: Sealer;
   giveBack: (webhookId: string) => Promise<void>;
+  end: EndDeliveries;
   /** Default: this node delivers nothing, and no test. */
   attemptOnce?: AttemptOnce;
 }
 
-/** Retries at once, rotation of the secret, and tests. */
+/** Retries at once, discards, rotation of the secret, and tests. */
 export function createWebhookActions(
   options: WebhookActionsOptions,
-): Pick<Webhooks, 'retryNow' | 'rotateSecret' | 'test'> {
-  const { db, sealer, giveBack, attemptOnce = () => Promise.resolve({ kind: 'cut-off' }) } = options;
+): Pick<Webhooks, 'retryNow' | 'discard' | 'rotateSecret' | 'test'> {
+  const { db, sealer, giveBack, end, attemptOnce = () => Promise.resolve({ kind: 'cut-off' }) } = options;
   const tests = createBoundedTurns('maxWebhookTestsPerTenant', 'tests of webhooks', TESTS_AT_ONCE);
   return {
     async retryNow(who, id, { ids }) {
       const { active } = await findWebhook(db, who, id);
       if (active) return retryPending(db.sql, who.accountId, id, ids);
       throw new HeadwaterError('CONFLICT', `Webhook ${id} is stopped; set active to true to deliver to it`);
+    },
+    async discard(who, id) {
+      return end(who, id, 'It was discarded', async () => {
+        await findWebhook(db, who, id);
+        // Other nodes give back what they have not begun.
+        await notifyWebhookChanged(db.orm, id);
+      });
     },
     async rotateSecret(who, id, { secret, overlapHours = LIMITS.defaultSecretOverlapHours }) {
       validateWebhook(secret === undefined ? {} : { secret });

@@ -40,6 +40,8 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.retryScheduleSeconds === null ? {} : { retryScheduleSeconds: row.retryScheduleSeconds }),
     ...(row.timeoutSeconds === null ? {} : { timeoutSeconds: row.timeoutSeconds }),
     active: row.active,
+    ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),
+    ...(row.drainPerSecond === null ? {} : { drainPerSecond: row.drainPerSecond }),
     revision: row.revision,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -1,14 +1,13 @@
-import { LIMITS, newId } from '@headwater/shared';
+import { newId } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import { changedMeanwhile, checkRevision } from '../check-revision.ts';
-import { createBoundedTurns } from '../bounded-turns.ts';
 import type { Principal, Webhooks, WebhookUpdate } from '../contract.ts';
 import type { ExpectedRevisions } from '../contract-base.ts';
 import type { Sealer } from '../secrets/seal.ts';
-import { cancelDeliveries } from '../store/cancel-deliveries.ts';
 import { createWebhook } from '../store/create-webhook.ts';
 import type { Database } from '../store/database.ts';
 import { deleteWebhook } from '../store/delete-webhook.ts';
+import { orderHeld } from '../store/order-held.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readWebhooks } from '../store/read-webhooks.ts';
 import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
@@ -16,6 +15,7 @@ import { createDeliveries } from './deliveries.ts';
 import { createSecret } from './sign.ts';
 import type { AttemptOnce } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
+import { createEnd } from './end-deliveries.ts';
 import { createWebhookActions } from './webhook-actions.ts';
 import { findWebhook, sealHeaders, webhookRecordOf } from './webhook-record.ts';
 
@@ -64,8 +64,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
     },
     async update(who, id, change, expected) {
-      if (change.active === false)
-        return end(who, id, 'The webhook was stopped', () => apply(who, id, change, expected));
       const webhook = await apply(who, id, change, expected);
       if (leadsElsewhere({ ...change, ...(change.headers && { sealedHeaders: '' }) })) await giveBack(id);
       return webhook;
@@ -78,7 +76,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       });
     },
     ...createDeliveries(db, find),
-    ...createWebhookActions({ db, sealer, giveBack, ...(attemptOnce && { attemptOnce }) }),
+    ...createWebhookActions({ db, sealer, giveBack, end, ...(attemptOnce && { attemptOnce }) }),
   };
 }
 
@@ -86,8 +84,10 @@ type Look = Pick<WebhooksOptions, 'db' | 'sealer'>;
 
 function createApply({ db, sealer }: Look) {
   return async (who: Principal, id: string, update: WebhookUpdate, expected: ExpectedRevisions) => {
-    checkRevision(`webhook ${id}`, (await findWebhook(db, who, id)).revision, expected);
+    const before = await findWebhook(db, who, id);
+    checkRevision(`webhook ${id}`, before.revision, expected);
     validateWebhook(update);
+    if (update.active === true && !before.active) await orderHeld(db.sql, who.accountId, id);
     const { headers, ...rest } = update;
     const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, who.accountId, headers) };
     const row = await updateWebhook(db, who.accountId, id, { ...rest, ...sealed }, expected);
@@ -99,23 +99,4 @@ function createApply({ db, sealer }: Look) {
 async function refuse(db: Database, who: Principal, id: string): Promise<never> {
   await findWebhook(db, who, id);
   throw changedMeanwhile(`webhook ${id}`);
-}
-
-/**
- * Makes a change after which a webhook leads nowhere, for all to see, and cancels what is pending. At once nothing more begins on this node,
- * however much that is: it is done piece by piece, for one webhook of the account at a time.
- */
-function createEnd({ db, room, giveBack }: Required<Pick<WebhooksOptions, 'db' | 'room' | 'giveBack'>>) {
-  const most = LIMITS.maxDeletionsPerTenant;
-  const turns = createBoundedTurns('maxDeletionsPerTenant', 'stops and deletions of webhooks', most);
-  return <T>({ accountId }: Principal, id: string, reason: string, change: () => Promise<T>): Promise<T> => {
-    const inTurn = <R>(work: () => Promise<R>) => room.make(accountId, work);
-    return turns.run(accountId, async () => {
-      const changed = await inTurn(change);
-      const givenBack = giveBack(id);
-      await cancelDeliveries(db.sql, { accountId, webhookId: id, reason }, inTurn);
-      await givenBack;
-      return changed;
-    });
-  };
 }

@@ -8,7 +8,15 @@ import { type DbRoom, type DbSize, fitDbWrites } from './fit-db-writes.ts';
 import { type HeardBy, indexListeners, type Listener } from './listeners.ts';
 import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from './missed.ts';
 import { orderEvents } from './order-events.ts';
-import { addListeners, countQueued, type Emitting, findExceeded, type Led, type RoomFor } from './plan-listeners.ts';
+import {
+  addListeners,
+  countQueued,
+  type Emitting,
+  findExceeded,
+  type Led,
+  type RoomFor,
+  type RoomForHeld,
+} from './plan-listeners.ts';
 import { timesOf } from './run-times.ts';
 import type { HeldInvocation, InvocationKind } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
@@ -106,6 +114,8 @@ export interface CommitPlan extends Led {
 export interface PlanRoom {
   /** Default: there is room for everything. */
   roomFor?: RoomFor | undefined;
+  /** The same for what is held. */
+  roomForHeld?: RoomForHeld | undefined;
   /** What all `$.service.db` of an account hold before. Default: nothing. */
   dbBytesOf?: ((accountId: string) => number) | undefined;
 }
@@ -131,7 +141,7 @@ export function planCommit(
   states: ReadonlyMap<string, EmitterState>,
   listeners: readonly Listener[],
   nowMs: number,
-  { roomFor = () => undefined, dbBytesOf = () => 0 }: PlanRoom = {},
+  { roomFor = () => undefined, roomForHeld = () => true, dbBytesOf = () => 0 }: PlanRoom = {},
 ): CommitPlan {
   const hears = indexListeners(listeners);
   const plan: CommitPlan = {
@@ -166,7 +176,7 @@ export function planCommit(
     if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
     missed.deduped(missedRunOf(run), emitted.dedupedIds);
     for (const event of emitted.rows) plan.events.push(event);
-    addListeners(plan, emittingOf(run), emitted.rows, hears, emitted.isFull, missed);
+    addListeners(plan, emittingOf(run), emitted.rows, hears, { isFull: emitted.isFull, roomForHeld }, missed);
   }
   placeMissed(plan, missed, states, nowMs);
   for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);
@@ -268,7 +278,7 @@ function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
   const { record } = run;
   if (record === undefined) return [];
   const heard = hears({ accountId: run.accountId, emitterId: run.sourceId, channel: LOGS_CHANNEL });
-  if (heard.webhooks.length + heard.sources.length === 0) return [];
+  if (heard.webhooks.length + heard.held.length + heard.sources.length === 0) return [];
   return readLines(record.logs).map(({ atMs, level, message, limit }) => ({
     data: JSON.stringify({ level, message, ts: atMs, run: record.id, limit }),
     name: LOGS_CHANNEL,

@@ -46,5 +46,7 @@ export interface FanOut {
   events: { event: EventRow; cause: EventCause }[];
   /** By channel. */
   webhookIds: Map<string, string[]>;
+  /** Those of them that are stopped. */
+  heldIds: ReadonlySet<string>;
   sourceIds: Map<string, string[]>;
 }

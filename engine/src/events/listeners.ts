@@ -8,7 +8,7 @@ interface Subscribed {
   channel: string;
 }
 
-/** A subscription of an active webhook, with what a first attempt needs. */
+/** A subscription of a webhook, with what a first attempt needs. */
 export interface WebhookListener extends Subscribed {
   kind: 'webhook';
   webhookId: string;
@@ -18,6 +18,8 @@ export interface WebhookListener extends Subscribed {
   settings?: ReceiverSettings;
   /** So much waits for it already that it gets no more. */
   isFull?: boolean;
+  /** It is stopped: what it gets is held. */
+  isHeld?: boolean;
 }
 
 /** A subscription of an active source or workflow. */
@@ -28,7 +30,7 @@ interface SourceListener extends Subscribed {
   inTurn?: true;
 }
 
-/** A subscription of a webhook, source or workflow that is stopped. */
+/** A subscription of a source or workflow that is stopped. */
 interface PausedListener extends Subscribed {
   kind: 'paused';
   listenerId: string;
@@ -41,6 +43,8 @@ export interface Heard {
   sources: SourceListener[];
   paused: PausedListener[];
   full: WebhookListener[];
+  /** Webhooks that are stopped. */
+  held: WebhookListener[];
 }
 
 /** Who hears what one account's emitter puts on a channel. */
@@ -75,12 +79,16 @@ function hearersOf(
 ): Heard {
   const own = byChannel.get(`${accountId} ${emitterId} ${channel}`) ?? [];
   const all = byChannel.get(`${accountId} ${isWorkflow(emitterId) ? 'p_*' : 'dc_*'} ${channel}`) ?? [];
-  const [webhooks, full] = [new Map<string, WebhookListener>(), new Map<string, WebhookListener>()];
+  const [webhooks, full, held] = Array.from({ length: 3 }, () => new Map<string, WebhookListener>()) as [
+    Map<string, WebhookListener>,
+    Map<string, WebhookListener>,
+    Map<string, WebhookListener>,
+  ];
   const sources = new Map<string, SourceListener>();
   const paused = new Map<string, PausedListener>();
   for (const listener of [...own, ...all]) {
     if (listener.kind === 'webhook') {
-      (listener.isFull === true ? full : webhooks).set(listener.webhookId, listener);
+      (listener.isHeld === true ? held : listener.isFull === true ? full : webhooks).set(listener.webhookId, listener);
       continue;
     }
     const listenerId = listener.kind === 'source' ? listener.sourceId : listener.listenerId;
@@ -93,5 +101,6 @@ function hearersOf(
     sources: [...sources.values()],
     paused: [...paused.values()],
     full: [...full.values()],
+    held: [...held.values()],
   };
 }

@@ -3,7 +3,7 @@ import { type EventPosition, nextPosition } from './event-id.ts';
 import { storableText } from './storable-text.ts';
 
 /** Why something that was emitted did not get somewhere; as in the table missed_events. */
-type MissedReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'deduped' | 'more';
+type MissedReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'deduped' | 'more';
 
 /** What of one emitter was missed in one commit, for one reason. */
 interface Missed {
@@ -47,6 +47,8 @@ export interface MissedEvents {
   paused(range: Range, listenerId: string): void;
   tooManyHops(range: Range, listenerId: string, traceId: string | undefined): void;
   backlogFull(range: Range, listenerId: string, traceId: string | undefined): void;
+  /** It is stopped, and the account has as much on hold as it may. */
+  holdFull(range: Range, listenerId: string, traceId: string | undefined): void;
   deduped(
     run: {
       accountId: string;
@@ -100,6 +102,7 @@ export function collectMissed(): MissedEvents {
     },
     tooManyHops: (range, listenerId, traceId) => unheardOfRun('too_many_hops', range, listenerId, traceId),
     backlogFull: (range, listenerId, traceId) => unheardOfRun('backlog_full', range, listenerId, traceId),
+    holdFull: (range, listenerId, traceId) => unheardOfRun('hold_full', range, listenerId, traceId),
     deduped({ accountId, emitterId, invocationId, traceId, dedupe = null }, emitIds) {
       if (emitIds.length === 0) return;
       const make = () => ({

@@ -11,6 +11,9 @@ import { NOTHING_QUEUED, type Queued } from './queued.ts';
 /** The limit that an account would be over with so much more; undefined where there is room. */
 export type RoomFor = (accountId: string, more: Queued) => ExceededLimit | undefined;
 
+/** Whether the account may have so many more deliveries on hold, which are counted then. */
+export type RoomForHeld = (accountId: string, more: number) => boolean;
+
 /** The run whose events they are, as far as it decides who hears them. */
 export interface Emitting {
   accountId: string;
@@ -40,8 +43,9 @@ export function countQueued(
 ): Queued {
   const queued = { ...NOTHING_QUEUED };
   for (const { channel, data } of events) {
-    const { webhooks, sources } = hears({ ...run, channel });
+    const { webhooks, sources, held } = hears({ ...run, channel });
     queued.deliveries += webhooks.length;
+    queued.held += held.length;
     queued.invocations += sources.length;
     queued.chars += sources.length * data.length;
   }
@@ -70,12 +74,12 @@ export function addListeners(
   run: Emitting,
   events: readonly EventRow[],
   hears: HeardBy,
-  isFull: boolean,
+  { isFull, roomForHeld }: { isFull: boolean; roomForHeld: RoomForHeld },
   missed: MissedEvents,
 ): void {
   const heard = new Map<string, Heard>();
   for (const [channel, ofChannel] of Map.groupBy(events, (event) => event.channel)) {
-    const { webhooks, sources, paused, full } = hears({ ...run, channel });
+    const { webhooks, sources, paused, full, held } = hears({ ...run, channel });
     const range = {
       first: ofChannel[0] as EventRow,
       toSeq: ofChannel.at(-1)?.position.seq ?? 0,
@@ -90,17 +94,35 @@ export function addListeners(
       if (isTooFar) missed.tooManyHops(range, sourceId, run.traceId);
       else if (isFull) missed.backlogFull(range, sourceId, run.traceId);
     }
-    heard.set(channel, { webhooks: isFull ? [] : webhooks, sources: isFull || isTooFar ? [] : sources, paused, full });
+    const { true: kept = [], false: lost = [] } = Object.groupBy(
+      held,
+      () => `${roomForHeld(run.accountId, ofChannel.length)}` as const,
+    );
+    for (const { webhookId } of lost) missed.holdFull(range, webhookId, run.traceId);
+    heard.set(channel, {
+      webhooks: isFull ? [] : webhooks,
+      sources: isFull || isTooFar ? [] : sources,
+      paused,
+      full,
+      held: kept,
+    });
   }
   lead(led, run, events, heard);
 }
 
 function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: ReadonlyMap<string, Heard>): void {
-  const { invocations, chars, deliveries } = countQueued(run, events, ({ channel }) => heard.get(channel) as Heard);
-  if (invocations + deliveries > MAX_ROWS || chars > MAX_CHARS) {
+  const { invocations, chars, deliveries, held } = countQueued(
+    run,
+    events,
+    ({ channel }) => heard.get(channel) as Heard,
+  );
+  if (invocations + deliveries + held > MAX_ROWS || chars > MAX_CHARS) {
     led.fanOuts.push({
       events: events.map((event) => ({ event, cause: causeBy(run, event) })),
-      webhookIds: new Map([...heard].map(([channel, of]) => [channel, of.webhooks.map((one) => one.webhookId)])),
+      webhookIds: new Map(
+        [...heard].map(([channel, of]) => [channel, [...of.webhooks, ...of.held].map((one) => one.webhookId)]),
+      ),
+      heldIds: new Set([...heard.values()].flatMap((of) => of.held.map((one) => one.webhookId))),
       sourceIds: new Map([...heard].map(([channel, of]) => [channel, of.sources.map((one) => one.sourceId)])),
     });
     return;
@@ -109,9 +131,9 @@ function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: Reado
 }
 
 /** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
-function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources }: Heard): void {
+function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Heard): void {
   const { ms } = event.position;
-  for (const listener of webhooks) led.deliveries.push({ id: newId('delivery', ms), event, listener });
+  for (const listener of [...webhooks, ...held]) led.deliveries.push({ id: newId('delivery', ms), event, listener });
   if (sources.length === 0) return;
   const cause = causeBy(run, event);
   for (const { sourceId, inTurn } of sources) {

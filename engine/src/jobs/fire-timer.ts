@@ -1,6 +1,7 @@
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { Dispatcher } from '../run/dispatcher.ts';
 import type { StatCount } from '../stats/stat-meter.ts';
+import { NOTHING_QUEUED } from '../events/queued.ts';
 import { createBatcher, isDataError } from '../store/batcher.ts';
 import type { Sql } from '../store/database.ts';
 import { type FiredTick, fireTimers } from '../store/fire-timers.ts';
@@ -16,7 +17,7 @@ export interface TickerOptions {
   stats?: StatCount | undefined;
 }
 
-const ONE_TICK = { invocations: 1, chars: 0, deliveries: 0 };
+const ONE_TICK = { ...NOTHING_QUEUED, invocations: 1 };
 const MAX_BATCH = 64;
 /** Ticks that come due together share a transaction; one that comes alone does not wait. */
 const MIN_INTERVAL_MS = 5;

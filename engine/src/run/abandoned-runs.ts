@@ -91,4 +91,4 @@ function fitting(sizes: readonly AbandonedRunSize[], hasRoom: (queued: Queued) =
   return { ids, more };
 }
 
-const queuedBy = ({ chars }: AbandonedRunSize): Queued => ({ invocations: 1, chars, deliveries: 0 });
+const queuedBy = ({ chars }: AbandonedRunSize): Queued => ({ ...NOTHING_QUEUED, invocations: 1, chars });

@@ -1,5 +1,5 @@
 import { type AccountLimits, type ExceededLimit, HeadwaterError } from '@headwater/shared';
-import { type Queued, sumOf } from '../events/queued.ts';
+import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Backlogs } from '../store/read-backlogs.ts';
@@ -20,6 +20,8 @@ export interface AccountBacklogs {
   exceeded(accountId: string, more: Queued): ExceededLimit | undefined;
   /** A webhook that is down must not take all that its account may have waiting from its other webhooks. */
   isFull(accountId: string, webhookId: string): boolean;
+  /** Whether so many more deliveries may be held for webhooks that are stopped. */
+  mayHold(accountId: string, more: number): boolean;
   /** Throws RATE_LIMITED where not one more invocation has room. */
   admit(accountId: string): void;
   /** The same of so much more. */
@@ -69,10 +71,14 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
       const most = options.limitsOf(accountId)?.maxQueuedDeliveries ?? Number.POSITIVE_INFINITY;
       return counts.ofWebhook(webhookId) >= most * WEBHOOK_SHARE;
     },
-    admit: (accountId) => check(accountId, { invocations: 1, chars: 0, deliveries: 0 }),
+    mayHold(accountId, more) {
+      const most = options.limitsOf(accountId)?.maxPausedDeliveries ?? Number.POSITIVE_INFINITY;
+      return counts.of(accountId).held + more <= most;
+    },
+    admit: (accountId) => check(accountId, { ...NOTHING_QUEUED, invocations: 1 }),
     require: check,
     async queue(accountId, chars, work) {
-      const more = { invocations: 1, chars, deliveries: 0 };
+      const more = { ...NOTHING_QUEUED, invocations: 1, chars };
       check(accountId, more);
       return counts.during(accountId, more, work);
     },

@@ -39,8 +39,13 @@ export function createBacklogCounts(readAll: () => Promise<Backlogs>): BacklogCo
         queued.add(accountId, more);
         return done;
       } finally {
-        const { invocations, chars, deliveries } = more;
-        change(inFlight, accountId, { invocations: -invocations, chars: -chars, deliveries: -deliveries });
+        const { invocations, chars, deliveries, held } = more;
+        change(inFlight, accountId, {
+          invocations: -invocations,
+          chars: -chars,
+          deliveries: -deliveries,
+          held: -held,
+        });
       }
     },
     refresh: queued.refresh,
@@ -49,6 +54,6 @@ export function createBacklogCounts(readAll: () => Promise<Backlogs>): BacklogCo
 
 function change(backlogs: Map<string, Queued>, accountId: string, more: Queued): void {
   const changed = sumOf(backlogs.get(accountId) ?? NOTHING_QUEUED, more);
-  if (changed.invocations + changed.deliveries === 0) backlogs.delete(accountId);
+  if (changed.invocations + changed.deliveries + changed.held === 0) backlogs.delete(accountId);
   else backlogs.set(accountId, changed);
 }

@@ -12,7 +12,7 @@ export interface JobSpec {
 }
 
 /** The job is never given up: see FAIL_JOBS. graphile-worker takes jobs with fewer attempts than these. */
-const MAX_ATTEMPTS = 25;
+export const MAX_JOB_ATTEMPTS = 25;
 
 /**
  * Adds graphile-worker jobs inside the caller's transaction: the rows that need work and the job that does it land
@@ -27,6 +27,6 @@ export async function addJobs(tx: Sql | Transaction, specs: readonly JobSpec[]):
     select add_jobs_in_order(
       ${unique.map((spec) => spec.task)}::text[], ${unique.map((spec) => JSON.stringify(spec.payload))}::text[],
       ${unique.map((spec) => spec.runAtMs ?? 0)}::float8[], ${unique.map((spec) => spec.key)}::text[],
-      ${unique.map((spec) => spec.priority ?? 0)}::int2[], ${MAX_ATTEMPTS}::int2
+      ${unique.map((spec) => spec.priority ?? 0)}::int2[], ${MAX_JOB_ATTEMPTS}::int2
     )`;
 }

@@ -13,7 +13,7 @@ interface Cancelling {
   webhookId: string;
   /** JSON text. */
   note: string;
-  /** What came later is of a webhook that was started again, or is cancelled when it is claimed. */
+  /** What came later was not meant, or is cancelled when it is claimed. */
   until: string;
   inTurn: InTurn;
 }
@@ -22,32 +22,37 @@ interface Cancelling {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Cancels what of a webhook's deliveries is pending, once it is stopped or deleted for all to see, in short transactions: in one,
- * hundreds of thousands would keep the outcomes of everybody's attempts waiting. The lease of an attempt in flight stays, so that its
- * outcome can still be recorded. Where this ends early, what is left is cancelled when it is claimed.
+ * Cancels what of a webhook's deliveries is pending, once it is deleted for all to see or its owner discards it, in short transactions:
+ * in one, hundreds of thousands would keep the outcomes of everybody's attempts waiting. The lease of an attempt in flight stays, so that
+ * its outcome can still be recorded. Answers how many. Where this ends early, what is left of one that is deleted is cancelled when it is
+ * claimed.
  */
 export async function cancelDeliveries(
   sql: Sql,
   { accountId, webhookId, reason }: { accountId: string; webhookId: string; reason: string },
   inTurn: InTurn,
-): Promise<void> {
+): Promise<number> {
   const [row] = await sql<{ until: string }[]>`select now()::text as until`;
   const until = row?.until ?? 'now';
   const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until, inTurn };
-  for (;;) {
-    await cancelAll(sql, cancelling, 'waiting');
-    await cancelAll(sql, cancelling, 'leased');
-    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return;
+  for (let count = 0; ; ) {
+    count += await cancelAll(sql, cancelling, 'waiting');
+    count += await cancelAll(sql, cancelling, 'leased');
+    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return count;
     await sleep(PAUSE_MS);
   }
 }
 
-async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'leased'): Promise<void> {
+async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'leased'): Promise<number> {
+  let count = 0;
   for (let mayBeMore = true; mayBeMore; ) {
     const begunMs = performance.now();
-    mayBeMore = (await cancelling.inTurn(() => cancelSome(sql, cancelling, which))) === CANCEL_BATCH;
+    const some = await cancelling.inTurn(() => cancelSome(sql, cancelling, which));
+    count += some;
+    mayBeMore = some === CANCEL_BATCH;
     if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
   }
+  return count;
 }
 
 /** What somebody has locked is passed over: attempts are recorded in the order in which they end, and each could wait for the other. */

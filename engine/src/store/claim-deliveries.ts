@@ -6,8 +6,9 @@ import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { receiverColumns, receiverOf, type ReceiverRow } from './receiver-columns.ts';
 
-/** Its `url` is null where the webhook is gone or stopped. */
+/** Its `url` is null where the webhook is gone. */
 interface ClaimedRow extends ReceiverRow {
+  active: boolean | null;
   id: string;
   account_id: string;
   emitter_id: string;
@@ -26,7 +27,8 @@ interface ClaimedRow extends ReceiverRow {
  * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are large, the longest due first and, of
  * those that a commit made together, in the order of their events. Rows that another node is claiming
  * at this moment are passed over. Where there may be more, the lane job is added again in the same
- * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here.
+ * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here; of a webhook that is
+ * stopped nothing is taken.
  */
 export async function claimDeliveries(
   sql: Sql,
@@ -35,12 +37,31 @@ export async function claimDeliveries(
   limit: number,
 ): Promise<DueDelivery[]> {
   return sql.begin(async (tx) => {
-    const rows = await lease(tx, nodeId, webhookId, limit);
-    if (mayLeaveMore(rows, limit)) await addJobs(tx, [deliverLane(webhookId)]);
-    const [deliverable, orphaned] = partition(rows);
-    if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
-    return deliverable.map((row) => dueDelivery(webhookId, row));
+    const { taken, mayBeMore } = await leaseDue(tx, nodeId, webhookId, limit);
+    if (mayBeMore) await addJobs(tx, [deliverLane(webhookId)]);
+    return taken;
   });
+}
+
+interface Leased {
+  taken: DueDelivery[];
+  /** Those that are cancelled among them. */
+  found: number;
+  mayBeMore: boolean;
+}
+
+/** The lease of `claimDeliveries` alone, within a transaction of its caller. */
+export async function leaseDue(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<Leased> {
+  const rows = await lease(tx, nodeId, webhookId, limit);
+  // Stopped since its lane was looked at.
+  if (rows.some(({ active }) => active === false)) {
+    await giveBack(tx, nodeId, webhookId, rows);
+    return { taken: [], found: 0, mayBeMore: false };
+  }
+  const [deliverable, orphaned] = partition(rows);
+  if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
+  const taken = deliverable.map((row) => dueDelivery(webhookId, row));
+  return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit) };
 }
 
 // leased_by is null in every row and leads the order all the same: it leads the index, which Postgres otherwise does not see
@@ -63,9 +84,9 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
       returning d.*, due.found
     )
     select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,
-      ${receiverColumns(tx)}, e.data, e.channel, e.ts, l.found::int4 as found
+      ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
-    left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id and w.active
+    left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
       and e.account_id = l.account_id
     order by l.next_attempt_at, l.indexed_at_ms, l.seq`;
@@ -78,6 +99,17 @@ function partition(rows: readonly ClaimedRow[]): [DeliverableRow[], ClaimedRow[]
   return [rows.filter(isDeliverable), rows.filter((row) => !isDeliverable(row))];
 }
 
+async function giveBack(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
+  await tx`
+    update deliveries set leased_by = null
+    where webhook_id = ${webhookId} and id = any(${rows.map(({ id }) => id)}::text[]) and leased_by = ${nodeId}`;
+}
+
 async function cancelOrphans(
   tx: Transaction,
   nodeId: string,
@@ -85,7 +117,7 @@ async function cancelOrphans(
   rows: readonly ClaimedRow[],
 ): Promise<void> {
   const note = (row: ClaimedRow) =>
-    cancelNote(row.url === null ? 'The webhook was stopped or deleted' : 'The event was deleted', Date.now());
+    cancelNote(row.url === null ? 'The webhook was deleted' : 'The event was deleted', Date.now());
   await tx`
     update deliveries d set status = 'cancelled', leased_by = null, attempts = d.attempts || o.note::jsonb
     from unnest(${rows.map((row) => row.id)}::text[], ${rows.map(note)}::text[]) as o(id, note)

@@ -12,7 +12,7 @@ import type { DedupeState } from '../events/dedupe.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import type { DeliveryRow, InvocationRow } from '../events/event-rows.ts';
 import type { Listener } from '../events/listeners.ts';
-import type { RoomFor } from '../events/plan-listeners.ts';
+import type { RoomFor, RoomForHeld } from '../events/plan-listeners.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { AccountSums } from '../run/account-sums.ts';
@@ -36,7 +36,7 @@ export interface CommitOptions {
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
-  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'add'> | undefined;
+  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'mayHold' | 'add'> | undefined;
   /** What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit on it. */
   dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
   /** Default: it is not counted. */
@@ -86,7 +86,8 @@ export async function commitRuns(
     const read = await lockAndRead(connection, runs, options.maxLockMs);
     const alive = runs.filter((run) => isStillOurs(run, read) && read.states.has(run.sourceId));
     const listeners = read.listeners.map((listener) => withFull(listener, options.backlogs));
-    const room = { roomFor: roomIn(options.backlogs), dbBytesOf: options.dbSizes?.of };
+    const roomForHeld = roomForHeldIn(options.backlogs);
+    const room = { roomFor: roomIn(options.backlogs), roomForHeld, dbBytesOf: options.dbSizes?.of };
     const plan = planCommit(alive, read.states, listeners, options.nowMs(), room);
     const held: HeldRows = {
       deliveries: chooseDeliveries(plan.deliveries, options.deliveryCapacity),
@@ -123,6 +124,17 @@ function roomIn(backlogs: CommitOptions['backlogs']): RoomFor | undefined {
   };
 }
 
+function roomForHeldIn(backlogs: CommitOptions['backlogs']): RoomForHeld | undefined {
+  if (backlogs === undefined) return undefined;
+  const planned = new Map<string, number>();
+  return (accountId, more) => {
+    const all = (planned.get(accountId) ?? 0) + more;
+    if (!backlogs.mayHold(accountId, all)) return false;
+    planned.set(accountId, all);
+    return true;
+  };
+}
+
 /** By account, what this node does not go on with itself. */
 function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
   const waiting = new Map<string, Queued>();
@@ -131,12 +143,17 @@ function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
   for (const row of plan.invocations) {
     if (!held.invocations.has(row)) add(row.event.accountId, { invocations: 1, chars: row.event.data.length });
   }
-  for (const row of plan.deliveries) if (!held.deliveries.has(row)) add(row.event.accountId, { deliveries: 1 });
-  for (const { events, webhookIds, sourceIds } of plan.fanOuts) {
+  for (const row of plan.deliveries) {
+    if (row.listener.isHeld === true) add(row.event.accountId, { held: 1 });
+    else if (!held.deliveries.has(row)) add(row.event.accountId, { deliveries: 1 });
+  }
+  for (const { events, webhookIds, heldIds, sourceIds } of plan.fanOuts) {
     for (const { event } of events) {
       const sources = sourceIds.get(event.channel)?.length ?? 0;
-      const deliveries = webhookIds.get(event.channel)?.length ?? 0;
-      add(event.accountId, { deliveries, invocations: sources, chars: sources * event.data.length });
+      const ids = webhookIds.get(event.channel) ?? [];
+      const onHold = ids.filter((id) => heldIds.has(id)).length;
+      const deliveries = ids.length - onHold;
+      add(event.accountId, { deliveries, held: onHold, invocations: sources, chars: sources * event.data.length });
     }
   }
   return waiting;
@@ -151,7 +168,8 @@ function chooseDeliveries(
   const leftBy = new Map<string, number>();
   const held = new Set<DeliveryRow>();
   for (const delivery of deliveries) {
-    const { accountId, webhookId } = delivery.listener;
+    const { accountId, webhookId, isHeld } = delivery.listener;
+    if (isHeld === true) continue;
     const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
     const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
     if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;

@@ -5,6 +5,7 @@ import type { DeliveryChoice, DeliveryStatus } from '../contract-deliveries.ts';
 import type { Sql, Transaction } from './database.ts';
 import { checkPageSize, countFitting, decodeCursor, encodeCursor, type IdPage } from './paging.ts';
 import { inIndexOrder } from './read-events.ts';
+import { shownStatus } from './shown-status.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
@@ -89,7 +90,7 @@ async function findPage(tx: Transaction, look: Look): Promise<{ keys: DeliveryKe
   const isLookedAt = isUpward ? tx`l.id <= e.place` : tx`l.id >= e.place`;
   const rows = await tx<{ webhook_id: string | null; id: string | null; place: string | null }[]>`
     with looked as materialized (
-      select d.* from webhooks w cross join lateral (
+      select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
         select ${columns(tx)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
           ${after === undefined ? tx`` : tx`and id < ${after}`} ${before === undefined ? tx`` : tx`and id > ${before}`}
         order by id ${direction} limit ${scanned}
@@ -113,10 +114,12 @@ async function findPage(tx: Transaction, look: Look): Promise<{ keys: DeliveryKe
 async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int4 as count from (
-      select from webhooks w cross join lateral (
-        select ${columns(tx)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
-        order by id desc limit ${scanned}
-      ) as l where ${ofAccount(tx, choice)} and ${matches(tx, choice)} limit ${LIMITS.maxCountedEvents}
+      select from (
+        select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
+          select ${columns(tx)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
+          order by id desc limit ${scanned}
+        ) as d where ${ofAccount(tx, choice)}
+      ) as l where ${matches(tx, choice)} limit ${LIMITS.maxCountedEvents}
     ) as counted`;
   return row?.count ?? 0;
 }
@@ -140,13 +143,9 @@ function inRange(tx: Transaction, { accountId, statuses, since, until, emitId }:
 /** The others of what was chosen, of rows named `l`. */
 function matches(tx: Transaction, { statuses, errorClasses, emitId }: DeliveryQuery): Fragment {
   return tx`true
-    ${statuses === undefined ? tx`` : tx`and ${shownStatus(tx)} = any(${[...statuses]}::text[])`}
+    ${statuses === undefined ? tx`` : tx`and l.shown_status = any(${[...statuses]}::text[])`}
     ${errorClasses === undefined ? tx`` : tx`and l.error_class = any(${[...errorClasses]}::text[])`}
     ${emitId === undefined ? tx`` : tx`and l.emitter_id || '-' || l.indexed_at_ms || '-' || l.seq = ${emitId}`}`;
-}
-
-function shownStatus(tx: Transaction): Fragment {
-  return tx`case when l.status = 'pending' and l.leased_by is not null then 'sending' else l.status end`;
 }
 
 function countFittingKeys(sql: Sql, keys: readonly DeliveryKey[]): Promise<number> {

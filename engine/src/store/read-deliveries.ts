@@ -1,7 +1,7 @@
 import { and, eq, inArray } from './drizzle.ts';
 import type { DeliveryRecord } from '../contract-deliveries.ts';
 import type { Database } from './database.ts';
-import { deliveries } from './schema.ts';
+import { deliveries, webhooks } from './schema.ts';
 
 /** Those of `ids` that are of these webhooks of the account, in no order. */
 export async function readDeliveries(
@@ -11,8 +11,9 @@ export async function readDeliveries(
   ids: readonly string[],
 ): Promise<DeliveryRecord[]> {
   const rows = await db.orm
-    .select()
+    .select({ delivery: deliveries, isActive: webhooks.active })
     .from(deliveries)
+    .leftJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
     .where(
       and(
         eq(deliveries.accountId, accountId),
@@ -20,7 +21,7 @@ export async function readDeliveries(
         inArray(deliveries.id, [...ids]),
       ),
     );
-  return rows.map(recordOf);
+  return rows.map(({ delivery, isActive }) => recordOf(delivery, isActive ?? true));
 }
 
 /**
@@ -38,8 +39,17 @@ export async function findDeliveryWebhook(
   return row?.webhook_id;
 }
 
-function recordOf(row: typeof deliveries.$inferSelect): DeliveryRecord {
-  const status = row.status === 'pending' && row.leasedBy !== null ? 'sending' : row.status;
+function shownStatus(
+  { status, leasedBy }: typeof deliveries.$inferSelect,
+  isActive: boolean,
+): DeliveryRecord['status'] {
+  if (status !== 'pending') return status;
+  if (leasedBy !== null) return 'sending';
+  return isActive ? 'pending' : 'held';
+}
+
+function recordOf(row: typeof deliveries.$inferSelect, isActive: boolean): DeliveryRecord {
+  const status = shownStatus(row, isActive);
   return {
     id: row.id,
     webhookId: row.webhookId,

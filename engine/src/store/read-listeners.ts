@@ -37,9 +37,10 @@ export function readListeners(
 
 export function listenerOf(row: ListenerRow): Listener {
   const subscribed = { accountId: row.account_id, emitterId: row.emitter_id, channel: row.event_name };
-  if (!row.active) return { kind: 'paused', ...subscribed, listenerId: row.listener_id };
   if (row.url === null) {
+    if (!row.active) return { kind: 'paused', ...subscribed, listenerId: row.listener_id };
     return { kind: 'source', ...subscribed, sourceId: row.listener_id, ...(row.in_turn ? { inTurn: true } : {}) };
   }
-  return { kind: 'webhook', ...subscribed, webhookId: row.listener_id, url: row.url, ...receiverOf(row) };
+  const held = row.active ? {} : { isHeld: true };
+  return { kind: 'webhook', ...subscribed, webhookId: row.listener_id, url: row.url, ...receiverOf(row), ...held };
 }

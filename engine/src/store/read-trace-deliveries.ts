@@ -4,6 +4,7 @@ import type { DeliveryStatus } from '../contract-deliveries.ts';
 import type { Sql } from './database.ts';
 import { inIndexOrder } from './read-events.ts';
 import { emittersOf, newestAttempts, type TraceEventRow } from './read-trace.ts';
+import { shownStatus } from './shown-status.ts';
 import { momentsOf } from './trace-moments.ts';
 
 export interface TraceDeliveryRow {
@@ -26,14 +27,13 @@ export async function readTraceDeliveries(
 ): Promise<TraceDeliveryRow[]> {
   const keys = await findDeliveries(sql, accountId, { events, limit });
   return sql<TraceDeliveryRow[]>`
-    select id, webhook_id, emitter_id, indexed_at_ms, seq,
-      case when status = 'pending' and leased_by is not null then 'sending' else status end as status, ${newestAttempts(sql)},
-      (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_ms
-    from deliveries
-    where (webhook_id, id) in (
+    select d.id, d.webhook_id, d.emitter_id, d.indexed_at_ms, d.seq, ${shownStatus(sql)} as status, ${newestAttempts(sql)},
+      (extract(epoch from d.next_attempt_at) * 1000)::float8 as next_attempt_ms
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where (d.webhook_id, d.id) in (
       select * from unnest(${keys.map((key) => key.webhook_id)}::text[], ${keys.map((key) => key.id)}::text[])
     )
-    order by id`;
+    order by d.id`;
 }
 
 /**

@@ -109,7 +109,7 @@ export const emittersOf = (events: readonly TraceEventRow[]): string[] => [
 export interface TraceMissedRow {
   emitter_id: string;
   ms: number;
-  reason: 'paused' | 'too_many_hops' | 'backlog_full' | 'deduped' | 'more';
+  reason: 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'deduped' | 'more';
   invocation_id: string | null;
   listener_id: string | null;
   channel: string;

@@ -183,6 +183,9 @@ export const webhooks = pgTable('webhooks', {
   createdAt: createdAt(),
   updatedAt: updatedAt(),
   revision: integer('revision').notNull().default(1),
+  drainBefore: moment('drain_before'),
+  drainPerSecond: integer('drain_per_second'),
+  pacedUntil: moment('paced_until'),
 });
 
 export const subscriptions = pgTable('subscriptions', {

@@ -3,6 +3,7 @@ import type { ExpectedRevisions } from '../contract-base.ts';
 import type { WebhookUpdate } from '../contract.ts';
 import type { Database } from './database.ts';
 import { notifyWebhookChanged } from './notify-changed.ts';
+import { wakeLane } from './wake-lane.ts';
 import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
 
@@ -20,9 +21,26 @@ export function ofRevision(expected: ExpectedRevisions) {
   return expected === undefined ? undefined : inArray(webhooks.revision, [...expected]);
 }
 
+/** Started, it drains what it held; stopped, it holds what was left of that. */
+function drainOf({ active, drainPerSecond }: WebhookChange) {
+  if (active === undefined) return {};
+  if (!active) return { drainBefore: null, drainPerSecond: null };
+  const wasHeld = sql`not ${webhooks.active}`;
+  const perSecond =
+    drainPerSecond === undefined
+      ? sql`case when ${wasHeld} then null else ${webhooks.drainPerSecond} end`
+      : drainPerSecond;
+  const begins = drainPerSecond === undefined || drainPerSecond === null ? wasHeld : sql`true`;
+  return {
+    drainBefore: sql`case when ${begins} then now() else ${webhooks.drainBefore} end`,
+    drainPerSecond: perSecond,
+    pacedUntil: sql`case when ${wasHeld} then null else ${webhooks.pacedUntil} end`,
+  };
+}
+
 /**
- * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. The pending
- * deliveries of one that becomes inactive are left to `cancelDeliveries`. Undefined where the
+ * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. What is
+ * pending of one that becomes inactive stays, and is held; started, it has its lane. Undefined where the
  * account has no such webhook, or none of these revisions.
  */
 export async function updateWebhook(
@@ -44,12 +62,14 @@ export async function updateWebhook(
         ...(change.sealedHeaders === undefined ? {} : { requestHeaders: change.sealedHeaders }),
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
+        ...drainOf(change),
         updatedAt: sql`now()`,
         revision: sql`${webhooks.revision} + 1`,
       })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))
       .returning();
     if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
+    if (row !== undefined && row.drainBefore !== null) await wakeLane(tx, id);
     return row;
   });
 }

@@ -55,10 +55,12 @@ export async function writeCommit(
 
 /** Of what this node has no room for, in one order everywhere: two commits that add the same lanes must not deadlock. */
 function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
-  const webhookIds = plan.deliveries.filter((row) => !held.deliveries.has(row)).map((row) => row.listener.webhookId);
+  const webhookIds = plan.deliveries
+    .filter((row) => !held.deliveries.has(row) && row.listener.isHeld !== true)
+    .map((row) => row.listener.webhookId);
   const sourceIds = plan.invocations.filter((row) => !held.invocations.has(row)).map((row) => row.sourceId);
   for (const fanOut of plan.fanOuts) {
-    for (const ids of fanOut.webhookIds.values()) webhookIds.push(...ids);
+    for (const ids of fanOut.webhookIds.values()) webhookIds.push(...ids.filter((id) => !fanOut.heldIds.has(id)));
     for (const ids of fanOut.sourceIds.values()) sourceIds.push(...ids);
   }
   const nowMs = Date.now();

@@ -87,7 +87,7 @@ function missing({ missed }: ListenerParts): Finder {
 }
 
 /** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
-const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full']);
+const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full', 'hold_full']);
 
 function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
   if (missed.channel !== row.channel) return false;

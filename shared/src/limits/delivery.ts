@@ -12,6 +12,8 @@ export const DELIVERY_LIMITS = {
   /** Own headers of a webhook's requests, and their names and values together. */
   maxWebhookHeaders: 32,
   maxWebhookHeaderBytes: 8_192,
+  /** At which what a webhook held is sent after its start, a second. */
+  maxDrainPerSecond: 10_000,
   /** How long a replaced secret signs beside the new one, at most and by default. */
   maxSecretOverlapHours: 168,
   defaultSecretOverlapHours: 24,

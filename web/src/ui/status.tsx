@@ -23,6 +23,7 @@ const STATUSES: Record<string, { tone: Tone; icon: IconName; word?: string }> = 
   abandoned: { tone: 'bad', icon: 'cross' },
   pending: { tone: 'info', icon: 'clock' },
   sending: { tone: 'info', icon: 'play' },
+  held: { tone: 'warn', icon: 'pause' },
   queued: { tone: 'info', icon: 'clock' },
   running: { tone: 'info', icon: 'play' },
   waiting: { tone: 'warn', icon: 'clock' },

@@ -124,6 +124,7 @@ const REASONS: Record<string, string> = {
   paused: 'was stopped when the event was stored',
   no_such_channel: 'is not subscribed to this channel',
   too_many_hops: 'the chain had as many events as maxEventHops allows',
+  hold_full: 'was stopped, and as much was held as maxPausedDeliveries allows',
   backlog_full: 'as much waited as the account’s limits allow',
   filtered: 'its filter did not match',
 };

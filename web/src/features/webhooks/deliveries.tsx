@@ -34,7 +34,7 @@ function answerOf(attempt: Attempt | undefined): string {
   return attempt.error ?? `HTTP ${attempt.status_code}`;
 }
 
-const STATUSES = ['pending', 'sending', 'delivered', 'failed', 'cancelled'] as const;
+const STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'cancelled'] as const;
 
 const FAILURES: readonly [errorClass: string, label: string][] = [
   ['http_4xx', 'Answered 4xx'],

@@ -33,7 +33,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
           <Button
             size="small"
             busy={again.isPending}
-            disabled={delivery.status === 'pending' || delivery.status === 'sending'}
+            disabled={['pending', 'sending', 'held'].includes(delivery.status)}
             onClick={() => again.mutate()}
           >
             <Icon name="retry" className="size-3.5" />

@@ -1,9 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { api, ask, forState } from '../../api/client.ts';
-import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -12,6 +9,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { SubscriptionsOfWebhook } from './subscriptions-of-webhook.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { HoldNote, StartOrStop } from './webhook-hold.tsx';
 import { RetryNow, SendTest } from './webhook-test.tsx';
 import { type WholeWebhook, webhookQuery } from './webhook-queries.ts';
 
@@ -31,13 +29,14 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
   return (
     <Page
       title={name ?? url}
-      aside={<Status of={active ? 'active' : 'inactive'} />}
+      aside={<Status of={active ? 'active' : 'inactive'} label={active ? 'active' : 'on hold'} />}
       actions={<WebhookActions webhook={webhook} />}
     >
       <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">
         {url}
         <CopyButton text={url} what="URL" />
       </p>
+      <HoldNote webhook={webhook} />
       <Tabs
         label="Webhook"
         value={tab}
@@ -54,24 +53,12 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
 
 function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
   const { id, active } = webhook;
-  const queries = useQueryClient();
-  const params = { path: { id }, ...forState(webhook) };
-  const switching = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body: { active: !active } })),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['webhook', id] }),
-  });
   return (
     <>
       {active && <RetryNow id={id} />}
       <SendTest id={id} />
-      <Button busy={switching.isPending} onClick={() => switching.mutate()}>
-        <Icon name={active ? 'pause' : 'play'} />
-        {active ? 'Deactivate' : 'Activate'}
-      </Button>
+      <StartOrStop webhook={webhook} />
       <CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks describe ${id}` }} />
-      <div className="basis-full empty:hidden">
-        <ProblemNote error={switching.error} />
-      </div>
     </>
   );
 }

@@ -2,6 +2,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 
+const REFRESH_MS = 3_000;
+
 export type Webhook = Tagged<Schemas['WebhookSummary']>;
 /** As it is answered alone: with its secret and headers. */
 export type WholeWebhook = Tagged<Schemas['Webhook']>;
@@ -17,9 +19,9 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhook', id],
     queryFn: ({ signal }) =>
       askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+    // Until what it held is sent.
+    refetchInterval: ({ state }) => (state.data?.draining_since != null ? REFRESH_MS : false),
   });
-
-const REFRESH_MS = 3_000;
 
 export interface DeliveryFilter {
   /** Several are separated by commas, here and below. */
@@ -41,6 +43,17 @@ export const deliveryQuery = (id: string) =>
     queryKey: ['delivery', id],
     queryFn: ({ signal }) =>
       ask(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    refetchInterval: REFRESH_MS,
+  });
+
+/** How many deliveries of this status there are, as far as the server counts them. */
+export const waitingQuery = (id: string, status: string) =>
+  queryOptions({
+    queryKey: ['waiting', id, status],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { status, limit: 1 } }, signal }),
+      ).then(({ page_info }) => page_info.total_count),
     refetchInterval: REFRESH_MS,
   });
 

@@ -1,0 +1,146 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask, forState } from '../../api/client.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type WholeWebhook, waitingQuery } from './webhook-queries.ts';
+
+function useRefresh(id: string) {
+  const queries = useQueryClient();
+  return () =>
+    Promise.all(
+      ['webhook', 'deliveries', 'waiting'].map((kind) => queries.invalidateQueries({ queryKey: [kind, id] })),
+    );
+}
+
+export function StartOrStop({ webhook }: { webhook: WholeWebhook }) {
+  return webhook.active ? <Stop webhook={webhook} /> : <Start webhook={webhook} />;
+}
+
+function Stop({ webhook }: { webhook: WholeWebhook }) {
+  const refresh = useRefresh(webhook.id);
+  const params = { path: { id: webhook.id }, ...forState(webhook) };
+  const stopping = useMutation({
+    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body: { active: false } })),
+    onSettled: refresh,
+  });
+  return (
+    <>
+      <Button busy={stopping.isPending} onClick={() => stopping.mutate()}>
+        <Icon name="pause" />
+        Deactivate
+      </Button>
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={stopping.error} />
+      </div>
+    </>
+  );
+}
+
+/** What was held drains: its owner says how fast. */
+function Start({ webhook }: { webhook: WholeWebhook }) {
+  const [isOpen, setOpen] = useState(false);
+  const [rate, setRate] = useState('');
+  const refresh = useRefresh(webhook.id);
+  const params = { path: { id: webhook.id }, ...forState(webhook) };
+  const body = { active: true, ...(rate === '' ? {} : { drain_per_second: Number(rate) }) };
+  const starting = useMutation({
+    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body })),
+    onSuccess: () => setOpen(false),
+    onSettled: refresh,
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    starting.mutate();
+  };
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        <Icon name="play" />
+        Activate
+      </Button>
+      <Dialog
+        open={isOpen}
+        onClose={() => setOpen(false)}
+        title="Activate the webhook"
+        description="What it held is sent, the oldest event first. New events are sent at once."
+      >
+        <form onSubmit={submit} className="flex flex-col gap-4">
+          <TextField
+            label="Held deliveries a second"
+            optional
+            type="number"
+            min={1}
+            max={10_000}
+            placeholder="as fast as it goes"
+            value={rate}
+            onChange={({ target }) => setRate(target.value)}
+            errors={messagesFor(starting.error, 'drain_per_second')}
+          />
+          <ProblemNote error={starting.error} />
+          <Button type="submit" kind="primary" className="self-start" busy={starting.isPending}>
+            Activate
+          </Button>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+/** What waits because the webhook is stopped, or drains, and how to give it up. */
+export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
+  const { id, active, draining_since, drain_per_second } = webhook;
+  const isDraining = active && draining_since !== null;
+  const status = active ? 'pending' : 'held';
+  const { data: waiting } = useQuery({ ...waitingQuery(id, status), enabled: !active || isDraining });
+  if (active && !isDraining) return null;
+  const rate = drain_per_second === null ? 'as fast as it goes' : `${drain_per_second} a second`;
+  return (
+    <div
+      role="status"
+      aria-label="What waits"
+      className="flex flex-wrap items-center gap-3 rounded-md border border-line bg-warn-soft p-3 text-sm"
+    >
+      <Status of={status} label={waiting === undefined ? status : `${waiting} ${status}`} />
+      {active
+        ? `What was held is being sent, ${rate}.`
+        : 'The webhook is stopped. Events are kept, and sent when it is activated.'}
+      <span className="ml-auto">
+        <Discard id={id} />
+      </span>
+    </div>
+  );
+}
+
+function Discard({ id }: { id: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const refresh = useRefresh(id);
+  const discarding = useMutation({
+    mutationFn: () => ask(api.POST('/v1/webhooks/{id}/discard', { params: { path: { id } } })),
+    onSuccess: () => setAsking(false),
+    onSettled: refresh,
+  });
+  return (
+    <>
+      <Button kind="danger" size="small" onClick={() => setAsking(true)}>
+        Discard what waits
+      </Button>
+      <Confirm
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title="Discard what waits?"
+        action="Discard"
+        busy={discarding.isPending}
+        onConfirm={() => discarding.mutate()}
+      >
+        Deliveries that are held or pending are cancelled. They stay in the list.
+        <ProblemNote error={discarding.error} />
+      </Confirm>
+    </>
+  );
+}
