@@ -108,7 +108,7 @@ test('props: useQuery: options receive what the user has typed', async () => {
 });
 
 test('props: async options: this has values configured so far, defaults and methods', async () => {
-  const { data } = await configure('seen', { configured_props: { count: 3, unknown: 1 } });
+  const { data } = await configure('seen', { configured_props: { count: 3 } });
   expect(JSON.parse(valuesOf(data)[0] as string)).toEqual({ feed: 'main', count: 3, made: 4, endpoint: '' });
   const other = await configure('seen', { configured_props: { feed: 'news' } });
   expect(JSON.parse(valuesOf(other.data)[0] as string)).toMatchObject({ feed: 'news' });
@@ -169,6 +169,16 @@ test('configure: an unknown prop, a prop without options and wrong values are to
   expect(problemOf(wrong.text).errors?.map(({ path }) => path)).toEqual([
     'configured_props.feed',
     'configured_props.count',
+  ]);
+});
+
+test('configure: a name that no prop has is refused with the nearest, beside what else is wrong; null is not', async () => {
+  const wrong = await configure('plain', { configured_props: { fed: 'main', count: 'three', plàin: 'a', none: null } });
+  expect(wrong.status).toBe(400);
+  expect(problemOf(wrong.text).errors).toEqual([
+    { path: 'configured_props.fed', message: 'There is no such prop: did you mean feed?' },
+    { path: 'configured_props.plàin', message: 'There is no such prop: did you mean plain?' },
+    { path: 'configured_props.count', message: expect.stringContaining('integer') },
   ]);
 });
 

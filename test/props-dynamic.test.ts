@@ -75,6 +75,35 @@ test('additionalProps: previousPropDefs is props merged with the previous result
   expect(others).toEqual([]);
 });
 
+test('reloadProps: a name that neither the component nor its answers have is refused with the nearest', async () => {
+  const given = (values: object, more: object = {}) =>
+    ask(['title', 'n'], { configured_props: { fields: ['title'], ...values }, ...more });
+  const wrong = await given({ titl: 'a', token: 'secret-value' });
+  expect([wrong.status, JSON.parse(wrong.text).errors]).toEqual([
+    400,
+    [{ path: 'configured_props.titl', message: 'There is no such prop: did you mean title?' }],
+  ]);
+  // Of this answer, of the one before, and taken away.
+  expect((await given({ title: 'a', gone: null })).status).toBe(200);
+  const before = (await ask(['n'])).data.dynamic_props.id as string;
+  expect((await given({ n: 5 }, { dynamic_props_id: before })).status).toBe(200);
+  expect((await given({ n: 5 })).status).toBe(400);
+});
+
+test('configure: names are judged once it is said which dynamic props there are', async () => {
+  const { data } = await ask(['title', 'choice']);
+  const choices = (values: object, more: object = {}) =>
+    hw.api('POST', `/components/${componentId}/configure`, {
+      prop_name: 'choice',
+      configured_props: { fields: ['choice'], ...values },
+      dynamic_props_id: data.dynamic_props.id,
+      ...more,
+    });
+  expect((await choices({ title: 'a' })).status).toBe(200);
+  const wrong = await choices({ tittle: 'a' });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('did you mean title?')]);
+});
+
 test('additionalProps: a source is deployed with the definitions, which are checked, kept and shown', async () => {
   const { data } = await ask(['title', 'n', 'shown']);
   const dynamicPropsId = data.dynamic_props.id as string;

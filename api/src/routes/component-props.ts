@@ -9,7 +9,8 @@ const pathId = 'The id of the component (`sc_…`), or its key: then the newest 
 
 const formParameters = {
   configured_props: jsonObjectParameter().optional().openapi({
-    description: 'Values by prop name, as far as there are any. Those that are given must fit their props.',
+    description:
+      'Values by prop name, as far as there are any. Those that are given must fit their props, and a name that no prop has is refused.',
   }),
   dynamic_props_id: idParameter('What an earlier `POST /v1/components/{id}/props` answered (`dyp_…`).').optional(),
   source_id: idParameter(

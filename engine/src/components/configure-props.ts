@@ -7,6 +7,7 @@ import type { DecideContext } from '../sources/decide-props.ts';
 import { mergeDefinitions } from '../sources/merge-definitions.ts';
 import { openProps, secretsIn } from '../sources/run-props.ts';
 import { configureProps, type PropContext } from '../sources/seal-props.ts';
+import { requireKnownProps } from '../sources/validate-props.ts';
 import { insertDynamicProps } from '../store/dynamic-props.ts';
 import { readSource, type SourceRow } from '../store/read-sources.ts';
 import { type ConfigureRun, type ConfigureRunParts, createConfigureRuns } from './configure-run.ts';
@@ -39,7 +40,7 @@ export function createComponentProps(
 
   return {
     async options(who, idOrKey, request) {
-      const form = await readForm(options, who, idOrKey, request);
+      const form = await readForm(options, who, idOrKey, request, knownNames);
       const { propName: prop, page = 0, prevContext, query } = request;
       checkHasOptions(form, prop);
       const entry = {
@@ -57,6 +58,7 @@ export function createComponentProps(
       if (!component.hasAdditionalProps)
         throw new HeadwaterError('INVALID_REQUEST', `The component ${component.id} has no method additionalProps`);
       const configurableProps = await askFor(form);
+      requireKnownProps(given.configuredProps ?? {}, namesOf([...form.definitions, ...configurableProps]));
       return { id: await insertDynamicProps(sql, who.accountId, component.id, configurableProps), configurableProps };
     },
     additionalProps: async (who, componentId, form) => askFor(await readForm(options, who, componentId, form)),
@@ -67,8 +69,15 @@ async function readForm(
   context: ComponentPropsOptions,
   who: Principal,
   idOrKey: string,
-  { configuredProps = {}, dynamicPropsId, sourceId }: PropForm,
+  form: PropForm,
+  /** Which names may be given. Default: they are judged later, or not at all. */
+  knownOf?: (
+    component: ComponentRecord,
+    form: PropForm,
+    definitions: readonly PropDefinition[],
+  ) => string[] | undefined,
 ): Promise<Form> {
+  const { configuredProps = {}, dynamicPropsId, sourceId } = form;
   const { sql, sealer } = context;
   const component = await context.components.obtain(who, idOrKey);
   const source = sourceId === undefined ? undefined : await requireSource(context, who, sourceId);
@@ -82,12 +91,25 @@ async function readForm(
     given: configuredProps,
     stored: source?.configured_props ?? {},
     completeness: 'partial',
+    known: knownOf?.(component, form, definitions),
   });
   const endpoints = source?.endpoints ?? {};
   const { props } = openProps(sealer, { accountId: who.accountId, definitions, configured, endpoints });
   const run = { accountId: who.accountId, component, props, secrets: secretsIn(configured, props) };
   return { component, definitions, run: { ...run, ...(sourceId === undefined ? {} : { sourceId }) } };
 }
+
+/** Undefined where it is not said which dynamic props the form has: nothing tells their names from those of no prop. */
+function knownNames(
+  { hasAdditionalProps }: ComponentRecord,
+  { dynamicPropsId, sourceId }: PropForm,
+  definitions: readonly PropDefinition[],
+): string[] | undefined {
+  const isOpen = hasAdditionalProps && dynamicPropsId === undefined && sourceId === undefined;
+  return isOpen ? undefined : namesOf(definitions);
+}
+
+const namesOf = (definitions: readonly PropDefinition[]) => definitions.map(({ name }) => name);
 
 async function requireSource({ sql }: PropContext, who: Principal, id: string): Promise<SourceRow> {
   const row = id.includes('\0') ? undefined : await readSource(sql, who.accountId, id);

@@ -21,7 +21,7 @@ export interface GivenProps {
   /** What is configured already, as it is stored. Default: nothing. */
   stored?: Readonly<Record<string, unknown>>;
   /** Names of props that may be given. Default: any may, and what no prop has is left out. */
-  known?: readonly string[];
+  known?: readonly string[] | undefined;
   /** Default: complete. */
   completeness?: Completeness;
   /** Of a step. Absent: `{{…}}` is text like any other. */

@@ -71,6 +71,12 @@ function findUnknownProps(given: Readonly<Record<string, unknown>>, known: reado
   });
 }
 
+/** Throws INVALID_PROPS where a value is given under a name that is not `known`; null is none. */
+export function requireKnownProps(given: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const errors = findUnknownProps(given, known);
+  if (errors.length > 0) throw invalidProps(errors);
+}
+
 /** Timers of many public components say `static` where others say `default`. */
 function defaultOf(definition: PropDefinition): unknown {
   return definition.default ?? (definition.type === '$.interface.timer' ? definition['static'] : undefined);

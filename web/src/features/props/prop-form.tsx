@@ -43,19 +43,18 @@ export function PropForm({ componentId, sourceId, state, onChange, error, around
   const { definitions, values, dynamicPropsId } = state;
   const reloading = useMutation({
     mutationFn: async (next: PropValues) => {
+      const isOpen = dynamicPropsId === undefined && sourceId === undefined;
       const body = {
-        configured_props: { ...next },
+        configured_props: isOpen ? withinProps(next, await readOwnProps(componentId)) : { ...next },
         ...(dynamicPropsId === undefined ? {} : { dynamic_props_id: dynamicPropsId }),
+        ...(sourceId === undefined ? {} : { source_id: sourceId }),
       };
       const answer = await ask(api.POST('/v1/components/{id}/props', { params: { path: { id: componentId } }, body }));
       return { next, ...answer.data.dynamic_props };
     },
     onSuccess: ({ next, id, configurable_props: dynamic }) => {
-      onChange({
-        definitions: withDynamic(definitions, dynamic as unknown as PropDefinition[]),
-        values: next,
-        dynamicPropsId: id,
-      });
+      const shown = withDynamic(definitions, dynamic as unknown as PropDefinition[]);
+      onChange({ definitions: shown, values: withinProps(next, shown), dynamicPropsId: id });
     },
   });
   const set = (definition: PropDefinition, value: unknown) => {
@@ -86,6 +85,18 @@ export function PropForm({ componentId, sourceId, state, onChange, error, around
       <ProblemNote error={reloading.error} />
     </div>
   );
+}
+
+/** Without those of props that there are no more: the API refuses names that it does not know. */
+function withinProps(values: PropValues, props: readonly Pick<PropDefinition, 'name'>[]): PropValues {
+  const names = new Set(props.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
+}
+
+/** What a step has besides came from an answer whose id is not kept. */
+async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
+  const { data } = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }));
+  return data.configurable_props as unknown as PropDefinition[];
 }
 
 /** What the component computed comes behind its own props, and takes the place of those of the same name. */
