@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ATTACKS = 'test/hostile';
-const DOCUMENT = 'docs/security.md';
+const DOCUMENT = 'docs/attacks.md';
 const BEGIN = '<!-- Written by test/support/write-attack-table.ts -->';
 const END = '<!-- The end of what is written -->';
 const MAX_CHARS = 160;
@@ -64,7 +64,7 @@ export function readDocument(): { path: string; before: string; table: string; a
 /** A table for each group. */
 export function writeTables(attacks: readonly Attack[]): string {
   const groups = Map.groupBy(attacks, ({ group }) => group);
-  return [...groups].map(([group, of]) => `### ${group}\n\n${writeTable(of)}`).join('\n\n');
+  return [...groups].map(([group, of]) => `## ${group}\n\n${writeTable(of)}`).join('\n\n');
 }
 
 // Columns as wide as their widest cell, as the formatter of the repository would leave them.
