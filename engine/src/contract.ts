@@ -82,6 +82,10 @@ export interface SourceRecord {
   revision: number;
   createdAt: Date;
   updatedAt: Date;
+  /** When it emitted last; absent where none of its newest events is one that it emitted. */
+  lastEventAt?: Date;
+  /** Its last run that failed, as long as its events are kept. */
+  lastError?: { at: Date; message?: string };
 }
 
 export interface SourceUpdate extends SourceCreate {

@@ -22,6 +22,13 @@ export const sourceSchema = z
     preflight: z.enum(['allow', 'run']).openapi({ description: 'What becomes of a CORS preflight to its endpoints.' }),
     created_at: secondsField('When the source was deployed.'),
     updated_at: secondsField('When it last changed.'),
+    last_event_at: secondsField(
+      `When it emitted last. Null where it did not, or failed ${LIMITS.minScannedEvents} times since.`,
+    ).nullable(),
+    last_error: z
+      .object({ at: secondsField('When the run failed.'), message: z.string().nullable() })
+      .nullable()
+      .openapi({ description: 'Its last run that failed, as long as its events are kept; the beginning of why.' }),
   })
   .openapi('Source');
 
@@ -38,6 +45,11 @@ export function presentSource(source: SourceRecord): z.output<typeof sourceSchem
     preflight: source.preflight,
     created_at: epochSeconds(source.createdAt),
     updated_at: epochSeconds(source.updatedAt),
+    last_event_at: source.lastEventAt === undefined ? null : epochSeconds(source.lastEventAt),
+    last_error:
+      source.lastError === undefined
+        ? null
+        : { at: epochSeconds(source.lastError.at), message: source.lastError.message ?? null },
   };
 }
 

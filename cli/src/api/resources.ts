@@ -10,6 +10,8 @@ export interface Source {
   preflight: 'allow' | 'run';
   created_at: number;
   updated_at: number;
+  last_event_at: number | null;
+  last_error: { at: number; message: string | null } | null;
 }
 
 export interface Workflow {

@@ -77,9 +77,15 @@ function describeSource(source: Source, output: Output): Answer {
     ['component', source.component_id],
     ['created', ofSeconds(source.created_at)],
     ['updated', ofSeconds(source.updated_at)],
+    ['last event', ofSeconds(source.last_event_at)],
+    ['last error', lastErrorOf(source)],
     ['props', propLines(source)],
   ];
   return { json: source, text: output.fields(fields) };
+}
+
+function lastErrorOf({ last_error: error }: Source): string | undefined {
+  return error === null ? undefined : `${ofSeconds(error.at)} ${error.message ?? ''}`.trimEnd();
 }
 
 function propLines({ configured_props: props }: Source): string | undefined {

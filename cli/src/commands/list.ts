@@ -38,7 +38,14 @@ function listing<T>(parts: Listing<T>): (context: CommandContext) => Promise<Ans
 
 const listSources = listing<Source>({
   read: (api) => api.all('/users/me/sources'),
-  columns: [{ title: 'NAME', value: (row) => row.name_slug }, id, state, created],
+  columns: [
+    { title: 'NAME', value: (row) => row.name_slug },
+    id,
+    state,
+    { title: 'LAST EVENT', value: (row) => ofSeconds(row.last_event_at) },
+    { title: 'LAST ERROR', value: (row) => ofSeconds(row.last_error?.at) },
+    created,
+  ],
   first: 'hw deploy <file>',
 });
 

@@ -6,6 +6,7 @@ import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { readPage } from '../store/paging.ts';
 import { pageRuns, readRuns } from '../store/read-runs.ts';
+import { readSourceActivity, type SourceActivity } from '../store/read-source-activity.ts';
 import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
@@ -26,7 +27,20 @@ export function createSources(context: SourcesContext): Sources {
     return row;
   }
 
-  const recordById = async (who: Principal, id: string) => recordOf(opener, await find(who, id));
+  async function recordsOf(rows: readonly SourceRow[]): Promise<SourceRecord[]> {
+    const activities = await readSourceActivity(
+      db.sql,
+      rows.map(({ id }) => id),
+    );
+    const byId = new Map(activities.map((activity) => [activity.id, activity]));
+    return rows.map((row) => ({ ...recordOf(opener, row), ...activityOf(byId.get(row.id)) }));
+  }
+
+  const recordById = async (who: Principal, id: string) => {
+    const row = await find(who, id);
+    const [activity] = await readSourceActivity(db.sql, [id]);
+    return { ...recordOf(opener, row), ...activityOf(activity) };
+  };
   const changedRecord = (who: Principal, id: string) =>
     inAccountTurn(context, who.accountId, () => recordById(who, id));
 
@@ -42,7 +56,7 @@ export function createSources(context: SourcesContext): Sources {
       const query = { table: 'sources', accountId: who.accountId, where, order: 'created', bytes } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       const rows = await readSourcesById(db.sql, who.accountId, ids);
-      return { ...page, items: rows.map((row) => recordOf(opener, row)) };
+      return { ...page, items: await recordsOf(rows) };
     },
     async update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions) {
       await context.changeTurns.run(who.accountId, () => changeSource(context, who, id, change, expected));
@@ -79,6 +93,16 @@ function defaultEvent(row: SourceRow): unknown {
   const { intervalSeconds, cron, timezone } = timerOf(row.configured_props[timer.name]);
   const zone = cron === undefined ? undefined : (timezone ?? DEFAULT_TIME_ZONE);
   return { timestamp: Math.floor(Date.now() / 1000), interval_seconds: intervalSeconds ?? null, cron, timezone: zone };
+}
+
+function activityOf(activity: SourceActivity | undefined): Pick<SourceRecord, 'lastEventAt' | 'lastError'> {
+  const { last_event_ms: eventMs = null, last_error_ms: errorMs = null, last_error_message: message } = activity ?? {};
+  return {
+    ...(eventMs === null ? {} : { lastEventAt: new Date(eventMs) }),
+    ...(errorMs === null
+      ? {}
+      : { lastError: { at: new Date(errorMs), ...(message === null || message === undefined ? {} : { message }) } }),
+  };
 }
 
 function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {

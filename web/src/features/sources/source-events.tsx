@@ -1,9 +1,13 @@
+import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { classNames } from '../../ui/class-names.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
 import { Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
 import { EventDetail } from '../events/event-detail.tsx';
+import { useLinkedEvent } from '../events/event-queries.ts';
 import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
 import { endpointOf, type Source } from './source-queries.ts';
@@ -19,8 +23,13 @@ interface SourceEventsProps {
 export function SourceEvents({ source, selected, onSelect: select }: SourceEventsProps) {
   const live = useLiveEvents(`/v1/sources/${source.id}/sse?expand=event`);
   const { hold } = live;
-  useEffect(() => hold(selected !== undefined), [hold, selected]);
-  const chosen = live.shown.find(({ id }) => id === selected);
+  // The first events are no news, also for a link that names one of them.
+  const isHeld = selected !== undefined && live.shown.length > 0;
+  useEffect(() => hold(isHeld), [hold, isHeld]);
+  const listed = live.shown.find(({ id }) => id === selected);
+  const isMissing = selected !== undefined && listed === undefined && live.state === 'live';
+  const linked = useLinkedEvent(isMissing ? `${source.id}-${selected}` : undefined);
+  const chosen = listed ?? linked.data;
   const scroller = useRef<HTMLDivElement>(null);
   const showNew = () => {
     live.show();
@@ -30,9 +39,11 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
     <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
       <Panel title="Events" actions={<LiveBadge state={live.state} />}>
         <NewRows count={live.waiting} onShow={showNew} />
+        <ProblemNote error={linked.error} />
         {live.shown.length === 0 ? (
           <Empty icon="event" title="No events yet" command={emptyCommand(source)}>
             Events appear here as the source emits them. Press Run now, or send a request to its endpoint.
+            {source.last_error !== null && <LastFailure error={source.last_error} />}
           </Empty>
         ) : (
           <EventRows
@@ -46,6 +57,17 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
       </Panel>
       {chosen !== undefined && <EventDetail event={chosen} onClose={() => select(undefined)} />}
     </div>
+  );
+}
+
+function LastFailure({ error: { at, message } }: { error: NonNullable<Source['last_error']> }) {
+  return (
+    <span className="mt-3 block rounded-md bg-bad-soft p-3 text-bad">
+      A run failed <Time atMs={at * 1000} />: {message}{' '}
+      <Link from="/sources/$id" search={{ tab: 'logs' }} className="underline">
+        Logs
+      </Link>
+    </span>
   );
 }
 

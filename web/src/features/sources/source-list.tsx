@@ -14,9 +14,11 @@ import { ActivityOf } from '../overview/activity-of.tsx';
 import { CreateSource } from './create-source.tsx';
 import { endpointOf, type Source, sourcesQuery } from './source-queries.ts';
 
+const REFRESH_MS = 10_000;
+
 const COLUMNS: readonly Column<Source>[] = [
-  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-2/5' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'md:w-1/4' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
   {
     header: 'Started by',
     cell: (source) => {
@@ -31,8 +33,29 @@ const COLUMNS: readonly Column<Source>[] = [
     className: 'w-32',
     wide: true,
   },
-  { header: 'Changed', cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />, className: 'w-28 text-ink-soft' },
+  {
+    header: 'Last event',
+    cell: ({ last_event_at: at }) => (at === null ? 'none' : <Time atMs={at * 1000} />),
+    className: 'w-28 text-ink-soft',
+  },
+  {
+    header: 'Last error',
+    cell: ({ last_error: error }) => error !== null && <LastError at={error.at} message={error.message} />,
+    className: 'w-1/5',
+    wide: true,
+  },
 ];
+
+function LastError({ at, message }: { at: number; message: string | null }) {
+  return (
+    <span title={message ?? undefined}>
+      <span className="text-ink-soft">
+        <Time atMs={at * 1000} />
+      </span>{' '}
+      <span className="text-bad">{message}</span>
+    </span>
+  );
+}
 
 function triggerOf({ configured_props: props }: Source): string {
   for (const value of Object.values(props)) {
@@ -47,7 +70,7 @@ function triggerOf({ configured_props: props }: Source): string {
 export function SourceList() {
   const { action, q = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
-  const list = useInfiniteQuery(sourcesQuery());
+  const list = useInfiniteQuery({ ...sourcesQuery(), refetchInterval: REFRESH_MS });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });
