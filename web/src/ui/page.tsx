@@ -26,9 +26,9 @@ export function Panel({ title, actions, children }: { title?: string; actions?: 
   return (
     <section className="overflow-clip rounded-lg border border-line bg-surface">
       {title !== undefined && (
-        <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
-          <h2 className="text-sm font-semibold">{title}</h2>
-          {actions !== undefined && <div className="ml-auto flex items-center gap-2">{actions}</div>}
+        <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
+          <h2 className="min-w-0 text-sm font-semibold break-words">{title}</h2>
+          {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
         </div>
       )}
       {children}

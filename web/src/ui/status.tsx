@@ -30,6 +30,9 @@ const STATUSES: Record<string, { tone: Tone; icon: IconName; word?: string }> = 
   suspended: { tone: 'warn', icon: 'pause' },
   cancelled: { tone: 'calm', icon: 'dash' },
   exited: { tone: 'calm', icon: 'dash' },
+  done: { tone: 'good', icon: 'check' },
+  continued: { tone: 'warn', icon: 'cross' },
+  rerun: { tone: 'warn', icon: 'clock' },
   missed: { tone: 'warn', icon: 'dash' },
 };
 

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
 
 export interface EventFilter {
@@ -41,3 +41,8 @@ export const eventQuery = (emitId: string) =>
     },
     staleTime: Infinity,
   });
+
+/** An event that a link names and the list does not show: it is older, or of another filter. */
+export function useLinkedEvent(emitId: string | undefined) {
+  return useQuery({ ...eventQuery(emitId ?? ''), enabled: emitId !== undefined });
+}

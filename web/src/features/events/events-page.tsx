@@ -13,10 +13,9 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TimeRange, timesOf } from '../../ui/time-range.tsx';
-import { sourcesQuery } from '../sources/source-queries.ts';
-import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { useEmitterNames } from './emitter-names.ts';
 import { EventDetail } from './event-detail.tsx';
-import { type EventFilter, searchQuery } from './event-queries.ts';
+import { type EventFilter, searchQuery, useLinkedEvent } from './event-queries.ts';
 import { EventRows, NewRows } from './event-rows.tsx';
 import type { LiveEvent } from './use-live-events.ts';
 
@@ -52,13 +51,6 @@ function commandOf(filter: EventFilter) {
     path: `/v1/events?${new URLSearchParams(filter as Record<string, string>).toString()}`,
     hw: ['hw search', ...(text === undefined ? [] : [`'${text.replaceAll("'", `'\\''`)}'`]), ...given].join(' '),
   };
-}
-
-function useEmitterNames(): Map<string, string> {
-  const sources = useInfiniteQuery(sourcesQuery());
-  const workflows = useInfiniteQuery(workflowsQuery());
-  const pages = [...(sources.data?.pages ?? []), ...(workflows.data?.pages ?? [])];
-  return new Map(pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)));
 }
 
 function Filters({ names }: { names: ReadonlyMap<string, string> }) {
@@ -138,13 +130,15 @@ function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<stri
   const list = useInfiniteQuery(searchQuery(filter));
   const scroller = useRef<HTMLDivElement>(null);
   const found = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const chosen = found.find((event) => keyOf(event) === selected);
+  const listed = found.find((event) => keyOf(event) === selected);
+  const linked = useLinkedEvent(list.isSuccess && listed === undefined ? selected : undefined);
+  const chosen = listed ?? linked.data;
   const last = list.data?.pages.at(-1)?.page_info.scanned_until;
   const select = (key: string | undefined) => void navigate({ search: (old) => ({ ...old, event: key }) });
   return (
     <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
       <div className="flex min-w-0 flex-col gap-4">
-        <ProblemNote error={list.error} />
+        <ProblemNote error={list.error ?? linked.error} />
         <Panel>
           <NewEvents filter={filter} newest={found[0]} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
           {list.isPending && <SkeletonRows />}

@@ -18,8 +18,8 @@ import { type Column, Table } from '../../ui/table.tsx';
 type Summary = Schemas['RegistryComponentSummary'];
 
 const COLUMNS: readonly Column<Summary>[] = [
-  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/3' },
-  { header: 'Key', cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'md:w-1/3' },
+  { header: 'Key', cell: ({ key }) => <code className="font-mono text-xs">{key}</code>, wide: true },
   { header: 'Type', cell: ({ type }) => type, className: 'w-20' },
   { header: 'Version', cell: ({ version }) => version, className: 'w-24 font-mono text-xs' },
   {

@@ -32,7 +32,12 @@ export function ApiKeys() {
   });
   const columns: readonly Column<ApiKey>[] = [
     { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
-    { header: 'Key', cell: ({ hint }) => <span className="font-mono text-xs">…{hint}</span>, className: 'w-28' },
+    {
+      header: 'Key',
+      cell: ({ hint }) => <span className="font-mono text-xs">…{hint}</span>,
+      className: 'w-28',
+      wide: true,
+    },
     {
       header: 'State',
       cell: ({ revoked_at: at }) => (

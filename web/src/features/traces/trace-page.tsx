@@ -126,7 +126,7 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
   return (
     <Panel title={`Took ${formatDuration(range.toMs - range.fromMs)}`}>
       <div role="table" aria-label="Trace" className="overflow-x-auto text-sm">
-        <div role="rowgroup" className="min-w-150">
+        <div role="rowgroup" className="sm:min-w-150">
           {rows.map((row) => (
             <div
               key={row.key}
@@ -136,7 +136,7 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
               onClick={() => onSelect(row.key)}
               onKeyDown={(event) => onKeyDown(event, row)}
               className={classNames(
-                'grid h-9 cursor-pointer grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem] items-center gap-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken',
+                'grid h-14 cursor-pointer grid-cols-[minmax(0,1fr)_6.5rem_4.5rem] items-center gap-x-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken sm:h-9 sm:grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem]',
                 row.key === selected && 'bg-accent-soft',
               )}
             >
@@ -145,7 +145,7 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
                 <span className="truncate">{row.label}</span>
               </span>
               <span role="cell">{row.status !== undefined && <Status of={row.status} />}</span>
-              <span role="cell" className="relative h-full">
+              <span role="cell" className="relative h-full max-sm:order-last max-sm:col-span-full max-sm:h-4">
                 <Bars row={row} range={range} />
               </span>
               <span role="cell" className="text-right text-xs text-ink-faint tabular-nums">

@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
   { header: 'Event', cell: ({ event_id }) => <span className="font-mono text-xs">{event_id}</span> },
   { header: 'Answer', cell: ({ attempts }) => answerOf(attempts.at(-1)), wide: true },
-  { header: 'Attempts', cell: ({ attempts }) => attempts.length, className: 'w-24 tabular-nums' },
+  { header: 'Attempts', cell: ({ attempts }) => attempts.length, className: 'w-24 tabular-nums', wide: true },
   { header: 'Created', cell: ({ created_at }) => <Time atMs={created_at * 1000} />, className: 'w-28 text-ink-soft' },
 ];
 

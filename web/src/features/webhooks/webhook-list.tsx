@@ -15,9 +15,9 @@ import { CreateWebhook } from './create-webhook.tsx';
 import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 
 const COLUMNS: readonly Column<Webhook>[] = [
-  { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'w-1/4' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
-  { header: 'URL', cell: ({ url }) => <span className="font-mono text-xs text-ink-soft">{url}</span> },
+  { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'md:w-1/4' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
+  { header: 'URL', cell: ({ url }) => <span className="font-mono text-xs text-ink-soft">{url}</span>, wide: true },
   {
     header: 'Last hour',
     cell: ({ id, name }) => <ActivityOf kind="webhooks" id={id} name={name ?? id} />,
@@ -28,7 +28,6 @@ const COLUMNS: readonly Column<Webhook>[] = [
     header: 'Changed',
     cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />,
     className: 'w-28 text-ink-soft',
-    wide: true,
   },
 ];
 

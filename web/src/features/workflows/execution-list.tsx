@@ -12,7 +12,7 @@ import { type Execution, executionCountQuery, executionsQuery } from './workflow
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
 
 const COLUMNS: readonly Column<Execution>[] = [
-  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
+  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-32' },
   { header: 'Id', cell: ({ id }) => <span className="font-mono text-xs">{id}</span> },
   { header: 'Reason', cell: ({ error, reason }) => error?.message ?? reason ?? '', wide: true },
   {

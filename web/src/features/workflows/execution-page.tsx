@@ -11,12 +11,17 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
-import { type Execution, executionQuery, type ExecutionStep, isOver } from './workflow-queries.ts';
+import { type Execution, executionQuery, type ExecutionStep, isOver, workflowQuery } from './workflow-queries.ts';
 
 /** One passage of an event through a workflow, step by step. */
 export function ExecutionPage() {
   const { id } = useParams({ from: '/shell/executions/$id' });
   const { data: execution, error } = useQuery(executionQuery(id));
+  const { data: name } = useQuery({
+    ...workflowQuery(execution?.workflow_id ?? ''),
+    enabled: execution !== undefined,
+    select: (found) => found.name,
+  });
   if (execution === undefined) {
     return <Page title="Execution">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
   }
@@ -26,7 +31,7 @@ export function ExecutionPage() {
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm text-ink-soft">
         <Fact name="Workflow">
           <Link to="/workflows/$id" params={{ id: workflow }} className="text-accent underline">
-            {workflow}
+            {name ?? workflow}
           </Link>
         </Fact>
         <Fact name="Trace">

@@ -10,25 +10,39 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useEmitterNames } from '../events/emitter-names.ts';
+import { ActivityOf } from '../overview/activity-of.tsx';
 import { type WorkflowSummary, workflowsQuery } from './workflow-queries.ts';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
-  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-2/5' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-24' },
-  { header: 'Started by', cell: ({ triggers }) => triggers.map(triggerText).join(', '), wide: true },
-  { header: 'Version', cell: ({ version }) => version, className: 'w-20 tabular-nums' },
+  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'md:w-1/3' },
+  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
+  { header: 'Started by', cell: ({ triggers }) => <StartedBy triggers={triggers} />, wide: true },
+  {
+    header: 'Last hour',
+    cell: ({ id, name }) => <ActivityOf kind="emitters" id={id} name={name} />,
+    className: 'w-32',
+    wide: true,
+  },
+  { header: 'Version', cell: ({ version }) => version, className: 'w-20 tabular-nums', wide: true },
   { header: 'Changed', cell: ({ updated_at: at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
 ];
 
-export function triggerText({
-  type,
-  endpoint_url,
-  cron,
-  interval_seconds,
-  source_id,
-}: WorkflowSummary['triggers'][number]): string {
+type Trigger = WorkflowSummary['triggers'][number];
+
+function StartedBy({ triggers }: { triggers: readonly Trigger[] }) {
+  const names = useEmitterNames();
+  const text = triggers.length === 0 ? 'by hand' : triggers.map((trigger) => triggerText(trigger, names)).join(', ');
+  return <span className="font-mono text-xs text-ink-soft">{text}</span>;
+}
+
+/** With the name of a source in place of its id, where it is known. */
+export function triggerText(
+  { type, endpoint_url, cron, interval_seconds, source_id = '' }: Trigger,
+  names: ReadonlyMap<string, string>,
+): string {
   if (type === 'http') return endpoint_url ?? 'HTTP';
-  if (type === 'source') return `events of ${source_id}`;
+  if (type === 'source') return `events of ${names.get(source_id) ?? source_id}`;
   return cron === undefined ? `every ${interval_seconds} s` : `cron ${cron}`;
 }
 

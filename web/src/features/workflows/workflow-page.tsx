@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,9 +12,11 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { useEmitterNames } from '../events/emitter-names.ts';
 import { BuilderView } from './build/builder-view.tsx';
 import { type Builder, useBuilder } from './build/use-builder.ts';
 import { ExecutionList } from './execution-list.tsx';
+import { isPaused, PauseWorkflow } from './pause-workflow.tsx';
 import { triggerText } from './workflow-list.tsx';
 import { WorkflowSettings } from './workflow-settings.tsx';
 import { Versions } from './workflow-versions.tsx';
@@ -33,6 +35,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
   const { tab = 'executions', ...search } = useSearch({ from: '/shell/workflows/$id' });
   const builder = useBuilder(workflow, () => undefined);
   const navigate = useNavigate({ from: '/workflows/$id' });
+  const names = useEmitterNames();
   const { id, name, active, version } = workflow;
   return (
     <Page
@@ -40,6 +43,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
       aside={
         <>
           <Status of={active ? 'active' : 'inactive'} />
+          {isPaused(workflow) && <Status of="suspended" label="paused" />}
           <span className="text-xs text-ink-faint">version {version}</span>
         </>
       }
@@ -47,10 +51,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
     >
       <ul className="flex flex-wrap gap-x-4 gap-y-1 font-mono text-xs text-ink-soft">
         {workflow.triggers.map((trigger) => (
-          <li key={trigger.id} className="flex items-center gap-1">
-            {triggerText(trigger)}
-            <CopyButton text={triggerText(trigger)} what={`trigger ${trigger.id}`} />
-          </li>
+          <TriggerItem key={trigger.id} trigger={trigger} names={names} />
         ))}
       </ul>
       <Tabs
@@ -79,12 +80,39 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
   );
 }
 
+interface TriggerItemProps {
+  trigger: Workflow['triggers'][number];
+  names: ReadonlyMap<string, string>;
+}
+
+function TriggerItem({ trigger, names }: TriggerItemProps) {
+  const text = triggerText(trigger, names);
+  const { source_id: source } = trigger;
+  return (
+    <li className="flex min-w-0 items-center gap-1">
+      {source === undefined ? (
+        <span className="truncate">{text}</span>
+      ) : (
+        <Link
+          to={source.startsWith('p_') ? '/workflows/$id' : '/sources/$id'}
+          params={{ id: source }}
+          className="truncate text-accent underline"
+        >
+          {text}
+        </Link>
+      )}
+      <CopyButton text={source ?? text} what={`trigger ${trigger.id}`} />
+    </li>
+  );
+}
+
 interface ActionsProps {
   workflow: Workflow;
   builder: Builder;
 }
 
-function WorkflowActions({ workflow: { id, name, name_slug: slug, active }, builder }: ActionsProps) {
+function WorkflowActions({ workflow, builder }: ActionsProps) {
+  const { id, name, name_slug: slug, active } = workflow;
   const [isRunning, setRunning] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
@@ -117,8 +145,8 @@ function WorkflowActions({ workflow: { id, name, name_slug: slug, active }, buil
         <Icon name="play" />
         Run now
       </Button>
+      <PauseWorkflow workflow={workflow} />
       <Button busy={switching.isPending} onClick={() => switching.mutate()}>
-        <Icon name={active ? 'pause' : 'play'} />
         {active ? 'Deactivate' : 'Activate'}
       </Button>
       <Button kind="danger" onClick={() => setDeleting(true)}>

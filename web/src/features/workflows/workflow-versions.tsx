@@ -33,7 +33,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
     },
   });
   const columns: readonly Column<Deployment>[] = [
-    { header: 'Version', cell: ({ version }) => version, className: 'w-24 tabular-nums' },
+    { header: 'Version', cell: ({ version }) => version, className: 'w-20 tabular-nums' },
     { header: 'Made', cell: ({ created_at: at }) => <Time atMs={at * 1000} /> },
     {
       header: 'Changes',
@@ -50,7 +50,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
           {id === shown ? 'Hide' : 'Show'}
         </Button>
       ),
-      className: 'w-28',
+      className: 'w-20',
     },
     {
       header: 'Current',
@@ -67,7 +67,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
             Deploy
           </Button>
         ),
-      className: 'w-32',
+      className: 'w-28',
     },
   ];
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];

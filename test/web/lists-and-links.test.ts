@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
+
+let headwater: Headwater;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [headwater, browser] = await Promise.all([startHeadwater({ web: true }), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.stop();
+  await headwater.stop();
+});
+
+const SOURCE = `export default { name: 'Orders', version: '1.0.0', async run({ order, fails }) {
+  if (fails) throw new Error('no stock');
+  this.$emit({ order }, { summary: 'Order ' + order });
+} };`;
+
+test('a link to an event shows it, whether or not the list does', async () => {
+  const { id } = await headwater.deploy(SOURCE);
+  await headwater.api('POST', `/sources/${id}/run`, { event: { order: 1 } });
+  const [first] = await headwater.untilEvents(id, 1);
+  for (let order = 2; order <= 130; order++) await headwater.api('POST', `/sources/${id}/run`, { event: { order } });
+  await headwater.untilIdle();
+  const newest = (await headwater.api('GET', `/sources/${id}/event_summaries`, { limit: 3 })).data[2];
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${id}?event=${newest.id}`, headwater.apiKey);
+  const selected = page.getByRole('row', { name: newest.metadata.summary, exact: false, selected: true });
+  await selected.waitFor();
+  await page.getByRole('tree').getByText(newest.metadata.summary.slice('Order '.length), { exact: true }).waitFor();
+  // The list keeps the newest hundred; this one is older.
+  await page.goto(`${headwater.url}/sources/${id}?event=${first?.id}`);
+  await page.getByRole('tree').getByText('1', { exact: true }).waitFor();
+  await page.getByRole('row', { name: 'Order 130' }).waitFor();
+  // The same among the events of all sources, where the list is of others.
+  await page.goto(`${headwater.url}/events?text=Order%20130&event=${id}-${first?.id}`);
+  await page.getByRole('row', { name: 'Order 130' }).waitFor();
+  await page.getByRole('tree').getByText('1', { exact: true }).waitFor();
+  check();
+}, 180_000);
+
+test('the list of sources shows the last event and why the last run failed, and so does a source without events', async () => {
+  const { id } = await headwater.deploy(SOURCE.replace('Orders', 'Closed shop'));
+  await headwater.api('POST', `/sources/${id}/run`, { event: { fails: true } });
+  await headwater.untilIdle();
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
+  const sources = page.getByRole('table', { name: 'Sources' });
+  await sources.getByRole('row', { name: /Closed shop.*none.*no stock/ }).waitFor();
+  await sources.getByRole('row', { name: /Orders.*(ago|now)/ }).waitFor();
+  await expectAccessible(page);
+  await picture(page, 'sources-last');
+  await sources.getByRole('row', { name: /Closed shop/ }).click();
+  await page.getByText('A run failed').waitFor();
+  await page.getByRole('link', { name: 'Logs' }).click();
+  await page.getByRole('list', { name: 'Log lines' }).getByText('no stock').first().waitFor();
+  check();
+});
+
+test('a workflow is paused and gets its throttle back', async () => {
+  const throttle = { limit: 5, interval_seconds: 30 };
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Intake',
+    triggers: [{ type: 'http' }],
+    steps: [{ namespace: 'answer', component_code: 'export default { run() { return 1; } };' }],
+    settings: { throttle },
+  });
+  const settings = async () => (await headwater.api('GET', `/workflows/${workflow.id}`)).data.settings;
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/workflows/${workflow.id}`, headwater.apiKey);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('paused', { exact: true }).waitFor();
+  expect((await settings()).throttle).toEqual({ limit: 0, interval_seconds: 30 });
+  const { data: run } = await headwater.api('POST', `/workflows/${workflow.id}/run`, { event: {} });
+  await page.getByRole('row', { name: /queued/ }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await page.getByText('paused', { exact: true }).waitFor({ state: 'detached' });
+  expect((await settings()).throttle).toEqual(throttle);
+  await expect
+    .poll(async () => (await headwater.api('GET', `/executions/${run.execution_id}`)).data.status)
+    .toBe('succeeded');
+  check();
+});
+
+test('on a phone nothing of a workflow, a trace or a delivery is cut off', async () => {
+  const source = await headwater.deploy(SOURCE);
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Intake',
+    triggers: [{ type: 'http' }, { source_id: source.id }],
+    steps: [{ namespace: 'answer', component_code: 'export default { run() { return 1; } };' }],
+  });
+  const { data: receiver } = await headwater.api('GET', '/sample_receiver');
+  const { data: webhook } = await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Sample' });
+  await headwater.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  await headwater.api('POST', `/sources/${source.id}/run`, { event: { order: 1 } });
+  const [event] = await headwater.untilEvents(source.id, 1);
+  await headwater.untilIdle();
+  const { data: deliveries } = await headwater.api('GET', `/webhooks/${webhook.id}/deliveries`);
+  const { page, check } = await browser.open({ viewport: { width: 390, height: 844 } });
+  await signIn(page, `${headwater.url}/workflows/${workflow.id}`, headwater.apiKey);
+  const inView = async (name: RegExp) => {
+    const box = await page.getByRole('button', { name }).first().boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  };
+  await page.getByRole('link', { name: 'events of Orders' }).waitFor();
+  await inView(/^Copy trigger/);
+  await picture(page, 'workflow-phone');
+  await page.goto(`${headwater.url}/deliveries/${deliveries[0].id}`);
+  await inView(/^Close$/);
+  await page.goto(`${headwater.url}/traces/${source.id}-${event?.id}`);
+  await page.getByRole('row', { name: /Sample/ }).waitFor();
+  const width =
+    '(() => { const t = document.querySelector("[aria-label=Trace]"); return t.scrollWidth - t.clientWidth; })()';
+  expect(await page.evaluate(width)).toBe(0);
+  await picture(page, 'trace-phone');
+  await expectAccessible(page);
+  check();
+});
