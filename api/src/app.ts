@@ -22,6 +22,7 @@ import { executionActionEndpoints } from './routes/execution-actions.ts';
 import { listEndpoints } from './routes/lists.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
+import { publishEndpoints } from './routes/publish.ts';
 import { registryEndpoints } from './routes/registry.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sampleReceiverEndpoints } from './routes/sample-receiver.ts';
@@ -96,6 +97,7 @@ export function allEndpoints(): Endpoint[] {
     ...environmentEndpoints(),
     ...dataStoreEndpoints(),
     ...eventEndpoints(),
+    ...publishEndpoints(),
     ...streamEndpoints(),
     ...traceEndpoints(),
     ...statEndpoints(),

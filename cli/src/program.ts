@@ -115,7 +115,7 @@ function commandOf(spec: CommandSpec, program: Command, onRun: (request: Request
   return command.action(() => {
     const values = new Map(specs.map(({ name }, at) => [name, command.processedArgs[at] as string | undefined]));
     const given = new Map([
-      ...options.map((option) => [option.name, valueOf(command, option)] as const),
+      ...options.map((option) => [option.name, nearestValueOf(command, option)] as const),
       ...SHARED_OPTIONS.map((option) => [option.name, valueOf(program, option)] as const),
     ]);
     onRun({ kind: 'run', command: spec, input: new CommandInput(values, given) });
@@ -131,6 +131,12 @@ function optionOf({ name, short, value, choices, repeatable }: OptionSpec): Opti
     option.argParser((given: string, before: readonly string[] | undefined) => [...(before ?? []), given]);
   }
   return option;
+}
+
+/** The parser gives an option of `hw events` to that command, also where it stands behind `publish`. */
+function nearestValueOf(command: Command, option: OptionSpec): unknown {
+  const value = valueOf(command, option);
+  return value === undefined && command.parent !== null ? valueOf(command.parent, option) : value;
 }
 
 /** `--no-color` is `color: false` to the parser; here it is the flag `no-color`. */

@@ -4,6 +4,7 @@ import type { DeliveryChoice, DeliveryRecord, RedeliveryChoice } from './contrac
 import type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
+import type { Publisher } from './contract-publish.ts';
 import type { AbandonedRuns } from './contract-runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
 import type { ComponentProps } from './contract-props.ts';
@@ -378,6 +379,7 @@ export interface Engine {
   apps: Apps;
   connectedAccounts: ConnectedAccounts;
   events: Events;
+  publisher: Publisher;
   streams: Streams;
   traces: Traces;
   /** Parts that deliveries are sent with. */

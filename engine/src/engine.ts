@@ -6,6 +6,7 @@ import type { LimitsCache } from './accounts/limits-cache.ts';
 import { createComponentProps } from './components/configure-props.ts';
 import { assembleApps } from './connected-accounts/assemble-apps.ts';
 import type { Engine } from './contract.ts';
+import type { Publisher } from './contract-publish.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
 import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
 import { createDataStores } from './data-stores/data-stores.ts';
@@ -38,10 +39,13 @@ import {
   retryOptionsOf,
   sandboxOptionsOf,
 } from './parts-of-options.ts';
+import { createEventsSource } from './publish/events-source.ts';
+import { createPublisher } from './publish/publisher.ts';
 import { readinessProblems } from './readiness.ts';
 import { assembleRegistry } from './registry/assemble-registry.ts';
 import { createAbandonedRuns } from './run/abandoned-runs.ts';
 import { createIntake } from './run/intake.ts';
+import { createRequestRate } from './request-rate.ts';
 import { assembleRuns } from './run/assemble-runs.ts';
 import { type RunTask, runTask } from './run/run-invocation.ts';
 import { startAccountCounts } from './run/start-account-counts.ts';
@@ -99,6 +103,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     apps: connected.apps,
     connectedAccounts: connected.connectedAccounts,
     events: createEvents({ db }),
+    publisher: assemblePublisher(code, base),
     streams: base.streams,
     traces: createTraces(db.sql),
     stats: createStats(db.sql, Date.now),
@@ -129,6 +134,18 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
       return stopping;
     },
   };
+}
+
+function assemblePublisher({ sources }: Code, { sql, runs, limits, stats }: Base): Publisher {
+  return createPublisher({
+    committer: runs.publishing,
+    findSource: runs.runtimes.get,
+    eventsSource: createEventsSource({ sql, create: sources.create, remove: sources.delete }),
+    limits,
+    rate: createRequestRate(() => performance.now()),
+    stats,
+    nowMs: Date.now,
+  });
 }
 
 function assembleTests(publicUrl: string, { components, propParts }: Code, { runs, limits }: Base): WorkflowTests {

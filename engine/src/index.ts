@@ -52,6 +52,8 @@ export {
   type RedeliveryChoice,
 } from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
+export type { NewEvent, Publication, Publisher } from './contract-publish.ts';
+export { INGEST_CODE } from './publish/ingest-code.ts';
 export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';
 export type {
   AccountStats,

@@ -49,7 +49,8 @@ export function createEngineMetrics(): EngineMetrics {
 
   return {
     runCommitted(run, committed) {
-      if (run.execution === undefined) runs.inc({ outcome: outcomeOf(run, committed) });
+      if (run.execution === undefined && run.publishedAs === undefined)
+        runs.inc({ outcome: outcomeOf(run, committed) });
       if (run.abandoned !== undefined && committed.committed) abandoned.inc();
       const limit = committed.record?.errorLimit;
       if (limit !== undefined) limited.inc({ limit: limit.name });

@@ -241,6 +241,20 @@ export function createRecordingEngine() {
       logs: answer('streams.logs', emptyStream),
       end: () => undefined,
     },
+    publisher: {
+      publish: answer('publisher.publish', {
+        sourceId: 'dc_1',
+        traceId: 'inv_1',
+        events: [
+          {
+            id: '1763640000123-0',
+            emitId: 'dc_1-1763640000123-0',
+            messageId: 'evt_1_1763640000123_0',
+            isDuplicate: false,
+          },
+        ],
+      }),
+    },
     abandonedRuns: {
       list: answer('abandonedRuns.list', page([abandonedRun])),
       retry: answer('abandonedRuns.retry', 1),

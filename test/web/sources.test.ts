@@ -99,3 +99,29 @@ test('a syntax error is told with its line, and nothing is created', async () =>
   expect(page.url()).toContain('action=create');
   check();
 });
+
+test('a source without code is made, and an event published to it, once', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
+  await page.getByRole('button', { name: 'New source' }).first().click();
+  await page.getByRole('tab', { name: 'No code' }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Signups');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Create source' }).click();
+  await page.getByRole('heading', { name: 'Signups', level: 1 }).waitFor();
+  const publish = async () => {
+    await page.getByRole('button', { name: 'Publish an event' }).click();
+    await page.getByRole('textbox', { name: 'Channel' }).fill('user.created');
+    await page.getByRole('textbox', { name: 'Id' }).fill('user-1');
+    await expectAccessible(page);
+    await picture(page, 'publish-event');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  };
+  await publish();
+  await page.getByRole('row', { name: 'user.created' }).waitFor();
+  await publish();
+  await page.getByText('This id is known').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByRole('row', { name: 'user.created' }).count()).toBe(1);
+  check();
+});

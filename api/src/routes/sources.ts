@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { INGEST_CODE } from '@headwater/engine';
+import { HeadwaterError } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -53,14 +55,28 @@ const createSource = itemEndpoint({
   summary: 'Deploy a source',
   description: 'Saves the component where code is given, then runs its `deploy` and `activate` hooks.',
   parameters: z
-    .object(sourceParameters)
-    .refine(hasChoice, {
+    .object({
+      ...sourceParameters,
+      kind: z.literal('ingest').optional().openapi({
+        description:
+          'In place of a component: a source for events that `POST /v1/sources/{id}/events` brings, without code of your own.',
+      }),
+    })
+    .refine((input) => input.kind !== undefined || hasChoice(input), {
       path: ['component_id'],
       message: 'or component_key, component_code or component_url is required',
     })
     .superRefine(checkChoice),
   schema: sourceSchema,
-  handle: async ({ engine, who, input }) => presentSource(await engine.sources.create(who, toChange(input))),
+  handle: async ({ engine, who, input }) => {
+    const change = toChange(input);
+    if (input.kind === undefined) return presentSource(await engine.sources.create(who, change));
+    if (hasChoice(input)) {
+      const message = 'kind stands in place of a component: give no component beside it';
+      throw new HeadwaterError('INVALID_REQUEST', message);
+    }
+    return presentSource(await engine.sources.create(who, { ...change, componentCode: INGEST_CODE }));
+  },
 });
 
 const getSource = versionedEndpoint({

@@ -11,6 +11,7 @@ import { initCommands } from './init.ts';
 import { list } from './list.ts';
 import { login, logout } from './login.ts';
 import { publish, unpublish } from './publish.ts';
+import { publishEvent } from './publish-event.ts';
 import { receiverCommands } from './receiver.ts';
 import { registryCommands } from './registry.ts';
 import { run } from './run.ts';
@@ -49,6 +50,7 @@ export function allCommands(): readonly CommandSpec[] {
     update,
     run,
     events,
+    publishEvent,
     search,
     logs,
     trace,

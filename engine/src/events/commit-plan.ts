@@ -17,6 +17,7 @@ import {
   type RoomFor,
   type RoomForHeld,
 } from './plan-listeners.ts';
+import { decidePublished, type PublishedEvent } from './published.ts';
 import { timesOf } from './run-times.ts';
 import type { HeldInvocation, InvocationKind } from '../run/invocation.ts';
 import { readLines } from '../run/stored-lines.ts';
@@ -37,6 +38,11 @@ export interface RunCommit {
     cause?: EventCause | undefined;
     kind?: InvocationKind;
   };
+  /**
+   * Events that the API was given, and no run emitted: the id that their trace begins with. An `id`
+   * within the memory of the emitter is not stored again; where they have no room, none of them is.
+   */
+  publishedAs?: string;
   /** The invocation is given up, and kept to be retried. */
   abandoned?: HeldInvocation;
   /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */
@@ -95,6 +101,8 @@ export interface EmitterState {
   dedupe: DedupeState | undefined;
   /** Of `$.service.db`; byKey holds the keys that these commits write. */
   db: DbSize;
+  /** Where events of known ids are, as far as these commits publish them. Default: none is known. */
+  published?: ReadonlyMap<string, EventPosition>;
 }
 
 export interface CommitPlan extends Led {
@@ -108,6 +116,8 @@ export interface CommitPlan extends Led {
   runs: Map<RunCommit, PlannedRun>;
   /** By account, what its stores have grown by, or less than nothing. */
   dbGrowth: Map<string, number>;
+  /** Ids that were published and not known before, by emitter. */
+  published: Map<string, Map<string, EventPosition>>;
 }
 
 /** What accounts have room for. */
@@ -130,6 +140,10 @@ interface PlannedRun {
   isQuiet: boolean;
   /** Of all its parts up to this one. */
   counts: EmittedCounts;
+  /** What has become of the events that were published, in the order given. */
+  published?: readonly PublishedEvent[];
+  /** Nothing of what was published is stored, as there is no room for it. */
+  refused?: ExceededLimit;
 }
 
 /**
@@ -154,6 +168,7 @@ export function planCommit(
     dedupes: new Map(),
     runs: new Map(),
     dbGrowth: new Map(),
+    published: new Map(),
   };
   const missed = collectMissed();
   const sizes = new Map<string, DbSize>();
@@ -166,13 +181,19 @@ export function planCommit(
     const growth = plan.dbGrowth.get(run.accountId) ?? 0;
     const fitted = fitDbWrites(run.dbWrites, size, dbRoomOf(run, dbBytesOf(run.accountId) + growth));
     if (fitted.growth !== 0) plan.dbGrowth.set(run.accountId, growth + fitted.growth);
-    const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs });
-    const { record, exceeded, recordedAt, last, dedupe } = emitted;
+    const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs, plan });
+    const { record, exceeded, recordedAt, last, dedupe, published } = emitted;
     const counts = countsOf(run, emitted);
     const isQuiet = emitted.rows.length === 0 && counts.emitted === 0;
-    plan.runs.set(run, { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet, counts });
+    const planned = { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet, counts };
+    if (run.publishedAs !== undefined && emitted.isFull && exceeded !== undefined) {
+      plan.runs.set(run, { ...planned, refused: exceeded });
+      continue;
+    }
+    plan.runs.set(run, published === undefined ? planned : { ...planned, published });
+    if (published !== undefined) rememberPublished(plan, run, published);
     if (last !== state.last || run.emits.length > 0 || size.bytes !== state.db.bytes)
-      plan.states.set(run.sourceId, { last, dedupe, db: size });
+      plan.states.set(run.sourceId, { ...state, last, dedupe, db: size });
     if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
     missed.deduped(missedRunOf(run), emitted.dedupedIds);
     for (const event of emitted.rows) plan.events.push(event);
@@ -189,6 +210,14 @@ function countsOf({ earlier, emits }: RunCommit, { dedupedIds }: PlannedEvents):
     emitted: (earlier?.emitted ?? 0) + emits.length - deduped,
     deduped: (earlier?.deduped ?? 0) + deduped,
   };
+}
+
+function rememberPublished(plan: CommitPlan, run: RunCommit, published: readonly PublishedEvent[]): void {
+  const ofEmitter = plan.published.get(run.sourceId) ?? new Map<string, EventPosition>();
+  for (const { id, position, isDuplicate } of published) {
+    if (id !== undefined && !isDuplicate) ofEmitter.set(id, position);
+  }
+  plan.published.set(run.sourceId, ofEmitter);
 }
 
 function dbRoomOf({ maxDbBytes, maxAllDbBytes }: RunCommit, allBytes: number): DbRoom {
@@ -211,6 +240,7 @@ interface PlannedEvents {
   record: RunRow | undefined;
   exceeded: ExceededLimit | undefined;
   isFull: boolean;
+  published?: readonly PublishedEvent[];
 }
 
 /** What dedupe lets through, then what the run logged where somebody listens, then its error. */
@@ -218,12 +248,9 @@ function planEvents(
   run: RunCommit,
   state: EmitterState,
   overDb: ExceededLimit | undefined,
-  { hears, roomFor, nowMs }: { hears: HeardBy; roomFor: RoomFor; nowMs: number },
+  { hears, roomFor, nowMs, plan }: { hears: HeardBy; roomFor: RoomFor; nowMs: number; plan: CommitPlan },
 ): PlannedEvents {
-  const { accepted, state: dedupe } =
-    run.emits.length === 0
-      ? { accepted: [], state: state.dedupe }
-      : decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
+  const { accepted, dedupe, decide } = acceptedOf(run, state, plan.published.get(run.sourceId));
   const dedupedIds = idsOfOthers(run.emits, accepted);
   const logs = logEvents(run, hears);
   const emitting = emittingOf(run);
@@ -242,14 +269,37 @@ function planEvents(
     return eventRow(run, last, event);
   });
   const recordedAt = record === undefined ? undefined : nextPosition(last, nowMs);
-  return { rows, dedupedIds, recordedAt, last: recordedAt ?? last, dedupe, record, exceeded, isFull };
+  const planned = { rows, dedupedIds, recordedAt, last: recordedAt ?? last, dedupe, record, exceeded, isFull };
+  return decide === undefined ? planned : { ...planned, published: decide(rows.map((row) => row.position)) };
 }
 
-const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? run.invocation?.id;
+/** What was published keeps its order, and the state of the emitter's own strategy stays as it is. */
+function acceptedOf(
+  run: RunCommit,
+  state: EmitterState,
+  publishedNow: ReadonlyMap<string, EventPosition> | undefined,
+): {
+  accepted: EmittedEvent[];
+  dedupe: DedupeState | undefined;
+  decide?: (positions: readonly EventPosition[]) => PublishedEvent[];
+} {
+  if (run.emits.length === 0) return { accepted: [], dedupe: state.dedupe };
+  if (run.publishedAs !== undefined) {
+    const known = (id: string) => publishedNow?.get(id) ?? state.published?.get(id);
+    return { ...decidePublished(run.emits, known), dedupe: state.dedupe };
+  }
+  const { accepted, state: dedupe } = decideDedupe(run.dedupe, state.dedupe, orderEvents(run.emits));
+  return { accepted, dedupe };
+}
+
+const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? beganWith(run);
+
+/** What the events are of: the invocation, or the request that published them. */
+export const beganWith = (run: RunCommit) => run.invocation?.id ?? run.publishedAs;
 
 function missedRunOf(run: RunCommit) {
   const { accountId, sourceId: emitterId } = run;
-  return { accountId, emitterId, invocationId: run.invocation?.id, traceId: traceIdOf(run), dedupe: run.dedupe };
+  return { accountId, emitterId, invocationId: beganWith(run), traceId: traceIdOf(run), dedupe: run.dedupe };
 }
 
 /** After all events of their emitters, whose numbers they go on with. */
@@ -301,7 +351,7 @@ function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent):
     accountId: run.accountId,
     emitterId: run.sourceId,
     position,
-    invocationId: run.invocation?.id ?? null,
+    invocationId: beganWith(run) ?? null,
     cause: run.invocation?.cause,
     times: timesOf(run),
     channel: channelOf(event),

@@ -12,6 +12,7 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
+import { expirePublishedIds } from '../store/published-ids.ts';
 import { expireSampleRequests } from '../store/sample-requests.ts';
 import { trimAbandonedRuns } from '../store/trim-abandoned-runs.ts';
 import { deleteEmptiedEmitters } from '../store/delete-emptied-emitters.ts';
@@ -45,6 +46,7 @@ const MAX_STAY = 10;
 const LOOKING_PAUSES = 10;
 /** Between two looks at abandoned runs, which are few. */
 const TRIM_EVERY_MS = 60_000;
+const PUBLISHED_IDS_MS = LIMITS.publishedIdHours * 3600 * 1000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
@@ -111,7 +113,8 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
     if (nowMs() >= trimAtMs) {
       const trimmed = await trimAbandonedRuns(sql, TURN_ROWS);
       const expired = await expireSampleRequests(sql, nowMs() - LIMITS.sampleRequestsKeptMs, TURN_ROWS);
-      const isMuch = isFull(trimmed) || isFull(expired);
+      const forgotten = await expirePublishedIds(sql, nowMs() - PUBLISHED_IDS_MS, TURN_ROWS);
+      const isMuch = [trimmed, expired, forgotten].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

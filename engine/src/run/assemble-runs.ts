@@ -71,11 +71,13 @@ export interface Runs {
   context: RunContext;
   dispatcher: Dispatcher;
   committer: Pick<RunCommitter, 'drain'>;
+  /** Of events for which a client waits. */
+  publishing: Pick<RunCommitter, 'commit' | 'isBehind'>;
   executions: ExecutionParts;
   turns: TurnParts;
 }
 
-/** Between commits of executions: of some of them a client waits for the end. */
+/** Between commits of executions and published events: of some of them a client waits for the end. */
 const EXECUTIONS_INTERVAL_MS = 3;
 
 /** Everything from a held invocation to its commit. */
@@ -103,7 +105,7 @@ export function assembleRuns(parts: RunParts): Runs {
     nowMs: Date.now,
     log,
   };
-  const { committer, executionCommitter, isBehind, stopRetries } = createCommitters(committing);
+  const { committer, executionCommitter, publishing, isBehind, stopRetries } = createCommitters(committing);
   const live = assembleLiveLines(parts);
   const context: RunContext = {
     sandbox: parts.sandbox,
@@ -136,8 +138,8 @@ export function assembleRuns(parts: RunParts): Runs {
     log,
   });
   const drain = inOrder([live.stop, committer.drain, executions.drain]);
-  const stop = stopAfter([stopRetries, executions.stopRetries], dispatcher.stop);
-  return { runtimes, context, committer: { drain }, executions, dispatcher: { ...dispatcher, stop }, turns };
+  const stoppable = { ...dispatcher, stop: stopAfter([stopRetries, executions.stopRetries], dispatcher.stop) };
+  return { runtimes, context, committer: { drain }, publishing, executions, dispatcher: stoppable, turns };
 }
 
 function assembleLiveLines({ sql, watches, history, log }: RunParts): LiveLines {
@@ -164,17 +166,19 @@ function stopAfter(before: readonly (() => void)[], stop: () => Promise<void>): 
   };
 }
 
-/** Of runs, and of executions, which do not wait for each other. */
+/** Of runs, and of executions and published events, which do not wait for each other. */
 function createCommitters(options: RunCommitterOptions) {
   const committer = createRunCommitter(options);
   const executionCommitter = createRunCommitter({
     ...options,
     minIntervalMs: (lastBatch) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0),
   });
+  const isBehind = (accountId: string) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId);
   return {
     committer,
     executionCommitter,
-    isBehind: (accountId: string) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId),
+    publishing: { commit: executionCommitter.commit, isBehind },
+    isBehind,
     stopRetries() {
       committer.stop();
       executionCommitter.stop();

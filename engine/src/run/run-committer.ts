@@ -69,6 +69,7 @@ const MAX_PAUSE_MS = 5_000;
 const TELL_EVERY_MS = 5_000;
 /** Tries that a commit has once the node stops: about 25 s of a database that does not answer. */
 const MAX_LAST_TRIES = 9;
+const MAX_PUBLISH_TRIES = 3;
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
@@ -165,6 +166,9 @@ async function commitWithRetries(
     try {
       return await add(run);
     } catch (error) {
+      // A client waits for the answer, and can try again itself.
+      const isTriedAgain = wasRolledBack(error) && !comesAgain(error) && tries < MAX_PUBLISH_TRIES;
+      if (run.publishedAs !== undefined && !isTriedAgain) throw error;
       if (comesAgain(error) && !isBare) {
         // Of an execution, its runner decides.
         if (run.execution !== undefined) throw error;

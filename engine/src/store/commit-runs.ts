@@ -1,4 +1,5 @@
 import {
+  beganWith,
   channelOf,
   type CommitPlan,
   type EmittedCounts,
@@ -13,6 +14,7 @@ import type { EventPosition } from '../events/event-id.ts';
 import type { DeliveryRow, InvocationRow } from '../events/event-rows.ts';
 import type { Listener } from '../events/listeners.ts';
 import type { RoomFor, RoomForHeld } from '../events/plan-listeners.ts';
+import type { PublishedEvent } from '../events/published.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import type { AccountBacklogs } from '../run/account-backlogs.ts';
 import type { AccountSums } from '../run/account-sums.ts';
@@ -25,6 +27,7 @@ import { countCommittedStats } from '../stats/count-commit.ts';
 import type { StatCount } from '../stats/stat-meter.ts';
 import { countCommit, type HistoryCount } from './history-bytes.ts';
 import { lockChanges } from './lock-changes.ts';
+import { knownIds, type PublishedIdRow, readPublishedIds } from './published-ids.ts';
 import { listenerOf, readListeners } from './read-listeners.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.ts';
 import { rollBackReserved } from './transactions.ts';
@@ -66,6 +69,10 @@ export interface CommittedRun {
   last?: EventPosition;
   /** What was written of the run; absent where it left no record. */
   record?: RunRow;
+  /** What has become of events that were published, in the order given. */
+  published?: readonly PublishedEvent[];
+  /** None of them was stored: the limit that leaves them no room. */
+  refused?: ExceededLimit;
 }
 
 /**
@@ -211,7 +218,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
   const emitting = [...new Set(runs.filter(({ emits }) => emits.length > 0).map((run) => run.sourceId))];
   const accountIds = [...new Set(runs.map((run) => run.accountId))];
   // Sent together, answered in order: one round trip.
-  const [, , changeRows, ourRows, stateRows, sizeRows, listenerRows] = await Promise.all([
+  const [, , changeRows, ourRows, stateRows, sizeRows, publishedRows, listenerRows] = await Promise.all([
     connection`begin`,
     maxLockMs === undefined ? [] : connection`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`,
     lockChanges(
@@ -237,12 +244,13 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
     // After the locks: nobody else changes these entries until this commit is through.
     readDbSizes(connection, runs),
+    readPublishedIds(connection, runs),
     readListeners(connection, accountIds, sourceIds, channelsOf(runs)),
   ]);
   return {
     ours: oursOf(runs, ourRows),
     changes: new Set(changeRows.map((row) => row.change_id)),
-    states: statesOf(stateRows, sizeRows),
+    states: statesOf(stateRows, sizeRows, publishedRows),
     listeners: listenerRows.map(listenerOf),
   };
 }
@@ -260,16 +268,28 @@ interface StateColumns {
   db_bytes: number;
 }
 
-function statesOf(rows: readonly StateColumns[], sizes: readonly DbSizeRow[]): Map<string, EmitterState> {
+function statesOf(
+  rows: readonly StateColumns[],
+  sizes: readonly DbSizeRow[],
+  publishedRows: readonly PublishedIdRow[],
+): Map<string, EmitterState> {
+  const published = knownIds(publishedRows);
   const bySource = Map.groupBy(sizes, (size) => size.source_id);
   const byKeyOf = (id: string) => new Map(bySource.get(id)?.map(({ key, bytes }) => [key, bytes]));
   return new Map(
     rows.map(({ emitter_id: id, last_event_ms: ms, last_event_seq: seq, dedupe, db_bytes: bytes }) => [
       id,
-      { last: { ms, seq }, dedupe: dedupe ?? undefined, db: { bytes, byKey: byKeyOf(id) } },
+      {
+        last: { ms, seq },
+        dedupe: dedupe ?? undefined,
+        db: { bytes, byKey: byKeyOf(id) },
+        published: published.get(id) ?? NONE_KNOWN,
+      },
     ]),
   );
 }
+
+const NONE_KNOWN: ReadonlyMap<string, EventPosition> = new Map();
 
 function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean) {
   const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [{ run, ...run.invocation }]));
@@ -323,7 +343,7 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
   return runs.map((run) => {
     const planned = plan.runs.get(run);
     if (planned === undefined) return { committed: false, events: 0, deliveries: [], invocations: [] };
-    const key = run.invocation?.id ?? run.sourceId;
+    const key = beganWith(run) ?? run.sourceId;
     const last = plan.states.get(run.sourceId)?.last;
     return {
       committed: true,
@@ -334,6 +354,8 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
       ...(planned.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
       ...(last === undefined ? {} : { last }),
       ...(planned.record === undefined ? {} : { record: planned.record }),
+      ...(planned.published === undefined ? {} : { published: planned.published }),
+      ...(planned.refused === undefined ? {} : { refused: planned.refused }),
     };
   });
 }

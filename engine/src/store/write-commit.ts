@@ -9,6 +9,7 @@ import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.t
 import { insertAbandonedRuns } from './insert-abandoned-runs.ts';
 import { insertMissed } from './insert-missed.ts';
 import { insertSends, sendLanesOf } from './insert-sends.ts';
+import { insertPublishedIds } from './published-ids.ts';
 import { insertRunRecords } from './insert-run-records.ts';
 import { insertInvocationRows, runLane } from './insert-invocations.ts';
 import { rowsOf } from './rows-of.ts';
@@ -37,6 +38,7 @@ export async function writeCommit(
     insertRunRecords(connection, plan),
     insertAbandonedRuns(connection, plan),
     insertMissed(connection, plan.missed),
+    insertPublishedIds(connection, plan),
     endExecutions(connection, plan),
     insertSends(connection, sendsOf(plan), Date.now()),
   ].filter((statement) => statement !== undefined);

@@ -6,6 +6,10 @@ export const EVENT_LIMITS = {
   maxEventIdChars: 512,
   maxChannelChars: 128,
   maxSummaryChars: 1_000,
+  /** Events that one request publishes. */
+  maxPublishedEvents: 100,
+  /** How long the id of a published event is remembered, at least. */
+  publishedIdHours: 24,
   /** Events that event_summaries answers with and streams replay. */
   recentEvents: 100,
   /** Of one source or workflow in one commit: notes of what was not heard or not stored; ids in one, and their characters. */

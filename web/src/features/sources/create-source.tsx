@@ -15,7 +15,7 @@ import { codeProblems } from './code-problems.ts';
 import { RegistrySearch } from './registry-search.tsx';
 import { TEMPLATES } from './templates.ts';
 
-type Origin = 'code' | 'url' | 'key';
+type Origin = 'code' | 'url' | 'key' | 'api';
 type Component = Schemas['Component'];
 
 /** The name is asked for in both steps, and kept between them. */
@@ -40,7 +40,7 @@ export function CreateSource({ onClose }: { onClose: () => void }) {
   const title = component === undefined ? 'New source' : `Configure ${component.name}`;
   const description =
     component === undefined
-      ? 'Its code: written here, at a URL, or from the registry.'
+      ? 'Its code: written here, at a URL, from the registry, or none.'
       : (component.description ?? undefined);
   return (
     <Dialog open onClose={onClose} title={title} wide {...(description === undefined ? {} : { description })}>
@@ -68,6 +68,7 @@ function ChooseCode({
   const create = useCreateSource();
   const choosing = useMutation({
     mutationFn: async () => {
+      if (origin === 'api') return create({ kind: 'ingest', ...(name === '' ? {} : { name }) });
       const component = await readComponent({ origin, code, address, registryKey });
       const definitions = component.configurable_props as unknown as PropDefinition[];
       if (definitions.some(isShown)) onForm(component);
@@ -111,6 +112,15 @@ function ChooseCode({
             ),
           },
           { value: 'key', label: 'Registry', panel: <RegistrySearch value={registryKey} onChange={setRegistryKey} /> },
+          {
+            value: 'api',
+            label: 'No code',
+            panel: (
+              <p className="text-sm text-ink-soft">
+                Its events come from the API: <code className="font-mono">POST /v1/sources/&#123;id&#125;/events</code>.
+              </p>
+            ),
+          },
         ]}
       />
       {nameField}
@@ -126,7 +136,7 @@ function ChooseCode({
 }
 
 interface ChosenCode {
-  origin: Origin;
+  origin: Exclude<Origin, 'api'>;
   code: string;
   address: string;
   registryKey: string;
@@ -145,12 +155,10 @@ async function readComponent({ origin, code, address, registryKey: id }: ChosenC
   return (own ?? (await ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } } })))).data as Component;
 }
 
-type NewSource = {
-  component_id: string;
-  configured_props?: Record<string, unknown>;
-  dynamic_props_id?: string;
-  name?: string;
-};
+type NewSource = (
+  | { kind: 'ingest' }
+  | { component_id: string; configured_props?: Record<string, unknown>; dynamic_props_id?: string }
+) & { name?: string };
 
 /** Deploys it and goes to its page. */
 function useCreateSource(): (body: NewSource) => Promise<void> {

@@ -10,6 +10,7 @@ import { EventDetail } from '../events/event-detail.tsx';
 import { useLinkedEvent } from '../events/event-queries.ts';
 import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
+import { PublishEvent } from './publish-event.tsx';
 import { endpointOf, type Source } from './source-queries.ts';
 
 interface SourceEventsProps {
@@ -37,7 +38,15 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
   };
   return (
     <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
-      <Panel title="Events" actions={<LiveBadge state={live.state} />}>
+      <Panel
+        title="Events"
+        actions={
+          <>
+            <PublishEvent source={source} />
+            <LiveBadge state={live.state} />
+          </>
+        }
+      >
         <NewRows count={live.waiting} onShow={showNew} />
         <ProblemNote error={linked.error} />
         {live.shown.length === 0 ? (

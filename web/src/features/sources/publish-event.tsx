@@ -1,0 +1,79 @@
+import { useMutation } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeView } from '../../ui/code-view.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+import type { Source } from './source-queries.ts';
+
+/** An event that the user writes, as one of the source; its code does not run. */
+export function PublishEvent({ source }: { source: Source }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="small" onClick={() => setOpen(true)}>
+        Publish an event
+      </Button>
+      {isOpen && <PublishDialog source={source} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function PublishDialog({ source, onClose }: { source: Source; onClose: () => void }) {
+  const [text, setText] = useState('{}');
+  const [channel, setChannel] = useState('');
+  const [id, setId] = useState('');
+  const publishing = useMutation({
+    mutationFn: () => {
+      const body = {
+        data: JSON.parse(text) as unknown,
+        ...(channel === '' ? {} : { event_name: channel }),
+        ...(id === '' ? {} : { id }),
+      };
+      return ask(api.POST('/v1/sources/{id}/events', { params: { path: { id: source.id } }, body }));
+    },
+    onSuccess: ({ data }) => {
+      if (data.events.every(({ duplicate }) => !duplicate)) onClose();
+    },
+  });
+  const known = publishing.data?.data.events.find(({ duplicate }) => duplicate);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    publishing.mutate();
+  };
+  return (
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title="Publish an event"
+      description={`As one of ${source.name}, to whatever is subscribed. Its code does not run.`}
+    >
+      <form onSubmit={submit} noValidate className="flex flex-col gap-3">
+        <CodeView value={text} label="Data" language="json" onChange={setText} />
+        <TextField label="Channel" optional value={channel} onChange={({ target }) => setChannel(target.value)} />
+        <TextField
+          label="Id"
+          optional
+          value={id}
+          onChange={({ target }) => setId(target.value)}
+          description="Published again within a day, the event is a duplicate."
+        />
+        {known !== undefined && (
+          <p role="status" className="text-sm">
+            This id is known: it is the event {known.id}, and nothing new was stored.
+          </p>
+        )}
+        <ProblemNote error={publishing.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={publishing.isPending}>
+            Publish
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
