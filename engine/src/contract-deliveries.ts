@@ -24,6 +24,50 @@ export const DELIVERY_ERROR_CLASSES = [
 ] as const;
 export type DeliveryErrorClass = (typeof DELIVERY_ERROR_CLASSES)[number];
 
+/**
+ * Why an attempt was made: its event, the schedule of retries, its owner (`retry`, `redeliver`), a
+ * replay of past events, or a test.
+ */
+export const ATTEMPT_TRIGGERS = ['first', 'retry', 'manual', 'replay', 'test'] as const;
+export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number];
+
+/**
+ * Milliseconds that each phase took: the name's lookup, the connection, TLS, from the request to
+ * the first byte of the answer, and from there to its end. Null: it was not reached, or there was
+ * none.
+ */
+export type AttemptPhases = readonly [
+  dns: number | null,
+  connect: number | null,
+  tls: number | null,
+  firstByte: number | null,
+  end: number | null,
+];
+
+/** As it is stored, in the order in which attempts were made. Older ones have less. */
+export interface DeliveryAttempt extends AttemptRecord {
+  trigger?: AttemptTrigger;
+  error_class?: DeliveryErrorClass;
+  phases?: AttemptPhases;
+  /** Its connection had served another request. */
+  reused?: true;
+  remote_address?: string;
+  /** Lines `name: value`, names in lower case; secrets as `[redacted]`. */
+  request_headers?: string;
+  response_headers?: string;
+  /** Bytes of the answer that were kept, where `response` is not all of them. */
+  response_bytes?: number;
+  /** ISO 8601. */
+  next_attempt_at?: string;
+}
+
+/** One attempt with what was kept of its answer. */
+export interface WholeAttempt {
+  delivery: DeliveryRecord;
+  attempt: DeliveryAttempt;
+  body: Buffer;
+}
+
 export interface DeliveryRecord {
   id: string;
   webhookId: string;
@@ -32,7 +76,7 @@ export interface DeliveryRecord {
   status: DeliveryStatus;
   /** Absent where no attempt has failed, or before it was recorded. */
   errorClass?: DeliveryErrorClass;
-  attempts: AttemptRecord[];
+  attempts: DeliveryAttempt[];
   /** Of one that is pending. */
   nextAttemptAt?: Date;
   createdAt: Date;
@@ -47,6 +91,8 @@ export interface DeliveryChoice {
   /** When their event was emitted: `since` is included, `until` is not. */
   since?: Date;
   until?: Date;
+  /** Contained in what an attempt was answered, its error, its address or the id, in whatever case. */
+  text?: string;
 }
 
 /** Which failed deliveries to make due again. */

@@ -1,7 +1,13 @@
 import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
-import type { DeliveryChoice, DeliveryRecord, RedeliveryChoice } from './contract-deliveries.ts';
-import type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type {
+  DeliveryAttempt,
+  DeliveryChoice,
+  DeliveryRecord,
+  RedeliveryChoice,
+  WholeAttempt,
+} from './contract-deliveries.ts';
+import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { Publisher } from './contract-publish.ts';
@@ -169,7 +175,7 @@ export interface WebhookTestResult {
   messageId: string;
   /** Whether the answer was a 2xx. */
   delivered: boolean;
-  attempt: AttemptRecord;
+  attempt: DeliveryAttempt;
 }
 
 export interface SubscriptionKey {
@@ -284,6 +290,8 @@ export interface Webhooks {
   ): Promise<Page<DeliveryRecord>>;
   /** NOT_FOUND also for a delivery of a webhook that was deleted. */
   delivery(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
+  /** By the delivery's id, a hyphen and the millisecond in which it began. NOT_FOUND as for the delivery. */
+  attempt(who: Principal, attemptId: string): Promise<WholeAttempt>;
   /**
    * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at most LIMITS.maxRedeliveries.
    * Answers how many. CONFLICT where the webhook is stopped, or the one that is named is pending or its event deleted.

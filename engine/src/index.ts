@@ -44,12 +44,15 @@ export type {
 } from './contract-apps.ts';
 export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
 export {
+  ATTEMPT_TRIGGERS,
   DELIVERY_ERROR_CLASSES,
   DELIVERY_STATUSES,
+  type DeliveryAttempt,
   type DeliveryChoice,
   type DeliveryRecord,
   type DeliveryStatus,
   type RedeliveryChoice,
+  type WholeAttempt,
 } from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
 export type { NewEvent, Publication, Publisher } from './contract-publish.ts';

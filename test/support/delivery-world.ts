@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { accountLimits, type AccountLimits, newId } from '@headwater/shared';
 import { pino } from 'pino';
-import type { AttemptRecord, Principal, WebhookCreate, WebhookRecord } from '../../engine/src/contract.ts';
+import type { DeliveryAttempt } from '../../engine/src/contract-deliveries.ts';
+import type { Principal, WebhookCreate, WebhookRecord } from '../../engine/src/contract.ts';
 import { createDeliverer, type Deliverer, type DelivererOptions } from '../../engine/src/delivery/deliverer.ts';
 import type { DueDelivery } from '../../engine/src/delivery/due-delivery.ts';
 import { createRetryPolicy, type RetryOptions } from '../../engine/src/delivery/retry-policy.ts';
@@ -18,7 +19,7 @@ interface DeliveryRowState {
   id: string;
   status: string;
   attempt_count: number;
-  attempts: AttemptRecord[];
+  attempts: DeliveryAttempt[];
   error_class: string | null;
   leased_by: string | null;
   due_in_seconds: number;

@@ -19,7 +19,7 @@ export interface ScriptedAnswer {
   /** Default 200. */
   status?: number;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
   /** Waited before the answer; for timeouts and slow receivers. */
   delayMs?: number;
   /** Waited for before the answer. */

@@ -268,6 +268,11 @@ export function createRecordingEngine() {
       delete: answer('webhooks.delete', undefined),
       deliveries: answer('webhooks.deliveries', page([])),
       delivery: answer('webhooks.delivery', delivery),
+      attempt: answer('webhooks.attempt', {
+        delivery,
+        attempt: { at: MADE_AT.toISOString(), status_code: 204, duration_ms: 3 },
+        body: Buffer.from('ok'),
+      }),
       redeliver: answer('webhooks.redeliver', 0),
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
       retryNow: answer('webhooks.retryNow', 0),

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import {
   type AttemptRecord,
-  DELIVERY_ERROR_CLASSES,
   DELIVERY_STATUSES,
   type DeliveryRecord,
   type WebhookRecord,
   type WebhookTestResult,
 } from '@headwater/engine';
+import { deliveryAttemptSchema, errorClassSchema, presentDeliveryAttempt } from './delivery-attempt.ts';
 import { exceededLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
@@ -111,11 +111,8 @@ export const deliverySchema = z
       description:
         '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start.',
     }),
-    error_class: z.enum(DELIVERY_ERROR_CLASSES).nullable().openapi({
-      description:
-        'How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.',
-    }),
-    attempts: attemptsSchema,
+    error_class: errorClassSchema,
+    attempts: z.array(deliveryAttemptSchema).openapi({ description: 'Oldest first.' }),
     next_attempt_at: secondsField('When it is tried next, of one that is pending.').nullable(),
     created_at: secondsField('When the event was emitted.'),
   })
@@ -139,7 +136,7 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
     event_id: delivery.eventId,
     status: delivery.status,
     error_class: delivery.errorClass ?? null,
-    attempts: presentAttempts(delivery.attempts),
+    attempts: delivery.attempts.map((attempt) => presentDeliveryAttempt(delivery.id, attempt)),
     next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
     created_at: epochSeconds(delivery.createdAt),
   };
@@ -157,7 +154,7 @@ export const webhookTestSchema = z
   .object({
     message_id: z.string().openapi({ description: 'The header `webhook-id` of the request.' }),
     delivered: z.boolean().openapi({ description: 'Whether the receiver answered with a 2xx.' }),
-    attempt: attemptsSchema.element,
+    attempt: deliveryAttemptSchema.omit({ id: true }),
   })
   .openapi('WebhookTest');
 
@@ -166,6 +163,6 @@ export function presentWebhookTest({
   delivered,
   attempt,
 }: WebhookTestResult): z.output<typeof webhookTestSchema> {
-  const [shown] = presentAttempts([attempt]);
-  return { message_id: messageId, delivered, attempt: shown as z.output<typeof attemptsSchema>[number] };
+  const { id: _, ...shown } = presentDeliveryAttempt('', attempt);
+  return { message_id: messageId, delivered, attempt: shown };
 }

@@ -13,6 +13,7 @@ import {
   textParameter,
 } from '../parameters/schemas.ts';
 import { secretParameter, webhookRequestOf, webhookRequestParameters } from '../parameters/webhook-request.ts';
+import { presentWholeAttempt, wholeAttemptSchema } from '../resources/delivery-attempt.ts';
 import { mapPage, versioned } from '../resources/page.ts';
 import {
   deliverySchema,
@@ -55,13 +56,20 @@ const deliveryParameters = {
     .regex(EMIT_ID, 'must be an emit_id such as dc_1vZ8kQ0aB3xYpL9mWc2T-1763640000123-0')
     .optional()
     .openapi({ description: 'Only those of this event, by its `metadata.emit_id`.' }),
+  text: textParameter('maxSearchChars').optional().openapi({
+    description:
+      'Only those with this text in the error, the answer, its headers or the address of an attempt, in whatever case, or with this id.',
+  }),
 };
 
 const failuresOf = ({ since, until, error_class: errorClasses }: z.output<z.ZodObject<typeof failureParameters>>) =>
   given({ since, until, errorClasses });
 
 function deliveriesOf(input: z.output<z.ZodObject<typeof deliveryParameters>>) {
-  return { ...failuresOf(input), ...given({ statuses: input.status, emitId: input.emit_id }) };
+  return {
+    ...failuresOf(input),
+    ...given({ statuses: input.status, emitId: input.emit_id, text: input.text || undefined }),
+  };
 }
 
 const ABOUT_LIST = `\`total_count\` is at most ${LIMITS.maxCountedEvents}. With a filter a page looks through ${LIMITS.maxScannedDeliveries} deliveries: it may have fewer than were asked for, or none, while \`end_cursor\` leads on. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds, and \`total_count\` is of the newest ones.`;
@@ -75,6 +83,7 @@ export function webhookEndpoints(): Endpoint[] {
     listDeliveries,
     listAllDeliveries,
     getDelivery,
+    getAttempt,
     redeliver,
     ...webhookActionEndpoints(),
   ];
@@ -200,6 +209,19 @@ const getDelivery = itemEndpoint({
   parameters: z.object({}),
   schema: deliverySchema,
   handle: async ({ engine, who, id }) => presentDelivery(await engine.webhooks.delivery(who, id)),
+});
+
+const getAttempt = itemEndpoint({
+  method: 'get',
+  path: '/v1/attempts/{id}',
+  name: 'getAttempt',
+  tag,
+  summary: 'An attempt of a delivery, with its answer',
+  description: 'Answers 404 where its webhook was deleted.',
+  pathId: 'The id of the attempt (`dlv_…-1763640000123`), as its delivery shows it.',
+  parameters: z.object({}),
+  schema: wholeAttemptSchema,
+  handle: async ({ engine, who, id }) => presentWholeAttempt(await engine.webhooks.attempt(who, id)),
 });
 
 const redeliver = itemEndpoint({

@@ -81,15 +81,27 @@ export interface Delivery {
   event_id: string;
   status: string;
   error_class: string | null;
-  attempts: {
-    at: string;
-    status_code: number | null;
-    error: string | null;
-    duration_ms: number;
-    response: string | null;
-  }[];
+  attempts: DeliveryAttempt[];
   next_attempt_at: number | null;
   created_at: number;
+}
+
+export interface DeliveryAttempt {
+  id: string;
+  at: string;
+  trigger: string | null;
+  status_code: number | null;
+  error: string | null;
+  error_class: string | null;
+  duration_ms: number;
+  phases: Record<`${'dns' | 'connect' | 'tls' | 'first_byte' | 'end'}_ms`, number | null> | null;
+  reused: boolean;
+  remote_address: string | null;
+  location: string | null;
+  request_headers: Record<string, string> | null;
+  response_headers: Record<string, string> | null;
+  response: string | null;
+  next_attempt_at: string | null;
 }
 
 export interface Webhook {

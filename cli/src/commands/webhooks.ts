@@ -9,6 +9,7 @@ import { describeNamed } from './describe.ts';
 import { localTime, ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
+import { attempt } from './webhook-attempt.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
@@ -123,6 +124,11 @@ const deliveries: CommandSpec = {
     ...FAILURES,
     { name: 'event', value: 'emit_id', summary: 'Only those of this event, by its `metadata.emit_id`.' },
     {
+      name: 'text',
+      value: 'text',
+      summary: 'Only those with this text in the error, the answer, its headers or the address of an attempt.',
+    },
+    {
       name: 'count',
       short: 'n',
       value: 'number',
@@ -144,11 +150,12 @@ const deliveries: CommandSpec = {
   exits: NAMING_EXITS,
   async run({ api: connect, input, output }) {
     const limit = input.count('count', { min: 1, max: MAX_DELIVERIES }) ?? DEFAULT_DELIVERIES;
-    const [status, event] = [input.text('status'), input.text('event')];
+    const [status, event, text] = [input.text('status'), input.text('event'), input.text('text')];
     const filter = {
       ...failuresOf(input),
       ...(status === undefined ? {} : { status }),
       ...(event === undefined ? {} : { emit_id: event }),
+      ...(text === undefined ? {} : { text }),
     };
     const api = await connect();
     const name = input.optionalArgument('name');
@@ -183,10 +190,12 @@ const delivery: CommandSpec = {
       ...(found.next_attempt_at === null ? [] : [`Next attempt ${ofSeconds(found.next_attempt_at)}`]),
     ];
     const attempts = output.table(found.attempts, [
+      { title: 'ID', whole: true, value: (row) => row.id },
       { title: 'AT', whole: true, value: (row) => localTime(Date.parse(row.at)) },
+      { title: 'TRIGGER', value: (row) => row.trigger ?? '' },
       { title: 'TOOK', value: (row) => `${row.duration_ms} ms` },
       { title: 'STATUS', value: (row) => `${row.status_code ?? ''}` },
-      { title: 'ANSWER', value: (row) => row.error ?? row.response ?? '' },
+      { title: 'ANSWER', value: (row) => row.error ?? row.location ?? row.response ?? '' },
     ]);
     return { json: found, text: [...about, ...(found.attempts.length === 0 ? [] : [attempts])].join('\n') };
   },
@@ -251,6 +260,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   describe,
   deliveries,
   delivery,
+  attempt,
   redeliver,
   ...webhookActionCommands,
   remove,

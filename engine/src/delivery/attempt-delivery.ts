@@ -1,15 +1,16 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../contract.ts';
-import type { DeliveryErrorClass } from '../contract-deliveries.ts';
+import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Exchange, ExchangeOutcome } from '../egress/exchange.ts';
+import type { ExchangeTimes } from '../egress/exchange-times.ts';
 import { isEgressRefused, limitOf } from '../egress/refusal.ts';
 import { startRepeatable, type TakeConnection } from '../egress/repeat-unheard.ts';
 import type { TenantConnections } from '../egress/tenant-connections.ts';
 import type { Log } from '../log.ts';
 import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
+import { attemptRecord, isKeptApart, type SentRequest } from './attempt-record.ts';
 import { deliveryBody, deliveryHeaders, type RequestParts } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
@@ -32,20 +33,29 @@ export interface AttemptContext {
 
 export type DeliveryEnd = AttemptEnd<AttemptResult>;
 
+/** What is known of an attempt from its beginning on. */
+interface Begun {
+  context: AttemptContext;
+  delivery: DueDelivery;
+  startedAtMs: number;
+  /** Absent where the request could not be made. */
+  request?: SentRequest;
+}
+
 /**
  * Signs and sends one delivery. Only a 2xx status is success; redirects are not followed (the signed body goes where the
  * owner said and nowhere else). Once a status has come the attempt is decided, whatever becomes of the body.
  */
 export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt<AttemptResult> {
-  const startedAtMs = Date.now();
+  const begun: Begun = { context, delivery, startedAtMs: Date.now() };
   let exchange: Exchange;
   try {
     const { sampleInbox } = context;
-    if (sampleInbox?.isBelow(delivery.url) === true) return handOver(context, sampleInbox, delivery, startedAtMs);
-    exchange = send(context, delivery, startedAtMs);
+    if (sampleInbox?.isBelow(delivery.url) === true) return handOver(begun, sampleInbox);
+    exchange = send(begun);
   } catch (error) {
     const message = describeUnsent(context, delivery, error);
-    const end = endWithout(context, delivery, startedAtMs, {
+    const end = endWithout(begun, {
       error: message,
       errorClass: isEgressRefused(error) ? 'refused' : 'internal',
       limit: limitOf(error),
@@ -54,7 +64,7 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
     return { done: Promise.resolve(end), abort: () => undefined };
   }
   return {
-    done: exchange.done.then((outcome) => endOf(context, delivery, startedAtMs, outcome)),
+    done: exchange.done.then((outcome) => endOf(begun, outcome, exchange.times())),
     abort: exchange.abort,
   };
 }
@@ -63,21 +73,17 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
  * Within the node, without a connection: signed like every delivery, and checked by the sample
  * receiver like by any.
  */
-function handOver(
-  context: AttemptContext,
-  inbox: SampleInbox,
-  delivery: DueDelivery,
-  startedAtMs: number,
-): Attempt<AttemptResult> {
-  const { headers, body } = signed(context, delivery, startedAtMs);
+function handOver(begun: Begun, inbox: SampleInbox): Attempt<AttemptResult> {
+  const { context, delivery } = begun;
+  const { headers, body } = signed(begun);
   const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? ''] as const] : []));
   const aborted = Promise.withResolvers<DeliveryEnd>();
   const received = inbox.receive(delivery, { headers: Object.fromEntries(pairs), body }).then(
-    ({ status, text }) => endWith(context, delivery, startedAtMs, { status, rawHeaders: [], body: Buffer.from(text) }),
+    ({ status, text }) => endWith(begun, { status, rawHeaders: [], body: Buffer.from(text) }),
     (error: unknown) => {
       context.log.warn({ delivery: delivery.id, err: error }, 'the sample receiver could not store a delivery');
       const message = 'The sample receiver could not store it';
-      return endWithout(context, delivery, startedAtMs, { error: message, errorClass: 'internal', timedOut: false });
+      return endWithout(begun, { error: message, errorClass: 'internal', timedOut: false });
     },
   );
   return {
@@ -86,15 +92,20 @@ function handOver(
   };
 }
 
-function signed(context: AttemptContext, delivery: DueDelivery, nowMs: number): { headers: string[]; body: Buffer } {
+function signed(begun: Begun): { headers: string[]; body: Buffer } {
+  const { context, delivery, startedAtMs } = begun;
   const body = Buffer.from(deliveryBody(delivery));
-  return { headers: deliveryHeaders(delivery, partsOf(context.secretKeys, delivery, nowMs), body, nowMs), body };
+  const parts = partsOf(context.secretKeys, delivery, startedAtMs);
+  const headers = deliveryHeaders(delivery, parts, body, startedAtMs);
+  begun.request = { headers, secretNames: new Set(parts.ownHeaders.map(([name]) => name)) };
+  return { headers, body };
 }
 
-function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Exchange {
+function send(begun: Begun): Exchange {
+  const { context, delivery } = begun;
   const url = new URL(delivery.url);
   context.egress.checkUrl(url);
-  const { headers, body } = signed(context, delivery, nowMs);
+  const { headers, body } = signed(begun);
   // Nothing may throw from here on: the exchange releases it.
   const take: TakeConnection = (fresh) =>
     context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId), fresh);
@@ -106,7 +117,7 @@ function send(context: AttemptContext, delivery: DueDelivery, nowMs: number): Ex
     headers,
     body,
     timeoutMs: timeoutOf(context, delivery),
-    maxKeptBytes: LIMITS.maxStoredResponseBytes,
+    maxKeptBytes: LIMITS.maxDeliveryResponseBytes,
     overflow: { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes },
   });
 }
@@ -138,63 +149,50 @@ function describeUnsent(context: AttemptContext, delivery: DueDelivery, error: u
   return 'The delivery could not be signed; the operator of this server has been told';
 }
 
-function endOf(
-  context: AttemptContext,
-  delivery: DueDelivery,
-  startedAtMs: number,
-  outcome: ExchangeOutcome,
-): DeliveryEnd {
+function endOf(begun: Begun, outcome: ExchangeOutcome, times: ExchangeTimes): DeliveryEnd {
+  const { context, delivery, startedAtMs } = begun;
   switch (outcome.kind) {
     case 'aborted':
       return { kind: 'cut-off' };
     case 'timeout':
-      return endWithout(
-        context,
-        delivery,
-        startedAtMs,
-        failTimeout(timeoutOf(context, delivery), Date.now() - startedAtMs),
-      );
+      return endWithout(begun, failTimeout(timeoutOf(context, delivery), Date.now() - startedAtMs), times);
     // Neither happens where answers are cut.
     case 'too-large':
-    case 'over-budget':
-      return endWithout(context, delivery, startedAtMs, {
-        error: 'The answer is too large',
-        errorClass: 'connection',
-        timedOut: false,
-      });
-    case 'error':
-      return endWithout(context, delivery, startedAtMs, {
-        error: describeFailure(hostOf(delivery), outcome.error),
-        errorClass: classOfFailure(outcome.error, isConnectTimeout(outcome.error)),
-        limit: limitOf(outcome.error),
-        timedOut: isConnectTimeout(outcome.error),
-      });
+    case 'over-budget': {
+      const failure = { error: 'The answer is too large', errorClass: 'connection', timedOut: false } as const;
+      return endWithout(begun, failure, times);
+    }
+    case 'error': {
+      const timedOut = isConnectTimeout(outcome.error);
+      const error = describeFailure(hostOf(delivery), outcome.error);
+      const errorClass = classOfFailure(outcome.error, timedOut);
+      return endWithout(begun, { error, errorClass, limit: limitOf(outcome.error), timedOut }, times);
+    }
     case 'response':
-      return endWith(context, delivery, startedAtMs, outcome);
+      return endWith(begun, outcome, times);
   }
 }
 
 function endWith(
-  context: AttemptContext,
-  delivery: DueDelivery,
-  startedAtMs: number,
-  response: Pick<Extract<ExchangeOutcome, { kind: 'response' }>, 'status' | 'rawHeaders' | 'body'>,
+  begun: Begun,
+  answer: Pick<Extract<ExchangeOutcome, { kind: 'response' }>, 'status' | 'rawHeaders' | 'body'>,
+  times?: ExchangeTimes,
 ): DeliveryEnd {
-  const text = responseText(response.body);
-  const attempt: AttemptRecord = {
-    at: new Date(startedAtMs).toISOString(),
-    status_code: response.status,
-    duration_ms: Date.now() - startedAtMs,
-    ...(text === '' ? {} : { response: text }),
+  const { delivery, startedAtMs, request } = begun;
+  const { status, body } = answer;
+  const isSuccess = status >= 200 && status <= 299;
+  const errorClass = isSuccess ? undefined : classOfStatus(status);
+  const endedAtMs = Date.now();
+  const attempt = attemptRecord(delivery, { startedAtMs, endedAtMs, request, times, answer, errorClass });
+  const base = {
+    webhookId: delivery.webhookId,
+    deliveryId: delivery.id,
+    ...(isKeptApart(body) ? { response: { atMs: startedAtMs, body } } : {}),
   };
-  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt };
-  if (response.status >= 200 && response.status <= 299) {
-    return { kind: 'made', result: { ...base, status: 'delivered' }, timedOut: false };
-  }
-  const retryAfter = headerOf(response.rawHeaders, 'retry-after');
-  const errorClass = classOfStatus(response.status);
-  const result = { ...base, errorClass, ...decide(context, delivery, attempt, retryAfter) };
-  return { kind: 'made', result, timedOut: false };
+  if (errorClass === undefined)
+    return { kind: 'made', result: { ...base, attempt, status: 'delivered' }, timedOut: false };
+  const retryAfter = headerOf(answer.rawHeaders, 'retry-after');
+  return { kind: 'made', result: { ...base, errorClass, ...decide(begun, attempt, retryAfter) }, timedOut: false };
 }
 
 interface Failure {
@@ -209,28 +207,16 @@ function failTimeout(value: number, usedMs: number): Failure {
   return { error: `No answer within ${value} ms`, errorClass: 'timeout', limit, timedOut: true };
 }
 
-function endWithout(
-  context: AttemptContext,
-  delivery: DueDelivery,
-  startedAtMs: number,
-  { error, errorClass, limit, timedOut }: Failure,
-): DeliveryEnd {
-  const attempt: AttemptRecord = {
-    at: new Date(startedAtMs).toISOString(),
-    error,
-    ...(limit === undefined ? {} : { limit }),
-    duration_ms: Date.now() - startedAtMs,
-  };
-  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt, errorClass };
-  return { kind: 'made', result: { ...base, ...decide(context, delivery, attempt) }, timedOut };
+function endWithout(begun: Begun, { timedOut, ...failure }: Failure, times?: ExchangeTimes): DeliveryEnd {
+  const { delivery, startedAtMs, request } = begun;
+  const attempt = attemptRecord(delivery, { startedAtMs, endedAtMs: Date.now(), request, times, ...failure });
+  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, errorClass: failure.errorClass };
+  return { kind: 'made', result: { ...base, ...decide(begun, attempt) }, timedOut };
 }
 
-function decide(
-  context: AttemptContext,
-  delivery: DueDelivery,
-  attempt: AttemptRecord,
-  retryAfter?: string,
-): { status: 'failed' } | { status: 'pending'; nextAttemptAtMs: number } {
+type Decision = { attempt: DeliveryAttempt } & ({ status: 'failed' } | { status: 'pending'; nextAttemptAtMs: number });
+
+function decide({ context, delivery }: Begun, attempt: DeliveryAttempt, retryAfter?: string): Decision {
   const scheduleSeconds = delivery.settings?.retryScheduleSeconds;
   const decision = context.retryPolicy({
     number: delivery.attemptCount + 1,
@@ -239,12 +225,10 @@ function decide(
     ...(scheduleSeconds === undefined ? {} : { scheduleSeconds }),
     endedAtMs: Date.now(),
   });
-  return decision.kind === 'give-up' ? { status: 'failed' } : { status: 'pending', nextAttemptAtMs: decision.atMs };
-}
-
-// NUL is valid in UTF-8, and jsonb refuses it: the whole batch would fail for one receiver's odd answer.
-function responseText(body: Buffer): string {
-  return body.length === 0 ? '' : body.toString('utf8').replaceAll('\0', '\ufffd');
+  if (decision.kind === 'give-up' || delivery.isTest) return { attempt, status: 'failed' };
+  const nextAttemptAtMs = decision.atMs;
+  attempt.next_attempt_at = new Date(nextAttemptAtMs).toISOString();
+  return { attempt, status: 'pending', nextAttemptAtMs };
 }
 
 function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {

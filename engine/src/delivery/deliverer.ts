@@ -15,7 +15,7 @@ import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { claimPaced } from '../store/claim-paced.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
-import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
+import { deliveryAttemptBytes, type HistoryCount } from '../store/history-bytes.ts';
 import { type LaneWebhook, readLaneWebhook } from '../store/read-lane-webhook.ts';
 import { releaseDeliveries, releaseUnbegun } from '../store/release-deliveries.ts';
 import { createHeldItems } from '../outgoing/held-items.ts';
@@ -278,7 +278,7 @@ class NodeDeliverer implements Deliverer {
       const { status, attempt } = end.result;
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
       await this.#recorder.record(end.result);
-      this.#options.history?.add(delivery.accountId, attemptBytes(attempt));
+      this.#options.history?.add(delivery.accountId, deliveryAttemptBytes(attempt));
       if (this.#options.stats !== undefined) countAttempt(this.#options.stats, delivery, status);
     }
     this.#held.remove(delivery);

@@ -4,25 +4,40 @@ import type { DeliveryRecord } from '../contract-deliveries.ts';
 import type { Database } from '../store/database.ts';
 import { type DeliveryQuery, pageDeliveries } from '../store/page-deliveries.ts';
 import { inPageOrder } from '../store/paging.ts';
-import { findDeliveryWebhook, readDeliveries } from '../store/read-deliveries.ts';
+import { findDeliveryWebhook, readDeliveries, readDeliveryResponse } from '../store/read-deliveries.ts';
 import { countRedeliverable } from '../store/redeliver.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
+
+/** The id of the delivery, and the millisecond in which the attempt began. */
+const ATTEMPT_ID = /^(dlv_\w{1,64})-(\d{1,15})$/;
 
 /** Deliveries of events to webhooks. `find`: a webhook of the account; throws NOT_FOUND. */
 export function createDeliveries(
   db: Database,
   find: (who: Principal, webhookId: string) => Promise<WebhookRecord>,
-): Pick<Webhooks, 'deliveries' | 'delivery' | 'redeliver' | 'countRedeliverable'> {
+): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'redeliver' | 'countRedeliverable'> {
+  const findOne = async ({ accountId }: Principal, deliveryId: string) => {
+    const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
+    const [found] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
+    return found;
+  };
   return {
     async deliveries(who, id, request, choice = {}) {
       if (id !== undefined) await find(who, id);
       return list(db, { ...choice, accountId: who.accountId, webhookId: id }, request);
     },
-    async delivery({ accountId }, deliveryId) {
-      const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
-      const [delivery] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
+    async delivery(who, deliveryId) {
+      const delivery = await findOne(who, deliveryId);
       if (delivery === undefined) throw notFound('delivery', deliveryId);
       return delivery;
+    },
+    async attempt(who, attemptId) {
+      const [, deliveryId = '', atMs] = ATTEMPT_ID.exec(attemptId) ?? [];
+      const delivery = atMs === undefined ? undefined : await findOne(who, deliveryId);
+      const attempt = delivery?.attempts.find(({ at }) => Date.parse(at) === Number(atMs));
+      if (delivery === undefined || attempt === undefined) throw notFound('attempt', attemptId);
+      const apart = await readDeliveryResponse(db, delivery, Number(atMs));
+      return { delivery, attempt, body: apart ?? Buffer.from(attempt.response ?? '') };
     },
     async redeliver(who, id, what) {
       return redeliverEnded(db, who.accountId, await find(who, id), what);

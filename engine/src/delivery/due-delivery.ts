@@ -20,6 +20,8 @@ export interface DueDelivery {
   data: string;
   /** Epoch milliseconds that the author gave. */
   ts?: number;
+  /** Why it is attempted, where neither its event nor the schedule is the reason. */
+  nextTrigger?: 'manual' | 'replay';
   /** It is a test by the webhook's owner, and stored nowhere. */
   isTest?: true;
   /** Attempts made before. */

@@ -2,14 +2,19 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import { checkDenied, checkedAddresses, checkLiteral, checkPort, type Guard, resolveChecked } from './guard.ts';
 import { parseAddress } from './address.ts';
+import { type ConnectTimes, watchConnecting } from './connect-times.ts';
 import { type EgressProxy, openTunnel } from './proxy.ts';
 import type { EgressRefused } from './refusal.ts';
 
 /**
  * Connects to what undici asks for, after the guard has agreed. The function it answers gives up: it closes a socket that
- * is still connecting, and then the callback may never be called.
+ * is still connecting, and then the callback may never be called. `times`: what of them is known is set.
  */
-export type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => () => void;
+export type Connector = (
+  target: buildConnector.Options,
+  callback: buildConnector.Callback,
+  times?: ConnectTimes,
+) => () => void;
 
 /** What buildConnector makes answers its socket, which its type leaves out; tests hold on to it. */
 type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
@@ -25,9 +30,10 @@ const MAX_OPENERS = 64;
 /** Each connector has TLS sessions of its own. */
 export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressProxy): Connector {
   const open = proxy === undefined ? openDirectly(guard, timeoutMs) : openByProxy(guard, timeoutMs, proxy);
-  return (target, answer) => {
+  return (target, answer, times) => {
     const callback = ((error: Error | null, socket: Socket | null) => {
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
+      if (times !== undefined) times.readyMs = performance.now();
       endParserAtOverflow(socket);
       takeOddInterim(socket);
       readInGulps(socket);
@@ -41,7 +47,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       callback(error as EgressRefused, null);
       return () => undefined;
     }
-    return open(target, callback);
+    return open(target, callback, times);
   };
 }
 
@@ -143,15 +149,17 @@ function openDirectly(guard: Guard, timeoutMs: number): Connector {
     openers.set(port, made);
     return made;
   }
-  return (target, callback) => {
+  return (target, callback, times) => {
     const port = portOf(target);
     let socket: Socket | undefined;
     let isGivenUp = false;
     // net.connect asks `lookup` about names only; a literal address is checked here or nowhere.
     const literal = isIP(target.hostname) === 0 ? undefined : parseAddress(target.hostname);
     checkDenied(guard, target.hostname, port, literal ? [literal] : [], (refused) => {
-      if (refused) callback(refused, null);
-      else if (!isGivenUp) socket = openerFor(port)(target, callback);
+      if (refused) return callback(refused, null);
+      if (isGivenUp) return;
+      socket = openerFor(port)(target, callback);
+      if (times !== undefined) watchConnecting(socket, times);
     });
     return () => {
       isGivenUp = true;
@@ -163,7 +171,7 @@ function openDirectly(guard: Guard, timeoutMs: number): Connector {
 /** http goes through a tunnel as well: a proxy that reads requests would look the name up itself. */
 function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Connector {
   const secure = buildConnector({ timeout: timeoutMs, allowH2: false }) as unknown as Opener;
-  return (target, callback) => {
+  return (target, callback, times) => {
     const { hostname } = target;
     const port = portOf(target);
     let giveUp = () => undefined as void;
@@ -171,10 +179,12 @@ function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Conne
     checkedAddresses(guard, hostname, port, (refused, addresses) => {
       if (isGivenUp) return;
       if (refused) return callback(refused, null);
+      if (times !== undefined && isIP(hostname) === 0) times.lookedUpMs = performance.now();
       giveUp = openTunnel(proxy, { hostname, addresses, port, timeoutMs }, (failed, socket) => {
         if (isGivenUp) return void socket?.destroy();
         if (failed !== null || socket === null) return callback(failed ?? new Error('No socket'), null);
         giveUp = () => void socket.destroy();
+        if (times !== undefined) times.connectedMs = performance.now();
         if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
         else callback(null, socket);
       });

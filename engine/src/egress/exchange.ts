@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { createGiveWay, type ExceededLimit, KeptBytes, LIMITS } from '@headwater/shared';
+import { type ExchangeMoments, exchangeTimes, type ExchangeTimes } from './exchange-times.ts';
 import { OverRunLimit, TooMuchFraming } from './refusal.ts';
 import type { Connection } from './tenant-connections.ts';
 
@@ -48,6 +49,8 @@ export interface Exchange {
   done: Promise<ExchangeOutcome>;
   /** Ends it as `aborted`, closing its connection. */
   abort(): void;
+  /** As far as it has come; asked once it is done. */
+  times(): ExchangeTimes;
 }
 
 const TOO_MANY_INTERIM = Object.assign(new Error('Too many interim responses'), { code: 'EGRESS_INTERIM_RESPONSES' });
@@ -84,13 +87,18 @@ export function startExchange(connection: Connection, request: ExchangeRequest):
     connection.release(handler.isComplete);
     return outcome;
   });
-  return { done, abort: () => handler.end({ kind: 'aborted' }) };
+  return {
+    done,
+    abort: () => handler.end({ kind: 'aborted' }),
+    times: () => exchangeTimes(connection.times, origin.startsWith('https:'), handler.moments),
+  };
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly done: Promise<ExchangeOutcome>;
   /** The response was read to its end, and nothing was broken off. */
   isComplete = false;
+  readonly moments: ExchangeMoments = { dispatchedMs: performance.now() };
   readonly #request: ExchangeRequest;
   readonly #isUsed: boolean;
   readonly #resolve: (outcome: ExchangeOutcome) => void;
@@ -126,6 +134,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.moments.requestedMs = performance.now();
     // Ended while its connection was made: not one byte of it may leave now.
     if (this.#isSettled) controller.abort(STOPPED);
   }
@@ -160,6 +169,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   /** So many bytes more were read, of which the body is a part: nothing else says what is around it. They may not be parsed yet. */
   onRead(bytes: number): void {
+    this.moments.firstByteMs ??= performance.now();
     this.#readBytes += bytes;
     const used = this.#readBytes - this.#seenBytes - this.#countedBytes;
     if (used > LIMITS.maxFetchFramingBytes) this.end({ kind: 'error', error: new TooMuchFraming(used) });
@@ -202,6 +212,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle(outcome: ExchangeOutcome): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.moments.endedMs = performance.now();
     clearTimeout(this.#timer);
     // What was read without a body is a debt all the same.
     this.#paceMs();

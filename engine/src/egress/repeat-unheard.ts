@@ -30,6 +30,7 @@ export function startRepeatable(take: TakeConnection, request: ExchangeRequest):
       isAborted = true;
       current.abort();
     },
+    times: () => current.times(),
   };
 }
 

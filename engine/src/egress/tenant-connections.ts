@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { LIMITS } from '@headwater/shared';
+import type { ConnectTimes } from './connect-times.ts';
 import type { Connector } from './connector.ts';
 import type { Egress } from './egress.ts';
 
@@ -9,6 +10,8 @@ export interface Connection {
   client: Dispatcher;
   /** It has served a request before: its server may have closed it meanwhile. */
   isUsed: boolean;
+  /** Of its connection as it is now; undefined before it begins to connect. */
+  readonly times: ConnectTimes | undefined;
   /** Told how many bytes more were read from the server, before they are parsed. Set by whoever has the connection. */
   onRead: ((bytes: number) => void) | undefined;
   /** `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not. Once. */
@@ -120,6 +123,7 @@ class TenantConnection implements Connection {
   readonly client: Client;
   onRead: ((bytes: number) => void) | undefined;
   isUsed = false;
+  times: ConnectTimes | undefined;
   readonly #place: Place;
   #stopConnecting: () => void = () => undefined;
 
@@ -128,11 +132,13 @@ class TenantConnection implements Connection {
     this.#place = place;
     this.client = new Client(origin, {
       connect: (target, callback) => {
-        this.#stopConnecting = connector(target, ((error: Error | null, socket: Socket | null) => {
+        this.times = { begunMs: performance.now() };
+        const connected = ((error: Error | null, socket: Socket | null) => {
           if (error !== null || socket === null) return callback(error ?? new Error('No socket'), null);
           this.#watch(socket);
           callback(null, socket);
-        }) as buildConnector.Callback);
+        }) as buildConnector.Callback;
+        this.#stopConnecting = connector(target, connected, this.times);
       },
       pipelining: 1,
       // One request a connection at a time: aborting it ends that request alone.

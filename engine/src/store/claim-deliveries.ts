@@ -15,6 +15,7 @@ interface ClaimedRow extends ReceiverRow {
   indexed_at_ms: number;
   seq: number;
   attempt_count: number;
+  next_trigger: 'manual' | 'replay' | null;
   /** Null where the event was deleted. */
   data: string | null;
   channel: string;
@@ -83,7 +84,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
       where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
       returning d.*, due.found
     )
-    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count,
+    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,
       ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
@@ -138,5 +139,6 @@ function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
     data: row.data,
     ...(row.ts === null ? {} : { ts: row.ts }),
     attemptCount: row.attempt_count,
+    ...(row.next_trigger === null ? {} : { nextTrigger: row.next_trigger }),
   };
 }

@@ -112,8 +112,8 @@ export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], 
 /** Deliveries that have ended; of one that is still retried the event may be gone, and then its next attempt cancels it. */
 export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);
-  const rows = await sql`
-    delete from deliveries d using (
+  const [row] = await sql<{ deliveries: number }[]>`
+    with gone as (delete from deliveries d using (
       select old.* from unnest(
         ${ids}::text[], ${beforeMs.map((ms) => idFloor('delivery', ms))}::text[]
       ) as x(id, before_id) cross join lateral (
@@ -122,8 +122,11 @@ export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expir
         order by id limit ${limit} for update skip locked
       ) as old limit ${limit}
     ) as old
-    where d.webhook_id = old.webhook_id and d.id = old.id`;
-  return rows.count;
+    where d.webhook_id = old.webhook_id and d.id = old.id returning d.webhook_id, d.id), responses as (
+      delete from delivery_responses r using gone where r.webhook_id = gone.webhook_id and r.delivery_id = gone.id
+    )
+    select count(*)::int4 as deliveries from gone`;
+  return row?.deliveries ?? 0;
 }
 
 function columnsOf(expiries: readonly Expiry[]): { ids: string[]; beforeMs: number[] } {

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../contract.ts';
+import type { DeliveryAttempt } from '../contract-deliveries.ts';
 import type { CommitPlan } from '../events/commit-plan.ts';
 import type { EventRow, FanOut } from '../events/event-rows.ts';
 import type { ExecutionCommit } from '../workflows/run/execution-rows.ts';
@@ -61,6 +62,13 @@ export function executionBytes({ steps, start, end, wait }: ExecutionCommit): nu
 /** What is kept of one attempt. */
 export function attemptBytes({ response, error, limit }: AttemptRecord): number {
   return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
+}
+
+/** The same of a delivery, whose answer may be kept in a row of its own. */
+export function deliveryAttemptBytes(attempt: DeliveryAttempt): number {
+  const { request_headers: sent, response_headers: received, response_bytes: apart } = attempt;
+  const ownRow = apart === undefined ? 0 : LIMITS.historyRowBytes + apart;
+  return attemptBytes(attempt) + textBytes(sent, received) + ownRow;
 }
 
 function eventBytes({ data, channel, emitId, summary }: EventRow): number {

@@ -67,8 +67,9 @@ export async function pageDeliveries(
 const cursorOf = (id: string) => encodeCursor({ id, micros: 0 });
 
 /** Which rows of a webhook's key belong to it can be told by the key, or by deliveries_failed. */
-function hasIndex({ statuses, errorClasses, emitId }: DeliveryQuery): boolean {
-  return errorClasses === undefined && emitId === undefined && (statuses === undefined || isFailedOnly(statuses));
+function hasIndex({ statuses, errorClasses, emitId, text }: DeliveryQuery): boolean {
+  if (errorClasses !== undefined || text !== undefined) return false;
+  return emitId === undefined && (statuses === undefined || isFailedOnly(statuses));
 }
 
 const isFailedOnly = (statuses: readonly DeliveryStatus[]) => statuses.every((status) => status === 'failed');
@@ -91,7 +92,7 @@ async function findPage(tx: Transaction, look: Look): Promise<{ keys: DeliveryKe
   const rows = await tx<{ webhook_id: string | null; id: string | null; place: string | null }[]>`
     with looked as materialized (
       select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
-        select ${columns(tx)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
+        select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
           ${after === undefined ? tx`` : tx`and id < ${after}`} ${before === undefined ? tx`` : tx`and id > ${before}`}
         order by id ${direction} limit ${scanned}
       ) as d where ${ofAccount(tx, choice)}
@@ -116,7 +117,7 @@ async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number
     select count(*)::int4 as count from (
       select from (
         select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
-          select ${columns(tx)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
+          select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
           order by id desc limit ${scanned}
         ) as d where ${ofAccount(tx, choice)}
       ) as l where ${matches(tx, choice)} limit ${LIMITS.maxCountedEvents}
@@ -124,7 +125,10 @@ async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number
   return row?.count ?? 0;
 }
 
-const columns = (tx: Transaction) => tx`webhook_id, id, status, leased_by, error_class, emitter_id, indexed_at_ms, seq`;
+function columns(tx: Transaction, { text }: DeliveryQuery): Fragment {
+  return tx`webhook_id, id, status, leased_by, error_class, emitter_id, indexed_at_ms, seq
+    ${text === undefined ? tx`` : tx`, attempts`}`;
+}
 
 function ofAccount(tx: Transaction, { accountId, webhookId }: DeliveryQuery): Fragment {
   return tx`w.account_id = ${accountId} ${webhookId === undefined ? tx`` : tx`and w.id = ${webhookId}`}`;
@@ -141,11 +145,20 @@ function inRange(tx: Transaction, { accountId, statuses, since, until, emitId }:
 }
 
 /** The others of what was chosen, of rows named `l`. */
-function matches(tx: Transaction, { statuses, errorClasses, emitId }: DeliveryQuery): Fragment {
+function matches(tx: Transaction, { statuses, errorClasses, emitId, text }: DeliveryQuery): Fragment {
   return tx`true
     ${statuses === undefined ? tx`` : tx`and l.shown_status = any(${[...statuses]}::text[])`}
     ${errorClasses === undefined ? tx`` : tx`and l.error_class = any(${[...errorClasses]}::text[])`}
-    ${emitId === undefined ? tx`` : tx`and l.emitter_id || '-' || l.indexed_at_ms || '-' || l.seq = ${emitId}`}`;
+    ${emitId === undefined ? tx`` : tx`and l.emitter_id || '-' || l.indexed_at_ms || '-' || l.seq = ${emitId}`}
+    ${text === undefined ? tx`` : tx`and ${contains(tx, text)}`}`;
+}
+
+/** Of answers, what the record of their attempt has. */
+function contains(tx: Transaction, text: string): Fragment {
+  return tx`(l.id = ${text} or exists (
+    select from jsonb_array_elements(l.attempts) as made(a)
+    where strpos(lower(concat_ws(E'\\n', a ->> 'error', a ->> 'response', a ->> 'response_headers', a ->> 'remote_address')), ${text.toLowerCase()}) > 0
+  ))`;
 }
 
 function countFittingKeys(sql: Sql, keys: readonly DeliveryKey[]): Promise<number> {

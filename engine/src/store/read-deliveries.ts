@@ -62,3 +62,14 @@ function recordOf(row: typeof deliveries.$inferSelect, isActive: boolean): Deliv
     createdAt: row.createdAt,
   };
 }
+
+/** What an attempt was answered, where its record has not all of it. */
+export async function readDeliveryResponse(
+  { sql }: Database,
+  { webhookId, id }: Pick<DeliveryRecord, 'webhookId' | 'id'>,
+  atMs: number,
+): Promise<Buffer | undefined> {
+  const [row] = await sql<{ body: Buffer }[]>`
+    select body from delivery_responses where webhook_id = ${webhookId} and delivery_id = ${id} and at_ms = ${atMs}::int8`;
+  return row?.body;
+}

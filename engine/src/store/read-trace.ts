@@ -91,11 +91,11 @@ export function readTraceSteps(
     from measured order by execution_id, position`;
 }
 
-/** One more than is shown tells that there are more. Without what was answered, which can be a kilobyte of each. */
+/** One more than is shown tells that there are more. Without what was sent and answered, which can be kilobytes of each. */
 export function newestAttempts(sql: Sql) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
   return sql`(
-    select coalesce(jsonb_agg(attempt - 'response' order by place), '[]'::jsonb)
+    select coalesce(jsonb_agg(attempt - array['response', 'request_headers', 'response_headers'] order by place), '[]'::jsonb)
     from jsonb_array_elements(jsonb_path_query_array(attempts, ${path}::jsonpath)) with ordinality as newest(attempt, place)
   ) as attempts`;
 }

@@ -1,6 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../contract.ts';
-import type { DeliveryErrorClass } from '../contract-deliveries.ts';
+import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 import type { Sql, Transaction } from './database.ts';
 import { retryLane } from './deliver-lane.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
@@ -9,7 +8,9 @@ import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
 export type AttemptResult = {
   webhookId: string;
   deliveryId: string;
-  attempt: AttemptRecord;
+  attempt: DeliveryAttempt;
+  /** What was answered, where the attempt's record has not all of it. */
+  response?: { atMs: number; body: Buffer };
   /** How it failed; absent where it did not. */
   errorClass?: DeliveryErrorClass;
 } & AttemptEnd;
@@ -28,13 +29,14 @@ export function recordAttempts(sql: Sql, nodeId: string, results: readonly Attem
 
 async function update(sql: Sql | Transaction, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   const rows = await sql<{ webhook_id: string; id: string }[]>`
-    update deliveries d set
+    with recorded as (update deliveries d set
       status = case when d.status = 'cancelled' and r.status <> 'delivered' then d.status else r.status end,
       attempt_count = d.attempt_count + 1,
       attempts = case when jsonb_array_length(d.attempts) >= ${LIMITS.maxKeptDeliveryAttempts} then d.attempts - 0 else d.attempts end
         || r.attempt::jsonb,
       next_attempt_at = coalesce(to_timestamp(r.next_ms / 1000.0), d.next_attempt_at),
       error_class = r.error_class,
+      next_trigger = null,
       leased_by = null
     from unnest(
       ${results.map((result) => result.webhookId)}::text[],
@@ -46,7 +48,23 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
     ) as r(webhook_id, id, status, attempt, next_ms, error_class)
     where d.webhook_id = r.webhook_id and d.id = r.id and d.leased_by = ${nodeId}
       and d.status in ('pending', 'cancelled')
-    returning d.webhook_id, d.id`;
+    returning d.webhook_id, d.id)${withResponses(sql, results)}
+    select webhook_id, id from recorded`;
   const recorded = new Set(rows.map((row) => `${row.webhook_id} ${row.id}`));
   return results.map((result) => recorded.has(`${result.webhookId} ${result.deliveryId}`));
+}
+
+function withResponses(sql: Sql | Transaction, results: readonly AttemptResult[]) {
+  const kept = results.flatMap(({ webhookId, deliveryId, response }) =>
+    response === undefined ? [] : [{ webhookId, deliveryId, ...response }],
+  );
+  if (kept.length === 0) return sql``;
+  return sql`, responses as (
+    insert into delivery_responses (webhook_id, delivery_id, at_ms, body)
+    select k.* from unnest(
+      ${kept.map(({ webhookId }) => webhookId)}::text[], ${kept.map(({ deliveryId }) => deliveryId)}::text[],
+      ${kept.map(({ atMs }) => atMs)}::int8[], ${kept.map(({ body }) => `\\x${body.toString('hex')}`)}::text[]::bytea[]
+    ) as k(webhook_id, id, at_ms, body) join recorded using (webhook_id, id)
+    on conflict do nothing
+  )`;
 }

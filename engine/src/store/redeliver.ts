@@ -125,7 +125,8 @@ function hasFailed(
 }
 
 function dueAgain(tx: Transaction) {
-  return tx`status = 'pending', attempt_count = 0, error_class = null, next_attempt_at = now(), leased_by = null`;
+  return tx`status = 'pending', attempt_count = 0, error_class = null, next_attempt_at = now(), leased_by = null,
+    next_trigger = 'manual'`;
 }
 
 function isFree(tx: Transaction) {

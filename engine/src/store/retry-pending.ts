@@ -46,7 +46,7 @@ function retrySome(sql: Sql, { accountId, webhookId, ids, limit }: Some): Promis
           and next_attempt_at > now() ${ids === undefined ? tx`` : tx`and id = any(${[...ids]}::text[])`}
         order by leased_by, next_attempt_at limit ${limit} for update skip locked
       )
-      update deliveries d set attempt_count = 0, next_attempt_at = now() from chosen
+      update deliveries d set attempt_count = 0, next_attempt_at = now(), next_trigger = 'manual' from chosen
       where d.webhook_id = chosen.webhook_id and d.id = chosen.id`;
     if (count > 0) await addJobs(tx, [deliverLane(webhookId)]);
     return count;

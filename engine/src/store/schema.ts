@@ -1,8 +1,7 @@
 import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, text, timestamp } from './drizzle.ts';
 import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
-import type { AttemptRecord } from '../contract.ts';
 import type { Preflight } from '../contract-base.ts';
-import type { DeliveryErrorClass } from '../contract-deliveries.ts';
+import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 
 /**
  * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only what the resources'
@@ -216,7 +215,7 @@ export const deliveries = pgTable(
     seq: integer('seq').notNull(),
     status: text('status').$type<'pending' | 'delivered' | 'failed' | 'cancelled'>().notNull().default('pending'),
     attemptCount: integer('attempt_count').notNull().default(0),
-    attempts: jsonb('attempts').$type<AttemptRecord[]>().notNull().default([]),
+    attempts: jsonb('attempts').$type<DeliveryAttempt[]>().notNull().default([]),
     nextAttemptAt: moment('next_attempt_at').notNull().defaultNow(),
     leasedBy: text('leased_by'),
     createdAt: createdAt(),

@@ -21,8 +21,12 @@ export const DELIVERY_LIMITS = {
   maxWebhookTestsPerTenant: 16,
   /** Pending deliveries that one request makes due at once. */
   maxRetriedNow: 10_000,
-  /** Bytes of a webhook's answer that are kept with the attempt. */
+  /** Bytes of an answer that lists show with the attempt; of a send's all that are kept. */
   maxStoredResponseBytes: 1_024,
+  /** Bytes of a webhook's answer that are kept of each attempt. */
+  maxDeliveryResponseBytes: 16_384,
+  /** Of the headers of a request, and of an answer, that are kept of each attempt. */
+  maxStoredHeaderChars: 4_096,
   /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */
   maxDrainedResponseBytes: 64 * 1024,
   /** Delivery attempts at the same time on one node: to one webhook, and in all. */

@@ -170,7 +170,7 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$id',
-  validateSearch: texts('tab', 'delivery', 'status', 'failure', 'range', 'since', 'until'),
+  validateSearch: texts('tab', 'delivery', 'status', 'failure', 'text', 'range', 'since', 'until'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/webhooks/webhook-page.tsx')),
     'WebhookPage',

@@ -7,6 +7,7 @@ import { FILTER_CLASS } from '../../ui/field.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TimeRange, timesOf } from '../../ui/time-range.tsx';
@@ -31,6 +32,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 
 function answerOf(attempt: Attempt | undefined): string {
   if (attempt === undefined) return 'not sent yet';
+  if (attempt.location !== null) return `HTTP ${attempt.status_code} to ${attempt.location}`;
   return attempt.error ?? `HTTP ${attempt.status_code}`;
 }
 
@@ -49,11 +51,12 @@ const FAILURES: readonly [errorClass: string, label: string][] = [
 /** What became of the events at one webhook; the filters stand in the URL. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const search = useSearch({ from: '/shell/webhooks/$id' });
-  const { delivery: selected, status, failure } = search;
+  const { delivery: selected, status, failure, text } = search;
   const navigate = useNavigate({ from: '/webhooks/$id' });
   const filter: DeliveryFilter = {
     ...(status === undefined ? {} : { status }),
     ...(failure === undefined ? {} : { error_class: failure }),
+    ...(text === undefined ? {} : { text }),
     ...timesOf(search),
   };
   const list = useInfiniteQuery(deliveriesQuery(webhook.id, filter));
@@ -167,6 +170,11 @@ function Filters() {
           </option>
         ))}
       </select>
+      <SearchBox
+        label="Text in attempts"
+        value={search.text ?? ''}
+        onChange={(text) => set({ text: text || undefined })}
+      />
       <TimeRange value={search} onChange={({ range, since, until }) => set({ range, since, until })} />
     </>
   );

@@ -27,6 +27,7 @@ export interface DeliveryFilter {
   /** Several are separated by commas, here and below. */
   status?: string;
   error_class?: string;
+  text?: string;
   since?: string;
   until?: string;
 }
@@ -55,6 +56,13 @@ export const waitingQuery = (id: string, status: string) =>
         api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { status, limit: 1 } }, signal }),
       ).then(({ page_info }) => page_info.total_count),
     refetchInterval: REFRESH_MS,
+  });
+
+export const attemptQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['attempt', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/attempts/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
   });
 
 /** All of the account: the API has no filter by listener. */
