@@ -20,6 +20,18 @@ export {
   type TemplatePart,
   type TokenizeOutcome,
 } from './expressions/index.ts';
+export {
+  explainFilter,
+  isChannelPattern,
+  matchesChannel,
+  matchFilter,
+  parseFilter,
+  type Filter,
+  type FilterAnswer,
+  type FilterJson,
+  type FilterMeter,
+  type FilterOutcome,
+} from './filters/index.ts';
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { KeptBytes } from './kept-bytes.ts';

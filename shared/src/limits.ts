@@ -6,6 +6,7 @@ import { CONNECTION_LIMITS } from './limits/connections.ts';
 import { DELIVERY_LIMITS } from './limits/delivery.ts';
 import { EGRESS_LIMITS } from './limits/egress.ts';
 import { EVENT_LIMITS } from './limits/events.ts';
+import { FILTER_LIMITS } from './limits/filters.ts';
 import { HISTORY_LIMITS } from './limits/history.ts';
 import { INGRESS_LIMITS } from './limits/ingress.ts';
 import { NODE_LIMITS } from './limits/node.ts';
@@ -40,6 +41,7 @@ export const LIMITS = {
   ...RUN_LIMITS,
   ...WORKFLOW_LIMITS,
   ...EVENT_LIMITS,
+  ...FILTER_LIMITS,
   ...TRACE_LIMITS,
   ...STREAM_LIMITS,
   ...EGRESS_LIMITS,
