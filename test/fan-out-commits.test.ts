@@ -135,6 +135,17 @@ test('an event is heard on its own channel alone', async () => {
   expect(counts).toEqual({ loud: EVENTS * LISTENERS, quiet: EVENTS * LISTENERS });
 });
 
+test('filters hold where the database makes the rows', async () => {
+  const [all, even] = [await sources(LISTENERS), await sources(LISTENERS)];
+  const { sql } = database.db;
+  const filter = JSON.stringify({ n: { $in: numbers(EVENTS).flatMap((_, n) => (n % 2 === 0 ? [n] : [])) } });
+  await sql`update subscriptions set filter = ${filter} where listener_id = any(${even}::text[])`;
+  await commit(numbers(EVENTS).map((_, n) => ({ data: JSON.stringify({ n }) })));
+  const eventsOf = async (id: string) => (await invocationsOf(id)).map(({ event }) => JSON.parse(event).n as number);
+  for (const id of all) expect(await eventsOf(id)).toEqual(Array.from({ length: EVENTS }, (_, n) => n));
+  for (const id of even) expect(await eventsOf(id)).toEqual(Array.from({ length: EVENTS / 2 }, (_, n) => 2 * n));
+});
+
 test('a large event is stored for each that hears it, and in the plan of its commit it is once', async () => {
   const ids = await sources(100);
   const emits = [{ data: JSON.stringify('x'.repeat(512 * 1024)), emittedAtMs: 1 }];

@@ -73,16 +73,24 @@ export interface TraceEvent {
 }
 
 /**
- * `no_such_channel`: it was subscribed, but not to this channel. `filtered` is reserved. `hold_full`: it was stopped, and as
- * much was held as the account may have. A listener that was subscribed later is
- * not among them.
+ * `no_such_channel`: it was subscribed, but not to this channel. `filtered`: the filter of its subscription did not match;
+ * said of filters that have not changed since. `hold_full`: it was stopped, and as much was held as the account may have. A
+ * listener that was subscribed later is not among them.
  */
-export type MissReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'no_such_channel' | 'filtered';
+export type MissReason =
+  | 'paused'
+  | 'too_many_hops'
+  | 'backlog_full'
+  | 'hold_full'
+  | 'no_such_channel'
+  | 'filtered'
+  | 'filter_too_costly';
 
 export type TraceListener = { listenerId: string; listenerName?: string } & (
   | { outcome: 'delivery'; delivery: TraceDelivery }
   | { outcome: 'run'; run: TraceRun }
-  | { outcome: 'missed'; reason: MissReason }
+  /** `clause`: JSON text of the first condition that did not match, where the event's data could be read again. */
+  | { outcome: 'missed'; reason: MissReason; clause?: string }
 );
 
 interface TraceDelivery {

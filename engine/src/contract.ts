@@ -1,4 +1,11 @@
-import type { AccountLimits, ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
+import type {
+  AccountLimits,
+  ExceededLimit,
+  FilterJson,
+  HttpResponse,
+  LogLine,
+  PropDefinition,
+} from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './contract-apps.ts';
 import type {
   DeliveryAttempt,
@@ -181,8 +188,13 @@ export interface WebhookTestResult {
 export interface SubscriptionKey {
   emitterId: string;
   listenerId: string;
-  /** Channel; absent or empty: the default channel. */
+  /** Channel, or a pattern of them (`order.*`); absent or empty: the default channel. */
   eventName?: string;
+}
+
+/** JSON, checked by the engine; null: none. Absent: what exists keeps its own. */
+export interface GivenFilter {
+  filter?: unknown;
 }
 
 export interface SubscriptionRecord {
@@ -190,6 +202,7 @@ export interface SubscriptionRecord {
   emitterId: string;
   listenerId: string;
   eventName: string;
+  filter: FilterJson | null;
   createdAt: Date;
 }
 
@@ -198,6 +211,7 @@ export interface AutoSubscriptionRecord {
   id: string;
   listenerId: string;
   eventName: string;
+  filter: FilterJson | null;
   createdAt: Date;
 }
 
@@ -324,15 +338,16 @@ export interface Webhooks {
 }
 
 export interface Subscriptions {
-  /** Idempotent: the same three values answer the same subscription. */
-  create(who: Principal, key: SubscriptionKey): Promise<SubscriptionRecord>;
+  /** Idempotent: the same three values answer the same subscription, which then has the filter that is given. */
+  create(who: Principal, key: SubscriptionKey & GivenFilter): Promise<SubscriptionRecord>;
+  update(who: Principal, id: string, change: GivenFilter): Promise<SubscriptionRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<SubscriptionRecord>>;
   delete(who: Principal, key: SubscriptionKey): Promise<void>;
 }
 
 export interface AutoSubscriptions {
   /** Idempotent, as Subscriptions.create. */
-  create(who: Principal, key: Omit<SubscriptionKey, 'emitterId'>): Promise<AutoSubscriptionRecord>;
+  create(who: Principal, key: Omit<SubscriptionKey, 'emitterId'> & GivenFilter): Promise<AutoSubscriptionRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<AutoSubscriptionRecord>>;
   /** The subscriptions that it has made stay. */
   delete(who: Principal, key: Omit<SubscriptionKey, 'emitterId'>): Promise<void>;

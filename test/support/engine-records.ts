@@ -45,7 +45,7 @@ export const connectedAccount = {
   updatedAt: MADE_AT,
 };
 
-export const autoSubscription = { id: 'asub_1', listenerId: 'wh_1', eventName: '', createdAt: MADE_AT };
+export const autoSubscription = { id: 'asub_1', listenerId: 'wh_1', eventName: '', filter: null, createdAt: MADE_AT };
 
 export const limitsRecord: AccountLimitsRecord = {
   accountId: ACCOUNT_ID,
@@ -178,4 +178,11 @@ export const webhook: WebhookRecord = {
   updatedAt: MADE_AT,
 };
 
-export const subscription = { id: 'sub_1', emitterId: 'dc_1', listenerId: 'wh_1', eventName: '', createdAt: MADE_AT };
+export const subscription = {
+  id: 'sub_1',
+  emitterId: 'dc_1',
+  listenerId: 'wh_1',
+  eventName: '',
+  filter: null,
+  createdAt: MADE_AT,
+};

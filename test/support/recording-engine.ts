@@ -286,6 +286,7 @@ export function createRecordingEngine() {
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),
+      update: answer('subscriptions.update', subscription),
       list: answer('subscriptions.list', page([subscription])),
       delete: answer('subscriptions.delete', undefined),
     },

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/engine';
+import { filterSchema } from '../parameters/filter.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const subscriptionSchema = z
@@ -7,7 +8,8 @@ export const subscriptionSchema = z
     id: z.string().openapi({ example: 'sub_1vZ8kQ0aB3xYpL9mWc2T' }),
     emitter_id: z.string(),
     listener_id: z.string(),
-    event_name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+    event_name: z.string().openapi({ description: "The channel; '' is the default channel; `order.*` is a pattern." }),
+    filter: filterSchema,
     created_at: secondsField('When it was made.'),
   })
   .openapi('Subscription');
@@ -18,6 +20,7 @@ export function presentSubscription(subscription: SubscriptionRecord): z.output<
     emitter_id: subscription.emitterId,
     listener_id: subscription.listenerId,
     event_name: subscription.eventName,
+    filter: subscription.filter,
     created_at: epochSeconds(subscription.createdAt),
   };
 }
@@ -26,7 +29,8 @@ export const autoSubscriptionSchema = z
   .object({
     id: z.string().openapi({ example: 'asub_1vZ8kQ0aB3xYpL9mWc2T' }),
     listener_id: z.string(),
-    event_name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+    event_name: z.string().openapi({ description: "The channel; '' is the default channel; `order.*` is a pattern." }),
+    filter: filterSchema,
     created_at: secondsField('When it was made.'),
   })
   .openapi('AutoSubscription');
@@ -36,6 +40,7 @@ export function presentAutoSubscription(made: AutoSubscriptionRecord): z.output<
     id: made.id,
     listener_id: made.listenerId,
     event_name: made.eventName,
+    filter: made.filter,
     created_at: epochSeconds(made.createdAt),
   };
 }

@@ -46,12 +46,17 @@ const listenerSchema = z.object({
     .optional(),
   run: z.unknown().optional().openapi({ description: 'The run that the event started, as in `runs`.' }),
   reason: z
-    .enum(['paused', 'too_many_hops', 'backlog_full', 'hold_full', 'no_such_channel', 'filtered'])
+    .enum(['paused', 'too_many_hops', 'backlog_full', 'hold_full', 'no_such_channel', 'filtered', 'filter_too_costly'])
     .optional()
     .openapi({
       description:
-        'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; more waited than the account may have; it was stopped, and more was held than `maxPausedDeliveries`; it was subscribed to other channels only. `filtered` is reserved.',
+        'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; more waited than the account may have; it was stopped, and more was held than `maxPausedDeliveries`; it was subscribed to other channels only; its filter did not match, or took more steps than a filter may.',
     }),
+  clause: z.string().nullable().optional().openapi({
+    description:
+      'Of `filtered`: the first condition that did not match, as JSON text; null where the data cannot be read again.',
+    example: '{"order.total":{"$gte":100}}',
+  }),
 });
 
 const eventSchema = z.object({
@@ -256,7 +261,11 @@ function presentListener(listener: TraceListener): z.output<typeof listenerSchem
     case 'run':
       return base;
     case 'missed':
-      return { ...base, reason: listener.reason };
+      return {
+        ...base,
+        reason: listener.reason,
+        ...(listener.reason === 'filtered' ? { clause: listener.clause ?? null } : {}),
+      };
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
+import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import { autoSubscriptionSchema, presentAutoSubscription } from '../resources/subscription.ts';
@@ -11,9 +12,11 @@ const path = '/v1/auto_subscriptions';
 const parameters = z.object({
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
   event_name: clearableParameter('maxChannelChars').openapi({
-    description: 'The channel. Absent or empty: the default channel.',
+    description: 'The channel. Absent or empty: the default channel. `*` stands for any characters.',
   }),
 });
+
+const created = parameters.extend({ filter: filterParameter });
 
 function toKey(input: z.output<typeof parameters>) {
   return given({ listenerId: input.listener_id, eventName: input.event_name });
@@ -28,11 +31,13 @@ export function autoSubscriptionEndpoints(): Endpoint[] {
       tag,
       summary: 'Subscribe a listener to every source and workflow that is made from now on',
       description:
-        'Each new source or workflow gets a subscription of its own, a source before its first hook runs. The same values again answer the same auto subscription.',
-      parameters,
+        'Each new source or workflow gets a subscription of its own, a source before its first hook runs. The same listener and channel again answer the same auto subscription; it then has the filter that was given, if one was.',
+      parameters: created,
       schema: autoSubscriptionSchema,
       handle: async ({ engine, who, input }) =>
-        presentAutoSubscription(await engine.autoSubscriptions.create(who, toKey(input))),
+        presentAutoSubscription(
+          await engine.autoSubscriptions.create(who, { ...toKey(input), ...given({ filter: input.filter }) }),
+        ),
     }),
     listEndpoint({
       method: 'get',

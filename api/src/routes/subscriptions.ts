@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
+import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter } from '../parameters/schemas.ts';
 import { presentSubscription, subscriptionSchema } from '../resources/subscription.ts';
 
@@ -12,9 +13,12 @@ const parameters = z.object({
   ),
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
   event_name: clearableParameter('maxChannelChars').openapi({
-    description: 'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in.',
+    description:
+      'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in. `*` stands for any characters: `order.*`.',
   }),
 });
+
+const created = parameters.extend({ filter: filterParameter });
 
 function toKey(input: z.output<typeof parameters>) {
   return given({ emitterId: input.emitter_id, listenerId: input.listener_id, eventName: input.event_name });
@@ -29,11 +33,26 @@ export function subscriptionEndpoints(): Endpoint[] {
       tag,
       summary: 'Subscribe a webhook, source or workflow to what a source or workflow emits',
       description:
-        'A source or workflow that listens is run for each event, with what was emitted as its event, while it is active. It does not hear itself through a pattern. The same values again answer the same subscription.',
-      parameters,
+        'A source or workflow that listens is run for each event, with what was emitted as its event, while it is active. It does not hear itself through a pattern. The same emitter, listener and channel again answer the same subscription; it then has the filter that was given, if one was.',
+      parameters: created,
       schema: subscriptionSchema,
       handle: async ({ engine, who, input }) =>
-        presentSubscription(await engine.subscriptions.create(who, toKey(input))),
+        presentSubscription(
+          await engine.subscriptions.create(who, { ...toKey(input), ...given({ filter: input.filter }) }),
+        ),
+    }),
+    itemEndpoint({
+      method: 'put',
+      path: '/v1/subscriptions/{id}',
+      name: 'updateSubscription',
+      tag,
+      summary: 'Change the filter of a subscription',
+      description: 'It holds for events that are stored from then on.',
+      pathId: 'The id of the subscription (`sub_…`).',
+      parameters: z.object({ filter: filterParameter }),
+      schema: subscriptionSchema,
+      handle: async ({ engine, who, id, input }) =>
+        presentSubscription(await engine.subscriptions.update(who, id, given({ filter: input.filter }))),
     }),
     emptyEndpoint({
       method: 'delete',

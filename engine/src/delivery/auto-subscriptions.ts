@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts';
 import { deleteAutoSubscription } from '../store/delete-auto-subscription.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { type AutoSubscriptionRow, readAutoSubscriptions } from '../store/read-auto-subscriptions.ts';
+import { filterJson, readGivenFilter } from './given-filter.ts';
 import { checkListenerKey, unknownListener } from './subscriptions.ts';
 
 /** What every source and workflow that is made from now on is subscribed by, from before its first hook. */
@@ -14,7 +15,8 @@ export function createAutoSubscriptions({ db, room }: { db: Database; room: Acco
     async create({ accountId }, key) {
       checkListenerKey(key);
       const { listenerId, eventName = '' } = key;
-      const wanted = { id: newId('autoSubscription'), accountId, listenerId, eventName };
+      const filter = readGivenFilter(key.filter);
+      const wanted = { id: newId('autoSubscription'), accountId, listenerId, eventName, filter };
       const id = await room.make(accountId, (limits) => createAutoSubscription(db.sql, wanted, limits));
       if (id === undefined) throw unknownListener(listenerId);
       const [row] = await readAutoSubscriptions(db, accountId, [id]);
@@ -37,5 +39,6 @@ export function createAutoSubscriptions({ db, room }: { db: Database; room: Acco
 }
 
 function recordOf(row: AutoSubscriptionRow): AutoSubscriptionRecord {
-  return { id: row.id, listenerId: row.listenerId, eventName: row.eventName, createdAt: row.createdAt };
+  const { id, listenerId, eventName, createdAt } = row;
+  return { id, listenerId, eventName, filter: filterJson(row.filter), createdAt };
 }

@@ -1,20 +1,21 @@
 import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../contract.ts';
-import { createSubscription } from '../store/create-subscription.ts';
+import { createSubscription, setFilter } from '../store/create-subscription.ts';
 import type { Database } from '../store/database.ts';
 import { deleteSubscription } from '../store/delete-subscription.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readSubscriptions, type SubscriptionRow } from '../store/read-subscriptions.ts';
 import { findTextFault, throwFields } from '../field-faults.ts';
+import { filterJson, readGivenFilter } from './given-filter.ts';
 
 /** Every source of the account, or every workflow: those there are and those to come. */
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 
 /**
  * Subscriptions as the API sees them: an emitter (a source or workflow of the account, `dc_*` or `p_*`), a listener (a webhook,
- * source or workflow of the account) and a channel, `''` being the default one; `$errors` and `$logs` are channels like any
- * other.
+ * source or workflow of the account) and a channel, `''` being the default one, or a pattern of channels; `$errors` and
+ * `$logs` are channels like any other. A filter says which events of them.
  */
 export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
   const { db, room } = options;
@@ -29,7 +30,8 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
     async create(who, key) {
       validateKey(key);
       const { emitterId, listenerId, eventName = '' } = key;
-      const wanted = { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName };
+      const filter = readGivenFilter(key.filter);
+      const wanted = { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName, filter };
       const outcome = await room.make(who.accountId, (limits) =>
         createSubscription(db.sql, wanted, GLOBS.has(emitterId), limits),
       );
@@ -41,6 +43,11 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
         case 'subscribed':
           return find(who.accountId, outcome.id);
       }
+    },
+    async update({ accountId }, id, change) {
+      const filter = readGivenFilter(change.filter);
+      if (!(await setFilter(db.sql, id, { accountId, filter }))) throw notFound('subscription', id);
+      return find(accountId, id);
     },
     async list(who, request) {
       const query = { table: 'subscriptions', accountId: who.accountId, order: 'created' } as const;
@@ -109,6 +116,7 @@ function recordOf(row: SubscriptionRow): SubscriptionRecord {
     emitterId: row.emitterId,
     listenerId: row.listenerId,
     eventName: row.eventName,
+    filter: filterJson(row.filter),
     createdAt: row.createdAt,
   };
 }

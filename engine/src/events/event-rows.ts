@@ -43,8 +43,8 @@ export interface InvocationRow {
  */
 export interface FanOut {
   /** In their order. */
-  events: { event: EventRow; cause: EventCause }[];
-  /** By channel. */
+  events: { event: EventRow; cause: EventCause; heardKey: string }[];
+  /** By `heardKey`: the channel, and what filters made of the event. */
   webhookIds: Map<string, string[]>;
   /** Those of them that are stopped. */
   heldIds: ReadonlySet<string>;

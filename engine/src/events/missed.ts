@@ -3,7 +3,14 @@ import { type EventPosition, nextPosition } from './event-id.ts';
 import { storableText } from './storable-text.ts';
 
 /** Why something that was emitted did not get somewhere; as in the table missed_events. */
-type MissedReason = 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'deduped' | 'more';
+type MissedReason =
+  | 'paused'
+  | 'too_many_hops'
+  | 'backlog_full'
+  | 'hold_full'
+  | 'filter_too_costly'
+  | 'deduped'
+  | 'more';
 
 /** What of one emitter was missed in one commit, for one reason. */
 interface Missed {
@@ -49,6 +56,7 @@ export interface MissedEvents {
   backlogFull(range: Range, listenerId: string, traceId: string | undefined): void;
   /** It is stopped, and the account has as much on hold as it may. */
   holdFull(range: Range, listenerId: string, traceId: string | undefined): void;
+  filterTooCostly(range: Range, listenerId: string, traceId: string | undefined): void;
   deduped(
     run: {
       accountId: string;
@@ -87,22 +95,20 @@ export function collectMissed(): MissedEvents {
   /** Of one run, unlike events that a stopped listener misses. */
   function unheardOfRun(reason: MissedReason, range: Range, listenerId: string, traceId: string | undefined): void {
     const { emitterId, invocationId, channel } = range.first;
-    find(emitterId, `${reason} ${invocationId} ${listenerId} ${channel}`, range.count, () => ({
-      ...unheard(reason, range, listenerId),
-      invocationId,
-      traceId: traceId ?? null,
-    })).toSeq = range.toSeq;
+    const make = () => ({ ...unheard(reason, range, listenerId), invocationId, traceId: traceId ?? null });
+    extend(find(emitterId, `${reason} ${invocationId} ${listenerId} ${channel}`, range.count, make), range);
   }
 
   return {
     paused(range, listenerId) {
       const { emitterId, channel } = range.first;
-      const key = `paused ${listenerId} ${channel}`;
-      find(emitterId, key, range.count, () => unheard('paused', range, listenerId)).toSeq = range.toSeq;
+      const make = () => unheard('paused', range, listenerId);
+      extend(find(emitterId, `paused ${listenerId} ${channel}`, range.count, make), range);
     },
     tooManyHops: (range, listenerId, traceId) => unheardOfRun('too_many_hops', range, listenerId, traceId),
     backlogFull: (range, listenerId, traceId) => unheardOfRun('backlog_full', range, listenerId, traceId),
     holdFull: (range, listenerId, traceId) => unheardOfRun('hold_full', range, listenerId, traceId),
+    filterTooCostly: (range, listenerId, traceId) => unheardOfRun('filter_too_costly', range, listenerId, traceId),
     deduped({ accountId, emitterId, invocationId, traceId, dedupe = null }, emitIds) {
       if (emitIds.length === 0) return;
       const make = () => ({
@@ -151,6 +157,11 @@ function unheard(reason: MissedReason, { first }: Range, listenerId: string): Mi
     dedupe: null,
     count: 0,
   };
+}
+
+/** Ranges of events that filters told apart lie within each other. */
+function extend(missed: Missed, { toSeq }: Range): void {
+  missed.toSeq = Math.max(missed.toSeq ?? toSeq, toSeq);
 }
 
 const NOBODY = {

@@ -24,6 +24,9 @@ export interface Emitting {
   maxHops: number;
 }
 
+/** What an event leads to. */
+type Hearers = Pick<Heard, 'key' | 'webhooks' | 'sources' | 'held'>;
+
 export interface Led {
   deliveries: DeliveryRow[];
   /** In the order of their events, and so are their ids. */
@@ -41,13 +44,20 @@ export function countQueued(
   events: readonly { channel: string; data: string }[],
   hears: HeardBy,
 ): Queued {
+  return sumQueued(events, ({ channel, data }) => hears({ ...run, channel, data }));
+}
+
+function sumQueued<E extends { data: string }>(
+  events: readonly E[],
+  hears: (event: E) => Pick<Heard, 'webhooks' | 'sources' | 'held'>,
+): Queued {
   const queued = { ...NOTHING_QUEUED };
-  for (const { channel, data } of events) {
-    const { webhooks, sources, held } = hears({ ...run, channel });
+  for (const event of events) {
+    const { webhooks, sources, held } = hears(event);
     queued.deliveries += webhooks.length;
     queued.held += held.length;
     queued.invocations += sources.length;
-    queued.chars += sources.length * data.length;
+    queued.chars += sources.length * event.data.length;
   }
   return queued;
 }
@@ -77,17 +87,15 @@ export function addListeners(
   { isFull, roomForHeld }: { isFull: boolean; roomForHeld: RoomForHeld },
   missed: MissedEvents,
 ): void {
-  const heard = new Map<string, Heard>();
-  for (const [channel, ofChannel] of Map.groupBy(events, (event) => event.channel)) {
-    const { webhooks, sources, paused, full, held } = hears({ ...run, channel });
-    const range = {
-      first: ofChannel[0] as EventRow,
-      toSeq: ofChannel.at(-1)?.position.seq ?? 0,
-      count: ofChannel.length,
-    };
+  const heard = new Map<EventRow, Hearers>();
+  for (const [found, alike] of Map.groupBy(events, ({ channel, data }) => hears({ ...run, channel, data }))) {
+    const { key, webhooks, sources, paused, full, held, tooCostly } = found;
+    const first = alike[0] as EventRow;
+    const range = { first, toSeq: alike.at(-1)?.position.seq ?? 0, count: alike.length };
     // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
-    const isTooFar = run.hops > run.maxHops + (channel === ERRORS_CHANNEL ? 1 : 0);
+    const isTooFar = run.hops > run.maxHops + (first.channel === ERRORS_CHANNEL ? 1 : 0);
     for (const { listenerId } of paused) missed.paused(range, listenerId);
+    for (const listenerId of tooCostly) missed.filterTooCostly(range, listenerId, run.traceId);
     for (const { webhookId } of isFull ? [...webhooks, ...full] : full)
       missed.backlogFull(range, webhookId, run.traceId);
     for (const { sourceId } of sources) {
@@ -96,42 +104,37 @@ export function addListeners(
     }
     const { true: kept = [], false: lost = [] } = Object.groupBy(
       held,
-      () => `${roomForHeld(run.accountId, ofChannel.length)}` as const,
+      () => `${roomForHeld(run.accountId, alike.length)}` as const,
     );
     for (const { webhookId } of lost) missed.holdFull(range, webhookId, run.traceId);
-    heard.set(channel, {
+    const hearers = {
+      key,
       webhooks: isFull ? [] : webhooks,
       sources: isFull || isTooFar ? [] : sources,
-      paused,
-      full,
       held: kept,
-    });
+    };
+    for (const event of alike) heard.set(event, hearers);
   }
   lead(led, run, events, heard);
 }
 
-function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: ReadonlyMap<string, Heard>): void {
-  const { invocations, chars, deliveries, held } = countQueued(
-    run,
-    events,
-    ({ channel }) => heard.get(channel) as Heard,
-  );
-  if (invocations + deliveries + held > MAX_ROWS || chars > MAX_CHARS) {
-    led.fanOuts.push({
-      events: events.map((event) => ({ event, cause: causeBy(run, event) })),
-      webhookIds: new Map(
-        [...heard].map(([channel, of]) => [channel, [...of.webhooks, ...of.held].map((one) => one.webhookId)]),
-      ),
-      heldIds: new Set([...heard.values()].flatMap((of) => of.held.map((one) => one.webhookId))),
-      sourceIds: new Map([...heard].map(([channel, of]) => [channel, of.sources.map((one) => one.sourceId)])),
-    });
+function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: ReadonlyMap<EventRow, Hearers>): void {
+  const { invocations, chars, deliveries, held } = sumQueued(events, (event) => heard.get(event) as Hearers);
+  if (invocations + deliveries + held <= MAX_ROWS && chars <= MAX_CHARS) {
+    for (const event of events) addRows(led, run, event, heard.get(event) as Hearers);
     return;
   }
-  for (const event of events) addRows(led, run, event, heard.get(event.channel) as Heard);
+  const byKey = new Map([...heard.values()].map((one) => [one.key, one]));
+  led.fanOuts.push({
+    events: events.map((event) => ({ event, cause: causeBy(run, event), heardKey: heard.get(event)?.key ?? '' })),
+    webhookIds: new Map([...byKey].map(([key, of]) => [key, [...of.webhooks, ...of.held].map((one) => one.webhookId)])),
+    heldIds: new Set([...byKey.values()].flatMap((of) => of.held.map((one) => one.webhookId))),
+    sourceIds: new Map([...byKey].map(([key, of]) => [key, of.sources.map((one) => one.sourceId)])),
+  });
 }
 
 /** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
-function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Heard): void {
+function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Hearers): void {
   const { ms } = event.position;
   for (const listener of [...webhooks, ...held]) led.deliveries.push({ id: newId('delivery', ms), event, listener });
   if (sources.length === 0) return;

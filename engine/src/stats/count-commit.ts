@@ -13,8 +13,8 @@ export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
   }
   for (const { sourceId, event } of plan.invocations) stats.add(event.accountId, [sourceId], 'received', 1);
   for (const { events, sourceIds } of plan.fanOuts) {
-    for (const { event } of events) {
-      for (const sourceId of sourceIds.get(event.channel) ?? []) stats.add(event.accountId, [sourceId], 'received', 1);
+    for (const { event, heardKey } of events) {
+      for (const sourceId of sourceIds.get(heardKey) ?? []) stats.add(event.accountId, [sourceId], 'received', 1);
     }
   }
   for (const [run, { record }] of plan.runs) {

@@ -155,9 +155,9 @@ function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
     else if (!held.deliveries.has(row)) add(row.event.accountId, { deliveries: 1 });
   }
   for (const { events, webhookIds, heldIds, sourceIds } of plan.fanOuts) {
-    for (const { event } of events) {
-      const sources = sourceIds.get(event.channel)?.length ?? 0;
-      const ids = webhookIds.get(event.channel) ?? [];
+    for (const { event, heardKey } of events) {
+      const sources = sourceIds.get(heardKey)?.length ?? 0;
+      const ids = webhookIds.get(heardKey) ?? [];
       const onHold = ids.filter((id) => heldIds.has(id)).length;
       const deliveries = ids.length - onHold;
       add(event.accountId, { deliveries, held: onHold, invocations: sources, chars: sources * event.data.length });

@@ -8,6 +8,8 @@ export interface NewAutoSubscription {
   accountId: string;
   listenerId: string;
   eventName: string;
+  /** JSON text; null: none. Undefined: one that exists keeps its own. */
+  filter: string | null | undefined;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface NewAutoSubscription {
  */
 export async function createAutoSubscription(
   sql: Sql,
-  { id, accountId, listenerId, eventName }: NewAutoSubscription,
+  { id, accountId, listenerId, eventName, filter }: NewAutoSubscription,
   limits: Pick<AccountLimits, 'maxSubscriptions'>,
 ): Promise<string | undefined> {
   return sql.begin(async (tx) => {
@@ -25,11 +27,14 @@ export async function createAutoSubscription(
     const [known] = await tx<{ id: string }[]>`
       select id from auto_subscriptions
       where account_id = ${accountId} and listener_id = ${listenerId} and event_name = ${eventName}`;
-    if (known !== undefined) return known.id;
+    if (known !== undefined) {
+      if (filter !== undefined) await tx`update auto_subscriptions set filter = ${filter} where id = ${known.id}`;
+      return known.id;
+    }
     await requireRoom(tx, accountId, limits, 'maxSubscriptions');
     const [made] = await tx<{ id: string }[]>`
-      insert into auto_subscriptions (id, account_id, listener_id, event_name)
-      values (${id}, ${accountId}, ${listenerId}, ${eventName}) on conflict (account_id, listener_id, event_name)
+      insert into auto_subscriptions (id, account_id, listener_id, event_name, filter)
+      values (${id}, ${accountId}, ${listenerId}, ${eventName}, ${filter ?? null}) on conflict (account_id, listener_id, event_name)
       do update set event_name = excluded.event_name returning id`;
     return made?.id;
   });

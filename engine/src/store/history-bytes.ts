@@ -78,5 +78,5 @@ function eventBytes({ data, channel, emitId, summary }: EventRow): number {
 const ownerOf = ({ events }: FanOut) => events[0]?.event.accountId ?? '';
 
 function deliveriesOf({ events, webhookIds }: FanOut): number {
-  return events.reduce((sum, { event }) => sum + (webhookIds.get(event.channel)?.length ?? 0), 0);
+  return events.reduce((sum, { heardKey }) => sum + (webhookIds.get(heardKey)?.length ?? 0), 0);
 }

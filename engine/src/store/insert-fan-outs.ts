@@ -12,7 +12,7 @@ const LISTENER_CHARS = 4;
 interface Event {
   event: EventRow;
   cause: EventCause;
-  /** Events and listeners of the same group belong together: one channel of one fan-out. */
+  /** Events and listeners of the same group belong together: one key of one fan-out. */
   group: number;
   token: string;
 }
@@ -108,22 +108,22 @@ export function insertWideInvocations(sql: Sql, fanOuts: readonly FanOut[]) {
 
 function groupsOf(
   fanOuts: readonly FanOut[],
-  listenersByChannel: (fanOut: FanOut) => ReadonlyMap<string, readonly string[]>,
+  listenersByKey: (fanOut: FanOut) => ReadonlyMap<string, readonly string[]>,
 ): { events: Event[]; listeners: Listener[] } {
   const groups = new Map<string, number>();
   const listeners: Listener[] = [];
   fanOuts.forEach((fanOut, nth) => {
-    for (const [channel, ids] of listenersByChannel(fanOut)) {
+    for (const [key, ids] of listenersByKey(fanOut)) {
       if (ids.length === 0) continue;
       const group = groups.size;
-      groups.set(`${nth} ${channel}`, group);
+      groups.set(`${nth} ${key}`, group);
       const tokens = uniqueTokens(ids.length, LISTENER_CHARS);
       ids.forEach((id, at) => listeners.push({ group, id, token: tokens[at] as string }));
     }
   });
   const heard = fanOuts.flatMap(({ events }, nth) =>
-    events.flatMap(({ event, cause }) => {
-      const group = groups.get(`${nth} ${event.channel}`);
+    events.flatMap(({ event, cause, heardKey }) => {
+      const group = groups.get(`${nth} ${heardKey}`);
       return group === undefined ? [] : [{ event, cause, group }];
     }),
   );

@@ -109,7 +109,7 @@ export const emittersOf = (events: readonly TraceEventRow[]): string[] => [
 export interface TraceMissedRow {
   emitter_id: string;
   ms: number;
-  reason: 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'deduped' | 'more';
+  reason: 'paused' | 'too_many_hops' | 'backlog_full' | 'hold_full' | 'filter_too_costly' | 'deduped' | 'more';
   invocation_id: string | null;
   listener_id: string | null;
   channel: string;
@@ -165,6 +165,9 @@ export interface TraceSubscriptionRow {
   listener_id: string;
   event_name: string;
   created_ms: number;
+  filter: string | null;
+  /** Since when it has this filter. */
+  filter_ms: number;
 }
 
 /** Who is subscribed now to what has emitted, on whatever channel. */
@@ -174,9 +177,34 @@ export function readTraceSubscriptions(
   events: readonly TraceEventRow[],
 ): Promise<TraceSubscriptionRow[]> {
   return sql<TraceSubscriptionRow[]>`
-    select emitter_id, listener_id, event_name, (extract(epoch from created_at) * 1000)::float8 as created_ms
+    select emitter_id, listener_id, event_name, (extract(epoch from created_at) * 1000)::float8 as created_ms,
+      filter, (extract(epoch from coalesce(filter_changed_at, created_at)) * 1000)::float8 as filter_ms
     from subscriptions where account_id = ${accountId} and emitter_id = any(${emittersOf(events)}::text[])
     order by created_at, id limit ${LIMITS.maxTraceSubscriptions}`;
+}
+
+/** Data of some events of a trace, as far as all of them together are no longer than `maxBytes`. */
+export async function readTraceData(
+  sql: Sql,
+  accountId: string,
+  events: readonly TraceEventRow[],
+  maxBytes: number,
+): Promise<{ emitter_id: string; indexed_at_ms: number; seq: number; data: string }[]> {
+  let left = maxBytes;
+  const read = events.filter(({ bytes }) => {
+    const fits = bytes <= left;
+    if (fits) left -= bytes;
+    return fits;
+  });
+  if (read.length === 0) return [];
+  return sql`
+    select e.emitter_id, e.indexed_at_ms, e.seq, e.data
+    from unnest(
+      ${read.map((row) => row.emitter_id)}::text[], ${read.map((row) => row.indexed_at_ms)}::int8[],
+      ${read.map((row) => row.seq)}::int4[]
+    ) as r(emitter_id, ms, seq)
+    join events e on e.emitter_id = r.emitter_id and e.indexed_at_ms = r.ms and e.seq = r.seq
+    where e.account_id = ${accountId}`;
 }
 
 export interface TraceSendRow {

@@ -193,6 +193,7 @@ export const subscriptions = pgTable('subscriptions', {
   emitterId: text('emitter_id').notNull(),
   listenerId: text('listener_id').notNull(),
   eventName: text('event_name').notNull().default(''),
+  filter: text('filter'),
   createdAt: createdAt(),
 });
 
@@ -201,6 +202,7 @@ export const autoSubscriptions = pgTable('auto_subscriptions', {
   accountId: text('account_id').notNull(),
   listenerId: text('listener_id').notNull(),
   eventName: text('event_name').notNull().default(''),
+  filter: text('filter'),
   createdAt: createdAt(),
 });
 

@@ -13,14 +13,14 @@ export async function subscribeNewEmitter(
   emitterId: string,
   limits: Pick<AccountLimits, 'maxSubscriptions'>,
 ): Promise<void> {
-  const rows = await tx<{ listener_id: string; event_name: string }[]>`
-    select listener_id, event_name from auto_subscriptions where account_id = ${accountId} order by id for share`;
+  const rows = await tx<{ listener_id: string; event_name: string; filter: string | null }[]>`
+    select listener_id, event_name, filter from auto_subscriptions where account_id = ${accountId} order by id for share`;
   if (rows.length === 0) return;
   await requireRoom(tx, accountId, limits, 'maxSubscriptions', rows.length);
   await tx`
-    insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
-    select id, ${accountId}, ${emitterId}, listener_id, event_name from unnest(
+    insert into subscriptions (id, account_id, emitter_id, listener_id, event_name, filter)
+    select id, ${accountId}, ${emitterId}, listener_id, event_name, filter from unnest(
       ${rows.map(() => newId('subscription'))}::text[], ${rows.map((row) => row.listener_id)}::text[],
-      ${rows.map((row) => row.event_name)}::text[]
-    ) as s(id, listener_id, event_name)`;
+      ${rows.map((row) => row.event_name)}::text[], ${rows.map((row) => row.filter)}::text[]
+    ) as s(id, listener_id, event_name, filter)`;
 }

@@ -1,9 +1,9 @@
-import { LIMITS } from '@headwater/shared';
+import { LIMITS, matchesChannel } from '@headwater/shared';
 import type { MissReason, TraceListener, TraceRun } from '../contract-traces.ts';
 import { emitIdOf } from '../events/event-id.ts';
-import { isWorkflow } from '../run/invocation.ts';
 import type { TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from '../store/read-trace.ts';
 import type { TraceDeliveryRow } from '../store/read-trace-deliveries.ts';
+import { filteredOut, subscriptionsTo } from './filtered-listeners.ts';
 
 /** What is known of who listens. */
 export interface ListenerParts {
@@ -11,6 +11,8 @@ export interface ListenerParts {
   deliveries: readonly TraceDeliveryRow[];
   missed: readonly TraceMissedRow[];
   subscriptions: readonly TraceSubscriptionRow[];
+  /** By `emit_id`: of events that filters look at. */
+  data: ReadonlyMap<string, string>;
   names: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +39,7 @@ export async function findListeners(
 ): Promise<FoundListeners> {
   const byEvent = new Map<string, TraceListener[]>();
   let left = LIMITS.maxTraceListeners;
-  for (const find of [reached(parts, started), missing(parts), onOtherChannels(parts)]) {
+  for (const find of [reached(parts, started), missing(parts), filtered(parts), onOtherChannels(parts)]) {
     for (const row of parts.events) {
       const known = byEvent.get(emitIdOfRow(row)) ?? [];
       const found = find(row, known);
@@ -78,37 +80,42 @@ function deliveryOf({ id, status, attempts, next_attempt_ms: nextAttemptAtMs }: 
 
 function missing({ missed }: ListenerParts): Finder {
   const byEmitter = Map.groupBy(missed, (one) => one.emitter_id);
-  return (row) => {
+  return (row, known) => {
+    const got = new Set(known.map(({ listenerId }) => listenerId));
     const reasons = new Map<string, MissReason>();
-    for (const one of byEmitter.get(row.emitter_id) ?? [])
-      if (one.listener_id !== null && isMissed(row, one)) reasons.set(one.listener_id, one.reason as MissReason);
+    for (const one of byEmitter.get(row.emitter_id) ?? []) {
+      if (one.listener_id === null || !isMissed(row, one)) continue;
+      // Events that were filtered with less effort lie between those that took too much.
+      if (one.reason === 'filter_too_costly' && got.has(one.listener_id)) continue;
+      reasons.set(one.listener_id, one.reason as MissReason);
+    }
     return [...reasons].map(([listenerId, reason]) => ({ listenerId, outcome: 'missed', reason }));
   };
 }
 
 /** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
-const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full', 'hold_full']);
+const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full', 'hold_full', 'filter_too_costly']);
 
 function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
   if (missed.channel !== row.channel) return false;
-  if (OF_ONE_RUN.has(missed.reason)) return missed.invocation_id === row.invocation_id;
   const { reason, ms, from_seq: from, to_seq: to } = missed;
-  return (
-    reason === 'paused' && ms === row.indexed_at_ms && from !== null && to !== null && from <= row.seq && row.seq <= to
-  );
+  const isInRange = ms === row.indexed_at_ms && from !== null && to !== null && from <= row.seq && row.seq <= to;
+  if (!OF_ONE_RUN.has(reason)) return reason === 'paused' && isInRange;
+  return missed.invocation_id === row.invocation_id && (reason !== 'filter_too_costly' || isInRange);
+}
+
+function filtered({ subscriptions, data }: ListenerParts): Finder {
+  return (row, known) => filteredOut(row, subscriptions, data.get(emitIdOfRow(row)), known);
 }
 
 /** Who listened to the emitter then, but to none of its events of this channel. Nobody is told that of built-in channels. */
 function onOtherChannels({ subscriptions }: ListenerParts): Finder {
   return (row, known) => {
     if (row.channel.startsWith('$')) return [];
-    const glob = isWorkflow(row.emitter_id) ? 'p_*' : 'dc_*';
-    const ofEmitter = subscriptions.filter(
-      (one) =>
-        (one.emitter_id === row.emitter_id || (one.emitter_id === glob && one.listener_id !== row.emitter_id)) &&
-        !one.event_name.startsWith('$'),
-    );
-    const hearing = ofEmitter.filter((one) => one.event_name === row.channel).map((one) => one.listener_id);
+    const ofEmitter = subscriptionsTo(row, subscriptions).filter((one) => !one.event_name.startsWith('$'));
+    const hearing = ofEmitter
+      .filter((one) => matchesChannel(one.event_name, row.channel))
+      .map((one) => one.listener_id);
     const passed = new Set([...hearing, ...known.map(({ listenerId }) => listenerId)]);
     const others = ofEmitter.filter((one) => !passed.has(one.listener_id) && one.created_ms <= row.indexed_at_ms);
     const ids = new Set(others.map((one) => one.listener_id));

@@ -6,6 +6,7 @@ import { readExecutions } from '../store/read-executions.ts';
 import {
   findTraceId,
   readNames,
+  readTraceData,
   readTraceEvents,
   readTraceHolders,
   readTraceMissed,
@@ -15,7 +16,9 @@ import {
 } from '../store/read-trace.ts';
 import { readTraceDeliveries } from '../store/read-trace-deliveries.ts';
 import { readTraceExecutionIds, readTraceRuns } from '../store/read-trace-runs.ts';
+import { emitIdOf } from '../events/event-id.ts';
 import { buildTrace, type TraceParts } from './build-trace.ts';
+import { eventsToFilter } from './filtered-listeners.ts';
 
 const ID = /^\w+(-\d+-\d+)?$/;
 /** One more than is shown tells that there are more. */
@@ -55,6 +58,7 @@ async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<
   const deliveries = await readTraceDeliveries(sql, accountId, shown, LIMIT);
   const missed = await readTraceMissed(sql, accountId, traceId, shown, LIMIT);
   const subscriptions = await readTraceSubscriptions(sql, accountId, shown);
+  const data = await readTraceData(sql, accountId, eventsToFilter(shown, subscriptions), LIMITS.maxTraceFilteredBytes);
   const sends = await readTraceSends(sql, accountId, traceId, LIMIT);
   const shownIds = executionIds.slice(0, LIMITS.maxTraceRows);
   const executions = await readExecutions(sql, accountId, shownIds, { maxEventBytes: 0 });
@@ -75,7 +79,18 @@ async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<
           accountId,
           going.map(({ id }) => id),
         );
-  const parts = { events: shown, runs, executions, steps, deliveries, missed, subscriptions, sends, holders };
+  const parts = {
+    events: shown,
+    runs,
+    executions,
+    steps,
+    deliveries,
+    missed,
+    subscriptions,
+    sends,
+    holders,
+    data: new Map(data.map((row) => [emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq }), row.data])),
+  };
   const names = await readNames(sql, accountId, namedIn(parts));
   const built = await buildTrace({ ...parts, names });
   return { id: traceId, isCut: isCut || built.isCut, runs: built.runs };

@@ -1,0 +1,23 @@
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '@headwater/shared';
+import { findJsonDefect } from './json-value.ts';
+
+/** The engine says what is wrong in a filter. A record would lose a name such as `__proto__`. */
+export const filterParameter = z
+  .unknown()
+  .superRefine((value, context) => {
+    const defect = findJsonDefect(value, '', false);
+    if (defect !== undefined) context.addIssue({ code: 'custom', message: defect.message, params: defect });
+  })
+  .optional()
+  .openapi({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description: `Only events whose data match; null: every event. At most ${LIMITS.maxFilterBytes} bytes: see docs/filters.md.`,
+    example: { 'order.total': { $gte: 100 } },
+  });
+
+export const filterSchema = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .openapi({ description: 'Only events whose data match it; null: every event.' });
