@@ -50,6 +50,31 @@ test('a failed delivery is found, its attempt is read, and it is delivered again
   await receiver.stop();
 });
 
+test('a webhook is subscribed with a filter, which is mended and changed', async () => {
+  const source = await headwater.deploy(`export default {
+    name: 'Sales', version: '1.0.0', props: { http: '$.interface.http' },
+    async run(event) { this.$emit(event.body); },
+  };`);
+  const { id } = (await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:9/', name: 'Large' })).data;
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${id}?tab=subscriptions`, headwater.apiKey);
+  await page.getByRole('combobox', { name: 'Emitter' }).selectOption({ label: 'Sales' });
+  await page.getByRole('textbox', { name: 'Filter' }).fill('{"order.total":{"$gtee":100}}');
+  await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+  await page.getByText('is not an operator; did you mean $gte?').first().waitFor();
+  await page.getByRole('textbox', { name: 'Filter' }).fill('{"order.total":{"$gte":100}}');
+  await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+  await page.getByRole('button', { name: 'Filter {"order.total":{"$gte":100}}' }).click();
+  await picture(page, 'subscription-filter');
+  await expectAccessible(page);
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Filter' }).fill('{"currency":"EUR"}');
+  await page.getByRole('button', { name: 'Save filter' }).click();
+  await page.getByRole('button', { name: 'Filter {"currency":"EUR"}' }).waitFor();
+  const { data } = await headwater.api('GET', '/users/me/subscriptions');
+  expect(data).toMatchObject([{ emitter_id: source.id, listener_id: id, filter: { currency: 'EUR' } }]);
+  check();
+});
+
 test('a webhook is tried out, its secret replaced and its requests changed', async () => {
   const receiver = await startReceiver();
   const made = await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Billing' });

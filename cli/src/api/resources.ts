@@ -120,6 +120,7 @@ export interface Subscription {
   emitter_id: string;
   listener_id: string;
   event_name: string;
+  filter: Record<string, unknown> | null;
   created_at: number;
 }
 

@@ -103,6 +103,7 @@ export const listSubscriptions = listing<Subscription>({
     { title: 'EMITTER', whole: true, value: (row) => row.emitter_id },
     { title: 'LISTENER', whole: true, value: (row) => row.listener_id },
     { title: 'CHANNEL', value: (row) => row.event_name },
+    { title: 'FILTER', value: (row) => (row.filter === null ? '' : JSON.stringify(row.filter)) },
     created,
   ],
   first: 'hw subscriptions create <emitter> <listener>',

@@ -4,12 +4,14 @@ import { CliError, usageError } from '../cli-error.ts';
 import { type ArgumentSpec, type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { confirmDeletion, YES } from './delete.ts';
+import { FILTER, filterOf } from './filter-option.ts';
 import { listSubscriptions } from './list.ts';
 
 const CHANNEL: OptionSpec = {
   name: 'channel',
   value: 'name',
-  summary: 'Events of this channel. Default: the default channel. `$errors` and `$logs` are built in.',
+  summary:
+    'Events of this channel; `*` stands for any characters. Default: the default channel. `$errors` and `$logs` are built in.',
 };
 
 const EMITTER: ArgumentSpec = {
@@ -42,9 +44,13 @@ const create: CommandSpec = {
   aliases: ['add'],
   summary: 'Deliver what a source or workflow emits to a webhook, workflow or source',
   arguments: [EMITTER, LISTENER],
-  options: [CHANNEL],
+  options: [CHANNEL, FILTER],
   examples: [
     { does: 'A webhook gets the events of a source', command: 'hw subscriptions create orders shop' },
+    {
+      does: 'Those of some channels with some data',
+      command: `hw subscriptions create orders shop --channel 'order.*' --filter '{"order.total":{"$gte":100}}'`,
+    },
     { does: 'It hears of all failures', command: "hw subscriptions create 'dc_*' alerts --channel '$errors'" },
   ],
   json: 'the subscription, as `POST /v1/subscriptions` answers it',
@@ -52,12 +58,41 @@ const create: CommandSpec = {
   async run({ api: connect, input }) {
     const api = await connect();
     const ends = await readEnds(api, input.argument('emitter'), input.argument('listener'), input.text('channel'));
-    const made = await api.send<Subscription>('POST', '/subscriptions', ends);
+    const made = await api.send<Subscription>('POST', '/subscriptions', { ...ends, filter: filterOf(input) });
     return {
       json: made,
       text: `${made.listener_id} now gets what ${made.emitter_id} emits (${made.id}).`,
       quiet: made.id,
     };
+  },
+};
+
+const update: CommandSpec = {
+  path: 'subscriptions update',
+  summary: 'Change the filter of a subscription',
+  details: 'It holds for events that are stored from then on.',
+  arguments: [{ name: 'id', summary: 'The subscription (`sub_…`): see `hw subscriptions list`.' }],
+  options: [
+    { ...FILTER, summary: 'Another filter: docs/filters.md.' },
+    { name: 'no-filter', summary: 'Every event.' },
+  ],
+  examples: [
+    {
+      does: 'Orders of 100 and more',
+      command: `hw subscriptions update sub_1vZ8kQ0aB3xYpL9mWc2T --filter '{"order.total":{"$gte":100}}'`,
+    },
+  ],
+  json: 'the subscription, as `PUT /v1/subscriptions/{id}` answers it',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const given = filterOf(input);
+    if ((given === undefined) !== input.flag('no-filter')) throw usageError('Give --filter or --no-filter');
+    const api = await connect();
+    const path = `/subscriptions/${encodeURIComponent(input.argument('id'))}`;
+    const changed = await api.send<Subscription>('PUT', path, { filter: given ?? null });
+    const what =
+      changed.filter === null ? 'Every event passes' : `Events pass that match ${JSON.stringify(changed.filter)}`;
+    return { json: changed, text: `${what} (${changed.id}).`, quiet: changed.id };
   },
 };
 
@@ -113,4 +148,4 @@ async function endsOfId(api: ApiClient, id: string): Promise<Ends> {
   return { emitter_id: found.emitter_id, listener_id: found.listener_id, event_name: found.event_name };
 }
 
-export const subscriptionCommands: readonly CommandSpec[] = [create, list, remove];
+export const subscriptionCommands: readonly CommandSpec[] = [create, update, list, remove];

@@ -17,6 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
   too_many_hops: 'the chain of events is too long',
   backlog_full: 'too much of the account was waiting',
   hold_full: 'it was stopped, and the account holds as much as it may',
+  filtered: 'its filter does not match',
+  filter_too_costly: 'its filter takes too many steps for this event',
 };
 
 /** A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others did not. */
@@ -91,10 +93,13 @@ function eventNode(event: TraceEvent, view: TraceView): TreeNode {
 
 function listenerNode(listener: TraceListener, view: TraceView): TreeNode {
   const { style } = view;
-  const { listener_id: id, listener_name: name, delivery, run, reason = '' } = listener;
+  const { listener_id: id, listener_name: name, delivery, run, reason = '', clause } = listener;
   if (run !== undefined) return runNode(run, view);
   const who = `${safeLine(name ?? id)}${name === null ? '' : ` ${style.dim(id)}`}`;
-  if (delivery === undefined) return leaf(`${style.yellow('not')} to ${who}: ${REASONS[reason] ?? safeLine(reason)}`);
+  if (delivery === undefined) {
+    const which = typeof clause === 'string' ? `: ${safeLine(clause)}` : '';
+    return leaf(`${style.yellow('not')} to ${who}: ${REASONS[reason] ?? safeLine(reason)}${which}`);
+  }
   const { status, attempts, next_attempt_at: nextAt } = delivery;
   const next = nextAt === null ? '' : `, next at ${clockTime(nextAt)}`;
   return leaf(`to ${who}: ${statusText(status, style)}${attemptsText(attempts)}${next}`);

@@ -10,6 +10,7 @@ import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { FilterField, readFilter, SubscriptionFilter } from '../webhooks/subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery, webhooksQuery } from '../webhooks/webhook-queries.ts';
 import { workflowsQuery } from '../workflows/workflow-queries.ts';
 import type { Source } from './source-queries.ts';
@@ -36,6 +37,7 @@ export function ListenersOfSource({ source }: { source: Source }) {
   const columns: readonly Column<Subscription>[] = [
     { header: 'Listener', cell: ({ listener_id: id }) => <Listener id={id} name={names.get(id)} /> },
     { header: 'Channel', cell: ({ event_name: name }) => (name === '' ? 'default' : name), className: 'w-40' },
+    { header: 'Filter', cell: (row) => <SubscriptionFilter subscription={row} />, className: 'w-60', wide: true },
     {
       header: 'By',
       cell: ({ emitter_id: id }) => (id === EVERY_SOURCE ? 'every source' : 'this source'),
@@ -104,15 +106,22 @@ function useListenerNames(): Map<string, string> {
 function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<string, string> }) {
   const [listener, setListener] = useState('');
   const [channel, setChannel] = useState('');
+  const [filter, setFilter] = useState('');
   const queries = useQueryClient();
   const subscribing = useMutation({
     mutationFn: () => {
-      const body = { emitter_id: source.id, listener_id: listener, ...(channel === '' ? {} : { event_name: channel }) };
+      const body = {
+        emitter_id: source.id,
+        listener_id: listener,
+        event_name: channel,
+        ...(filter === '' ? {} : { filter: readFilter(filter) }),
+      };
       return ask(api.POST('/v1/subscriptions', { body }));
     },
     onSuccess: () => {
       setListener('');
       setChannel('');
+      setFilter('');
       return queries.invalidateQueries({ queryKey: ['subscriptions'] });
     },
   });
@@ -150,6 +159,9 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
           onChange={({ target }) => setChannel(target.value)}
           placeholder="default"
         />
+        <div className="min-w-56 flex-1">
+          <FilterField value={filter} onChange={setFilter} error={subscribing.error} />
+        </div>
         <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={listener === ''}>
           Subscribe
         </Button>

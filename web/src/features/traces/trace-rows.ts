@@ -95,7 +95,7 @@ function eventRows(event: TraceEvent, depth: number): TraceRow[] {
 }
 
 function listenerRows(event: TraceEvent, listener: TraceListener, depth: number): TraceRow[] {
-  const { listener_id: id, listener_name: name, outcome, delivery, run, reason } = listener;
+  const { listener_id: id, listener_name: name, outcome, delivery, run, reason, clause } = listener;
   if (outcome === 'run' && run !== undefined) return runRows(run as TraceRun, depth);
   const base = { depth, label: name ?? id, link: linkOf(id), detail: listener };
   const key = `${event.emit_id}.${id}`;
@@ -106,7 +106,7 @@ function listenerRows(event: TraceEvent, listener: TraceListener, depth: number)
         key,
         kind: 'missed',
         status: 'missed',
-        label: `${base.label}: ${REASONS[reason ?? ''] ?? reason}`,
+        label: `${base.label}: ${REASONS[reason ?? ''] ?? reason}${typeof clause === 'string' ? `: ${clause}` : ''}`,
         spans: [],
         atMs: event.indexed_at_ms,
       },
@@ -127,6 +127,7 @@ const REASONS: Record<string, string> = {
   hold_full: 'was stopped, and as much was held as maxPausedDeliveries allows',
   backlog_full: 'as much waited as the account’s limits allow',
   filtered: 'its filter did not match',
+  filter_too_costly: 'its filter takes more steps than it may',
 };
 
 function dedupedRow(run: TraceRun, depth: number): TraceRow[] {

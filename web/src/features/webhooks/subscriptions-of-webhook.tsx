@@ -13,6 +13,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sourcesQuery } from '../sources/source-queries.ts';
 import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { FilterField, readFilter, SubscriptionFilter } from './subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
 const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
@@ -36,6 +37,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
   const columns: readonly Column<Subscription>[] = [
     { header: 'Emitter', cell: ({ emitter_id: id }) => <Emitter id={id} name={names.get(id) ?? EVERY[id]} /> },
     { header: 'Channel', cell: ({ event_name: name }) => (name === '' ? 'default' : name), className: 'w-40' },
+    { header: 'Filter', cell: (row) => <SubscriptionFilter subscription={row} />, className: 'w-60', wide: true },
     {
       header: 'Since',
       cell: ({ created_at: at }) => <Time atMs={at * 1000} />,
@@ -107,17 +109,24 @@ function nameById({ id, name }: { id: string; name: string }): [string, string] 
 function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string, string> }) {
   const [emitter, setEmitter] = useState('');
   const [channel, setChannel] = useState('');
+  const [filter, setFilter] = useState('');
   const queries = useQueryClient();
   const subscribing = useMutation({
     mutationFn: () =>
       ask(
         api.POST('/v1/subscriptions', {
-          body: { emitter_id: emitter, listener_id: webhookId, ...(channel === '' ? {} : { event_name: channel }) },
+          body: {
+            emitter_id: emitter,
+            listener_id: webhookId,
+            event_name: channel,
+            ...(filter === '' ? {} : { filter: readFilter(filter) }),
+          },
         }),
       ),
     onSuccess: () => {
       setEmitter('');
       setChannel('');
+      setFilter('');
       return queries.invalidateQueries({ queryKey: ['subscriptions'] });
     },
   });
@@ -155,6 +164,9 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
           onChange={({ target }) => setChannel(target.value)}
           placeholder="default"
         />
+        <div className="min-w-56 flex-1">
+          <FilterField value={filter} onChange={setFilter} error={subscribing.error} />
+        </div>
         <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={emitter === ''}>
           Subscribe
         </Button>
