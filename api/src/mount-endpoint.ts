@@ -7,12 +7,14 @@ import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
+import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import { etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';
+import { PROBLEM_CONTENT_TYPE } from './problem.ts';
 import type { CountChars, QueryTurns } from './query-turns.ts';
 import { charsIn, recordParts, recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
@@ -52,27 +54,46 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const expected = isConditional(endpoint) ? expectedRevisions(c.req.header('if-match')) : undefined;
     const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, expected, count });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
-    const makeText = async (count: CountChars) => {
+    const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
-      if (reply.kind === 'item' && reply.runId !== undefined) c.header(RUN_HEADER, reply.runId);
-      if (reply.kind === 'item' && reply.revision !== undefined) c.header('etag', etagOf(reply.revision));
+      if (reply.kind === 'item' && reply.runId !== undefined) headers[RUN_HEADER] = reply.runId;
+      if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
       return textOf(reply, selectionOf(input), count);
     };
-    const text = await (takesTurn(endpoint, input)
-      ? options.queries.run(who.accountId, makeText)
-      : makeText(uncounted));
-    if (text === null) return c.body(null, endpoint.success.status);
-    // Answers hold secrets and other people's data: no cache on the way may keep them.
-    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-    if (typeof text === 'string') return c.body(text, 200, headers);
-    const { outgoing } = c.env;
-    if (outgoing !== undefined) options.unread.hold(who.accountId, outgoing, text.length);
-    return c.body(
-      text.stream(() => outgoing?.destroy()),
-      200,
-      { ...headers, 'content-length': String(text.length) },
-    );
+    const make = async (): Promise<MadeAnswer> => {
+      const headers = {};
+      const text = await (takesTurn(endpoint, input)
+        ? options.queries.run(who.accountId, (count) => makeText(headers, count))
+        : makeText(headers, uncounted));
+      return { status: text === null ? endpoint.success.status : 200, headers, text };
+    };
+    const key = endpoint.method === 'post' ? idempotencyKeyOf(c.req.header(KEY_HEADER)) : undefined;
+    if (key === undefined) return send(c, who.accountId, await make(), options);
+    const request = { accountId: who.accountId, key, fingerprint: fingerprintOf('POST', c.req.url, body) };
+    const answering = { engine, log: options.log, requestId: c.get('requestId') };
+    return send(c, who.accountId, await answerOnce(answering, request, make), options);
   });
+}
+
+function send(
+  c: ApiContext,
+  accountId: string,
+  { status, headers: own, text }: MadeAnswer,
+  { unread }: MountOptions,
+): Response {
+  for (const [name, value] of Object.entries(own)) c.header(name, value);
+  if (text === null) return c.body(null, status as 204);
+  const type = status < 400 ? 'application/json' : PROBLEM_CONTENT_TYPE;
+  // Answers hold secrets and other people's data: no cache on the way may keep them.
+  const headers = { 'content-type': type, 'cache-control': 'no-store' };
+  if (typeof text === 'string') return c.body(text, status as 200, headers);
+  const { outgoing } = c.env;
+  if (outgoing !== undefined) unread.hold(accountId, outgoing, text.length);
+  return c.body(
+    text.stream(() => outgoing?.destroy()),
+    200,
+    { ...headers, 'content-length': String(text.length) },
+  );
 }
 
 function isConditional({ isVersioned, method }: Endpoint): boolean {

@@ -39,6 +39,10 @@ export function problemOf(thrown: unknown, requestId: string, log: Log): Problem
     return problem('DATABASE_AWAY', `${describeDatabaseError(thrown)}; try again`, requestId, AWAY);
   }
   log.error({ err: thrown, request_id: requestId }, 'request failed unexpectedly');
+  return defectProblem(requestId);
+}
+
+export function defectProblem(requestId: string): Problem {
   return problem('INTERNAL', `The request failed for a reason of ours; the log has it under ${requestId}.`, requestId);
 }
 

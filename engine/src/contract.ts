@@ -17,6 +17,7 @@ import type {
 import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
+import type { Idempotency } from './contract-idempotency.ts';
 import type { Publisher } from './contract-publish.ts';
 import type { AbandonedRuns } from './contract-runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
@@ -403,6 +404,7 @@ export interface Engine {
   connectedAccounts: ConnectedAccounts;
   events: Events;
   publisher: Publisher;
+  idempotency: Idempotency;
   streams: Streams;
   traces: Traces;
   /** Parts that deliveries are sent with. */

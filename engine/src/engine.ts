@@ -22,6 +22,7 @@ import { createEvents } from './events/stored-events.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { createExecutionReads } from './executions/read-executions.ts';
 import { followChanges } from './follow-changes.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { createIngest } from './ingest.ts';
 import { startLanes } from './jobs/lanes.ts';
 import { createEngineMetrics, type EngineMetrics } from './metrics.ts';
@@ -104,6 +105,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     connectedAccounts: connected.connectedAccounts,
     events: createEvents({ db }),
     publisher: assemblePublisher(code, base),
+    idempotency: createIdempotency({ sql: db.sql, sealer, nodeId: base.node.id, nowMs: Date.now }),
     streams: base.streams,
     traces: createTraces(db.sql),
     stats: createStats(db.sql, Date.now),

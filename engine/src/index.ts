@@ -55,6 +55,7 @@ export {
   type WholeAttempt,
 } from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
+export type { Idempotency, KeptAnswer, KeyedRequest } from './contract-idempotency.ts';
 export type { NewEvent, Publication, Publisher } from './contract-publish.ts';
 export { INGEST_CODE } from './publish/ingest-code.ts';
 export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';

@@ -19,6 +19,7 @@ export const ERRORS = {
   UNSUPPORTED_ENCODING: { status: 415, title: 'The request body is encoded in a way that is not read here' },
   HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },
   AUTH_FAILED: { status: 422, title: 'A connected account cannot be used' },
+  KEY_REUSED: { status: 422, title: 'The idempotency key belongs to another request' },
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
   INTERNAL: { status: 500, title: 'Something went wrong on our side' },
   UNAVAILABLE: { status: 503, title: 'The service is not ready' },

@@ -8,6 +8,7 @@ import { EGRESS_LIMITS } from './limits/egress.ts';
 import { EVENT_LIMITS } from './limits/events.ts';
 import { FILTER_LIMITS } from './limits/filters.ts';
 import { HISTORY_LIMITS } from './limits/history.ts';
+import { IDEMPOTENCY_LIMITS } from './limits/idempotency.ts';
 import { INGRESS_LIMITS } from './limits/ingress.ts';
 import { NODE_LIMITS } from './limits/node.ts';
 import { PROP_LIMITS } from './limits/props.ts';
@@ -30,6 +31,7 @@ export const LIMITS = {
   ...INGRESS_LIMITS,
   ...CONNECTION_LIMITS,
   ...API_LIMITS,
+  ...IDEMPOTENCY_LIMITS,
   ...COMPONENT_LIMITS,
   ...BUILD_LIMITS,
   ...PROP_LIMITS,

@@ -1,4 +1,4 @@
-import type { DeliveryRecord, Engine, ExecutionRecord, RunResponse } from '../../engine/src/index.ts';
+import type { DeliveryRecord, Engine, ExecutionRecord, KeyedRequest, RunResponse } from '../../engine/src/index.ts';
 import { accountLimits, notFound } from '../../shared/src/index.ts';
 import {
   ACCOUNT_ID,
@@ -254,6 +254,14 @@ export function createRecordingEngine() {
           },
         ],
       }),
+    },
+    idempotency: {
+      begin: answer('idempotency.begin', (request: KeyedRequest) => ({
+        kind: 'begun' as const,
+        claim: { ...request, claimId: 'claim' },
+      })),
+      end: answer('idempotency.end', undefined),
+      release: answer('idempotency.release', undefined),
     },
     abandonedRuns: {
       list: answer('abandonedRuns.list', page([abandonedRun])),

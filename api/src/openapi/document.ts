@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { LIMITS } from '@headwater/shared';
+import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
 import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
@@ -11,7 +13,7 @@ import { describeBody, describeQuery } from './parameters.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
-A resource of another account answers 404. Sources, webhooks and workflows have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
+A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks and workflows have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
 
 /**
  * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to the app's registry.
@@ -68,20 +70,38 @@ const ifMatchHeader = z.object({
   }),
 });
 
+const keyHeader = z.object({
+  [KEY_HEADER]: z
+    .string()
+    .max(LIMITS.maxIdempotencyKeyChars)
+    .optional()
+    .openapi({
+      description: `Names the request, so that it may be sent again: for ${LIMITS.idempotencyKeyHours} hours the same key with the same path and body gets the same answer, with \`${REPLAYED_HEADER}: true\`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with \`retry-after\`.`,
+      example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    }),
+});
+
 const etagHeader = z.object({
   etag: z.string().openapi({ description: 'Its revision, for `if-match` of a change.', example: '"3"' }),
 });
 
 function describeRequest(endpoint: Endpoint) {
   const body = endpoint.method === 'get' ? undefined : describeBody(endpoint.parameters, endpoint.takesAnyName);
+  const headers = describeHeaders(endpoint);
   return {
     query: describeQuery(endpoint.parameters, endpoint.method !== 'get'),
     ...(endpoint.pathId === undefined
       ? {}
       : { params: z.object({ id: z.string().openapi({ description: endpoint.pathId }) }) }),
-    ...(endpoint.isVersioned === true && endpoint.method !== 'get' ? { headers: ifMatchHeader } : {}),
+    ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
   };
+}
+
+function describeHeaders({ method, isVersioned }: Endpoint) {
+  const isConditional = isVersioned === true && method !== 'get';
+  if (method === 'post') return isConditional ? keyHeader.extend(ifMatchHeader.shape) : keyHeader;
+  return isConditional ? ifMatchHeader : undefined;
 }
 
 const pageInfoSchema = z

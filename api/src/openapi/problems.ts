@@ -42,8 +42,15 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
     if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));
+    if (endpoint.method === 'post') codes.push('CONFLICT', 'KEY_REUSED');
     if (endpoint.method !== 'get' && endpoint.isVersioned === true) codes.push('PRECONDITION_FAILED');
-    return Object.fromEntries(codes.map((code) => [ERRORS[code].status, describeProblem(ERRORS[code].title)]));
+    const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
+    return Object.fromEntries(
+      [...byStatus].map(([status, same]) => [
+        status,
+        describeProblem(same.map((code) => ERRORS[code].title).join('; or: ')),
+      ]),
+    );
   };
 }
 

@@ -12,6 +12,7 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from '../store/delete-expired.ts';
+import { expireIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { expirePublishedIds } from '../store/published-ids.ts';
 import { expireSampleRequests } from '../store/sample-requests.ts';
 import { trimAbandonedRuns } from '../store/trim-abandoned-runs.ts';
@@ -114,7 +115,8 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const trimmed = await trimAbandonedRuns(sql, TURN_ROWS);
       const expired = await expireSampleRequests(sql, nowMs() - LIMITS.sampleRequestsKeptMs, TURN_ROWS);
       const forgotten = await expirePublishedIds(sql, nowMs() - PUBLISHED_IDS_MS, TURN_ROWS);
-      const isMuch = [trimmed, expired, forgotten].some(isFull);
+      const keys = await expireIdempotencyKeys(sql, TURN_ROWS);
+      const isMuch = [trimmed, expired, forgotten, keys].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

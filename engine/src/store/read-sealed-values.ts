@@ -9,13 +9,14 @@ import type { Sql } from './database.ts';
  * - step (what an execution sends, in the row of its step): `id` is the execution and the step's
  *   place,
  *   `prop` counts from 1. wait (what the next run of a step is given): `id` is the execution.
- * - oauth-client: `prop` is the owner.
+ * - oauth-client: `prop` is the owner. idempotent-answer: `id` is the account, `prop` the key.
  */
 export interface SealedValue {
   kind:
     | 'connected-account'
     | 'deployment'
     | 'environment'
+    | 'idempotent-answer'
     | 'oauth-client'
     | 'oauth-state'
     | 's3-settings'
@@ -71,6 +72,8 @@ const sealedValues = (sql: Sql) => sql`
   where position('"sealed":"' in x.sends) > 0
   union all
   select 'wait', w.execution_id, '', w.account_id, w.context from execution_waits w where starts_with(w.context, 'v')
+  union all
+  select 'idempotent-answer', i.account_id, i.key, i.account_id, i.answer from idempotency_keys i where i.answer is not null
   union all
   select 'oauth-state', encode(f.state_hash, 'hex'), '', f.account_id, f.request from oauth_states f`;
 

@@ -42,6 +42,10 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
       return tx`
         update oauth_states set request = ${sealed}
         where state_hash = decode(${value.id}, 'hex') and request = ${value.sealed}`;
+    case 'idempotent-answer':
+      return tx`
+        update idempotency_keys set answer = ${sealed}
+        where account_id = ${value.accountId} and key = ${value.prop} and answer = ${value.sealed}`;
     case 'environment':
       return tx`
         update environment_variables set value = ${sealed}
