@@ -48,3 +48,26 @@ test('a page that is open while the server is killed says so, and goes on by its
   expect(await page.getByRole('row', { name: 'before' }).count()).toBe(1);
   check();
 });
+
+test('a workflow that is being built outlasts a restart of the server, and is deployed after it', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${server.url}/workflows/new`, API_KEY);
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Survivor');
+  await page.getByRole('button', { name: 'Add step', exact: true }).click();
+  await page.getByRole('tab', { name: 'Code' }).click();
+  await page.getByRole('button', { name: 'Add code step' }).click();
+  const code = page.getByRole('textbox', { name: 'Code of code' });
+  await code.fill('export default { run() { return "survived"; } };');
+  await server.process.end('SIGKILL');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByText('The server does not answer').waitFor();
+  server = await startServer({ databaseUrl: database.url, port });
+  await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+  await expect.poll(() => code.innerText()).toContain('survived');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByRole('heading', { name: 'Survivor', level: 1 }).waitFor();
+  await page.getByRole('list', { name: 'Steps' }).getByRole('button', { name: /^code/ }).click();
+  await page.getByRole('button', { name: 'Test step' }).click();
+  await page.getByRole('tree', { name: 'What code returned' }).getByText('"survived"').waitFor();
+  check();
+});

@@ -1,13 +1,14 @@
-import { javascript } from '@codemirror/lang-javascript';
+import { javascript, typescriptLanguage } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
-import { EditorView } from '@codemirror/view';
+import { EditorView, tooltips } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
+import { completeComponent } from './component-completion.ts';
 
 export interface CodeProblem {
   /** From 1. */
@@ -26,6 +27,8 @@ export interface CodeEditorProps {
   problems?: readonly CodeProblem[];
   /** Shows what was changed since. */
   original?: string;
+  /** Names that `steps.` completes. */
+  steps?: readonly string[];
 }
 
 const colours = HighlightStyle.define([
@@ -37,8 +40,15 @@ const colours = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-  '&': { fontSize: '12.5px', backgroundColor: 'var(--sunken)', color: 'var(--ink)', maxHeight: '60vh' },
+  '&': {
+    fontSize: '12.5px',
+    backgroundColor: 'var(--sunken)',
+    color: 'var(--ink)',
+    maxHeight: '60vh',
+    borderRadius: 'inherit',
+  },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.55' },
+  '.cm-scroller, .cm-gutters': { borderRadius: 'inherit' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--ink-faint)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 8%, transparent)' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
@@ -49,22 +59,29 @@ const theme = EditorView.theme({
   // The marks of the library are too faint for text on them.
   '.cm-deletedChunk .cm-deletedText': { background: 'none', textDecoration: 'line-through' },
   '.cm-changedText, .cm-insertedLine': { background: 'none !important', fontWeight: '600' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--font-mono)' },
+  '.cm-completionInfo': { maxWidth: '14rem' },
+  '.cm-completionDetail': { color: 'inherit', fontStyle: 'normal' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--ink)' },
 });
 
-export function CodeEditor({ value, label, language, onChange, problems, original }: CodeEditorProps) {
+export function CodeEditor({ value, label, language, onChange, problems, original, steps = [] }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const change = useRef(onChange);
   change.current = onChange;
+  const stepsNow = useRef(steps);
+  stepsNow.current = steps;
   const isReadOnly = onChange === undefined;
   useEffect(() => {
     const extensions: Extension[] = [
       basicSetup,
-      language === 'json' ? json() : javascript({ typescript: true }),
+      ...(language === 'json' ? [json()] : [javascript({ typescript: true }), completion(() => stepsNow.current)]),
       syntaxHighlighting(colours),
       theme,
       lintGutter(),
+      tooltips({ tooltipSpace: spaceAround }),
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) change.current?.(update.state.doc.toString());
@@ -92,8 +109,17 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
     const { current } = view;
     if (current !== null) current.dispatch(setDiagnostics(current.state, diagnosticsOf(current.state, problems ?? [])));
   }, [problems]);
-  return <div ref={place} className="overflow-hidden rounded-md border border-line" />;
+  return <div ref={place} className="rounded-md border border-line" />;
 }
+
+/** A dialog cuts off what leaves it. */
+function spaceAround({ dom }: EditorView) {
+  const window = { top: 0, left: 0, bottom: innerHeight, right: innerWidth };
+  return dom.closest('[role=dialog]')?.getBoundingClientRect() ?? window;
+}
+
+const completion = (steps: () => readonly string[]) =>
+  typescriptLanguage.data.of({ autocomplete: completeComponent(steps) });
 
 function diagnosticsOf(state: EditorState, problems: readonly CodeProblem[]): Diagnostic[] {
   return problems.map(({ line, column = 0, message }) => {

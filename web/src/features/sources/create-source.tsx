@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { ApiError } from '../../api/problem.ts';
@@ -17,6 +16,7 @@ import { TEMPLATES } from './templates.ts';
 
 type Origin = 'code' | 'url' | 'key' | 'api';
 type Component = Schemas['Component'];
+type Source = Schemas['Source'];
 
 /** The name is asked for in both steps, and kept between them. */
 interface Naming {
@@ -24,8 +24,15 @@ interface Naming {
   nameField: ReactNode;
 }
 
+interface CreateSourceProps {
+  onClose: () => void;
+  onCreated: (source: Source) => void;
+  /** A key of the registry, or a URL: its form is shown at once. */
+  given?: { key?: string | undefined; url?: string | undefined };
+}
+
 /** First the code, from wherever it is, then what it is configured with. */
-export function CreateSource({ onClose }: { onClose: () => void }) {
+export function CreateSource({ onClose, onCreated, given }: CreateSourceProps) {
   const [component, setComponent] = useState<Component>();
   const [name, setName] = useState('');
   const nameField = (
@@ -45,27 +52,46 @@ export function CreateSource({ onClose }: { onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title={title} wide {...(description === undefined ? {} : { description })}>
       {component === undefined ? (
-        <ChooseCode onClose={onClose} onForm={setComponent} name={name} nameField={nameField} />
+        <ChooseCode
+          onClose={onClose}
+          onForm={setComponent}
+          onCreated={onCreated}
+          given={given}
+          name={name}
+          nameField={nameField}
+        />
       ) : (
-        <Configure component={component} onBack={() => setComponent(undefined)} name={name} nameField={nameField} />
+        <Configure
+          component={component}
+          onBack={() => setComponent(undefined)}
+          onCreated={onCreated}
+          name={name}
+          nameField={nameField}
+        />
       )}
     </Dialog>
   );
+}
+
+interface Ways {
+  given: CreateSourceProps['given'];
+  onForm: (component: Component) => void;
 }
 
 /** Creates the source at once where there is nothing to configure. */
 function ChooseCode({
   onClose,
   onForm,
+  onCreated,
+  given: { key = '', url = '' } = {},
   name,
   nameField,
-}: Naming & { onClose: () => void; onForm: (component: Component) => void }) {
-  const { key = '', url = '' } = useSearch({ from: '/shell/sources' });
+}: Naming & Omit<CreateSourceProps, 'given'> & Ways) {
   const [origin, setOrigin] = useState<Origin>(url === '' ? (key === '' ? 'code' : 'key') : 'url');
   const [code, setCode] = useState(TEMPLATES[0]?.code ?? '');
   const [address, setAddress] = useState(url);
   const [registryKey, setRegistryKey] = useState(key);
-  const create = useCreateSource();
+  const create = useCreateSource(onCreated);
   const choosing = useMutation({
     mutationFn: async () => {
       if (origin === 'api') return create({ kind: 'ingest', ...(name === '' ? {} : { name }) });
@@ -160,14 +186,12 @@ type NewSource = (
   | { component_id: string; configured_props?: Record<string, unknown>; dynamic_props_id?: string }
 ) & { name?: string };
 
-/** Deploys it and goes to its page. */
-function useCreateSource(): (body: NewSource) => Promise<void> {
-  const navigate = useNavigate();
+function useCreateSource(onCreated: (source: Source) => void): (body: NewSource) => Promise<void> {
   const queries = useQueryClient();
   return async (body) => {
     const { data } = await ask(api.POST('/v1/sources', { body }));
     await queries.invalidateQueries({ queryKey: ['sources'] });
-    await navigate({ to: '/sources/$id', params: { id: data.id } });
+    onCreated(data);
   };
 }
 
@@ -191,10 +215,13 @@ function CodePart(props: {
   );
 }
 
-function Configure({ component, onBack, name, nameField }: Naming & { component: Component; onBack: () => void }) {
+function Configure(
+  props: Naming & Pick<CreateSourceProps, 'onCreated'> & { component: Component; onBack: () => void },
+) {
+  const { component, onBack, onCreated, name, nameField } = props;
   const definitions = component.configurable_props as unknown as PropDefinition[];
   const [state, setState] = useProps(definitions, {});
-  const create = useCreateSource();
+  const create = useCreateSource(onCreated);
   const creating = useMutation({
     mutationFn: () => {
       const { values, dynamicPropsId } = state;

@@ -68,7 +68,7 @@ function triggerOf({ configured_props: props }: Source): string {
 }
 
 export function SourceList() {
-  const { action, q = '' } = useSearch({ from: '/shell/sources' });
+  const { action, key, url, q = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
   const list = useInfiniteQuery({ ...sourcesQuery(), refetchInterval: REFRESH_MS });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -119,7 +119,13 @@ export function SourceList() {
         />
         {shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No source matches “{q}”.</p>}
       </Paged>
-      {action === 'create' && <CreateSource onClose={() => void navigate({ search: {} })} />}
+      {action === 'create' && (
+        <CreateSource
+          given={{ key, url }}
+          onClose={() => void navigate({ search: {} })}
+          onCreated={({ id }) => void navigate({ to: '/sources/$id', params: { id } })}
+        />
+      )}
     </Page>
   );
 }

@@ -96,6 +96,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
               key={step.key}
               step={step}
               others={taken.filter((name) => name !== step.namespace)}
+              before={taken.slice(0, at)}
               groups={groupsFor(builder, samples, at)}
               error={problemsOfStep(refusal, at)}
               result={results[step.namespace]}

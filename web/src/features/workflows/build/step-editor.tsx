@@ -21,6 +21,8 @@ import type { ValueGroup } from './value-picker.tsx';
 export interface StepEditorProps {
   step: DraftStep;
   others: readonly string[];
+  /** Names of those that run before it. */
+  before: readonly string[];
   /** The values that its expressions can be made of. */
   groups: readonly ValueGroup[];
   /** What is wrong with it, by paths that begin at the step. */
@@ -47,7 +49,7 @@ export function StepEditor(props: StepEditorProps) {
       <Panel title={step.namespace} actions={<StepActions {...props} />}>
         <div className="flex flex-col gap-4 p-4">
           <NameField {...props} />
-          <CodePart step={step} onChange={onChange} error={error} />
+          <CodePart step={step} before={props.before} onChange={onChange} error={error} />
           {(componentId !== undefined || definitions.length > 0) && (
             <PropForm
               componentId={componentId ?? ''}
@@ -154,7 +156,7 @@ function NameField({ step: { namespace }, others, onRename }: StepEditorProps) {
   );
 }
 
-function CodePart({ step, onChange, error }: Pick<StepEditorProps, 'step' | 'onChange' | 'error'>) {
+function CodePart({ step, before, onChange, error }: Pick<StepEditorProps, 'step' | 'before' | 'onChange' | 'error'>) {
   const { code, componentId, namespace } = step;
   const component = useQuery({ ...componentQuery(componentId ?? ''), enabled: componentId !== undefined });
   const [isOpen, setOpen] = useState(code !== undefined);
@@ -188,6 +190,7 @@ function CodePart({ step, onChange, error }: Pick<StepEditorProps, 'step' | 'onC
         value={shown}
         label={`Code of ${namespace}`}
         language="typescript"
+        steps={before}
         onChange={(next) => {
           const { code: _, ...rest } = step;
           onChange(next === deployed ? rest : { ...rest, code: next });

@@ -1,10 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../../ui/field.tsx';
 import { Icon } from '../../../ui/icons.tsx';
 import { Panel } from '../../../ui/page.tsx';
 import { ProblemNote } from '../../../ui/problem.tsx';
+import { CreateSource } from '../../sources/create-source.tsx';
 import { sourcesQuery } from '../../sources/source-queries.ts';
 import type { DraftTrigger } from './draft.ts';
 
@@ -175,9 +177,10 @@ function SourceFields({ trigger, onChange }: FieldsProps) {
   const list = useInfiniteQuery(sourcesQuery());
   const sources = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const { eventName, ...rest } = trigger;
+  const [isCreating, setCreating] = useState(false);
   const isOther = trigger.sourceId !== undefined && !sources.some(({ id }) => id === trigger.sourceId);
   return (
-    <div className="grid gap-3 sm:grid-cols-2">
+    <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)] sm:items-end">
       <Field label="Source">
         {(ids) => (
           <select
@@ -196,6 +199,10 @@ function SourceFields({ trigger, onChange }: FieldsProps) {
           </select>
         )}
       </Field>
+      <Button className="justify-self-start" onClick={() => setCreating(true)}>
+        <Icon name="plus" />
+        New source
+      </Button>
       <TextField
         label="Channel"
         optional
@@ -204,6 +211,15 @@ function SourceFields({ trigger, onChange }: FieldsProps) {
         onChange={({ target: { value } }) => onChange({ ...rest, ...(value === '' ? {} : { eventName: value }) })}
       />
       <ProblemNote error={list.error} />
+      {isCreating && (
+        <CreateSource
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => {
+            setCreating(false);
+            onChange({ ...trigger, sourceId: id });
+          }}
+        />
+      )}
     </div>
   );
 }
