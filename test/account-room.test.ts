@@ -76,7 +76,7 @@ test('nodes that know nothing of each other make no more than there is room for'
   const [user] = await hw.sql<{ id: string }[]>`select id from users where account_id = ${hw.accountId}`;
   const rest = { url: 'https://example.com/', name: null, description: null, format: 'raw', secret: 'sealed' };
   const owner = { accountId: hw.accountId, userId: user?.id ?? '' };
-  const request = { requestHeaders: null, retryScheduleSeconds: null, timeoutSeconds: null };
+  const request = { requestHeaders: null, retryScheduleSeconds: null, timeoutSeconds: null, disableAfterHours: null };
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) =>
       createWebhook(hw.sql, { id: `wh_${n}`, ...owner, ...rest, ...request }, { maxWebhooks: 3 }),

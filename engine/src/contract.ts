@@ -132,6 +132,11 @@ export interface WebhookRecord {
   /** Undefined: as the node does it by default. */
   retryScheduleSeconds?: number[];
   timeoutSeconds?: number;
+  disableAfterHours?: number;
+  /** Since when all its attempts have failed. */
+  failingSince?: Date;
+  /** It was stopped because it failed for too long, or answered `410 Gone`. */
+  disabled?: { at: Date; reason: 'failing' | 'gone' };
 }
 
 interface WebhookDetails {
@@ -142,6 +147,8 @@ interface WebhookDetails {
   /** Null: as the node does it by default. */
   retryScheduleSeconds?: number[] | null;
   timeoutSeconds?: number | null;
+  /** How long it may fail before it is disabled, which holds what waits. 0: for ever. Null: defaultDisableAfterHours. */
+  disableAfterHours?: number | null;
 }
 
 export interface WebhookCreate extends WebhookDetails {

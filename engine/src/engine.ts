@@ -63,6 +63,7 @@ import type { Database, Sql } from './store/database.ts';
 import { readComponentBundle } from './store/read-component-bundle.ts';
 import { countWaitingExecutions } from './store/read-executions.ts';
 import { readLastPositions } from './store/read-stream.ts';
+import { startTelling } from './delivery/tell-notices.ts';
 import { createStreams } from './streams/streams.ts';
 import { createWatches } from './streams/watches.ts';
 import { createTraces } from './traces/traces.ts';
@@ -281,7 +282,9 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, deliverer, log });
   const stopLooking = startUnheldLeases({ sql, nodeId: node.id, dispatcher, deliverer, sends: sendRunner, log });
+  const stopTelling = startTelling({ sql, committer: runs.publishing, log });
   const stops = [
+    stopTelling,
     ground.stopStreams,
     stopLooking,
     async () => turns.clients.stop(),

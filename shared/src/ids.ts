@@ -26,6 +26,7 @@ export const ID_PREFIXES = {
   execution: 'exec_',
   send: 'snd_',
   sampleRequest: 'rcv_',
+  notice: 'ntc_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -19,6 +19,13 @@ export const webhookRequestParameters = {
       description: `The wait after the first, second, … failed attempt: at most ${LIMITS.maxWebhookRetries} of 0 to ${LIMITS.maxWebhookRetryWaitSeconds} seconds. \`[]\`: one attempt. Null: as the server does it.`,
       example: [5, 60, 3600],
     }),
+  disable_after_hours: z
+    .int()
+    .nullable()
+    .optional()
+    .openapi({
+      description: `How long all its attempts may fail before it is disabled, which holds what waits; \`410 Gone\` disables it at once. 0: never. At most ${LIMITS.maxDisableAfterHours}. Null: ${LIMITS.defaultDisableAfterHours}.`,
+    }),
   timeout_seconds: z
     .int()
     .nullable()
@@ -36,9 +43,11 @@ interface RequestInput {
   headers?: Record<string, string> | undefined;
   retry_schedule_seconds?: number[] | null | undefined;
   timeout_seconds?: number | null | undefined;
+  disable_after_hours?: number | null | undefined;
 }
 
 export function webhookRequestOf(input: RequestInput) {
   const { headers, retry_schedule_seconds: retryScheduleSeconds, timeout_seconds: timeoutSeconds } = input;
-  return { headers, retryScheduleSeconds, timeoutSeconds };
+  const { disable_after_hours: disableAfterHours } = input;
+  return { headers, retryScheduleSeconds, timeoutSeconds, disableAfterHours };
 }

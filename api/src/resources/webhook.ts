@@ -30,6 +30,14 @@ export const webhookSummarySchema = z
       .nullable()
       .openapi({ description: 'The wait after the first, second, … failed attempt. Null: as the server does it.' }),
     timeout_seconds: z.int().nullable().openapi({ description: 'For one attempt. Null: as the server does it.' }),
+    disable_after_hours: z.int().nullable().openapi({
+      description: 'How long it may fail before it is disabled. 0: for ever. Null: as the server does it.',
+    }),
+    failing_since: secondsField('When its attempts began to fail, all of them since.').nullable(),
+    disabled_at: secondsField('When it was stopped because of its failures.').nullable(),
+    disabled_reason: z.enum(['failing', 'gone']).nullable().openapi({
+      description: '`failing`: for `disable_after_hours`; `gone`: it answered `410 Gone`.',
+    }),
     created_at: secondsField('When the webhook was made.'),
     updated_at: secondsField('When it last changed.'),
   })
@@ -61,6 +69,10 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     draining_since: webhook.drainSince === undefined ? null : epochSeconds(webhook.drainSince),
     retry_schedule_seconds: webhook.retryScheduleSeconds ?? null,
     timeout_seconds: webhook.timeoutSeconds ?? null,
+    disable_after_hours: webhook.disableAfterHours ?? null,
+    failing_since: webhook.failingSince === undefined ? null : epochSeconds(webhook.failingSince),
+    disabled_at: webhook.disabled === undefined ? null : epochSeconds(webhook.disabled.at),
+    disabled_reason: webhook.disabled?.reason ?? null,
     created_at: epochSeconds(webhook.createdAt),
     updated_at: epochSeconds(webhook.updatedAt),
   };

@@ -14,7 +14,7 @@ const parameters = z.object({
   listener_id: idParameter('What listens: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),
   event_name: clearableParameter('maxChannelChars').openapi({
     description:
-      'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in. `*` stands for any characters: `order.*`.',
+      'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in; on `$webhooks` the account emits, which is the `emitter_id` then. `*` stands for any characters: `order.*`.',
   }),
 });
 

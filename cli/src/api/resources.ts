@@ -111,6 +111,8 @@ export interface Webhook {
   url: string;
   format: string;
   active: boolean;
+  /** Why the server stopped it; null where its owner did. */
+  disabled_reason: 'failing' | 'gone' | null;
   created_at: number;
   secret?: string;
 }

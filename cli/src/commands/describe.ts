@@ -136,7 +136,14 @@ function describeWebhook(webhook: Webhook, output: Output): Answer {
     ['name', webhook.name],
     ['description', webhook.description],
     ['url', webhook.url],
-    ['state', webhook.active ? 'active' : 'stopped'],
+    [
+      'state',
+      webhook.active
+        ? 'active'
+        : webhook.disabled_reason === null
+          ? 'stopped'
+          : `disabled (${webhook.disabled_reason})`,
+    ],
     ['format', webhook.format],
     ['secret', webhook.secret],
     ['created', ofSeconds(webhook.created_at)],

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.ts';
-import type { Subscription } from '../api/resources.ts';
+import type { Subscription, User } from '../api/resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { type ArgumentSpec, type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
@@ -11,12 +11,12 @@ const CHANNEL: OptionSpec = {
   name: 'channel',
   value: 'name',
   summary:
-    'Events of this channel; `*` stands for any characters. Default: the default channel. `$errors` and `$logs` are built in.',
+    'Events of this channel; `*` stands for any characters. Default: the default channel. `$errors` and `$logs` are built in, and `$webhooks` of the account.',
 };
 
 const EMITTER: ArgumentSpec = {
   name: 'emitter',
-  summary: 'What emits: a source or workflow, or `dc_*` or `p_*` for all of them.',
+  summary: 'What emits: a source or workflow, or `dc_*` or `p_*` for all of them; `account` for `$webhooks`.',
   completes: { names: ['sources', 'workflows'] },
 };
 
@@ -33,10 +33,15 @@ interface Ends {
 }
 
 async function readEnds(api: ApiClient, emitter: string, listener: string, channel: string | undefined): Promise<Ends> {
-  const isGlob = emitter === 'dc_*' || emitter === 'p_*';
-  const emitterId = isGlob ? emitter : (await findNamed(api, ['source', 'workflow'], emitter)).id;
+  const emitterId = await emitterOf(api, emitter);
   const listenerId = (await findNamed(api, ['webhook', 'workflow', 'source'], listener)).id;
   return { emitter_id: emitterId, listener_id: listenerId, ...(channel === undefined ? {} : { event_name: channel }) };
+}
+
+async function emitterOf(api: ApiClient, emitter: string): Promise<string> {
+  if (emitter === 'dc_*' || emitter === 'p_*') return emitter;
+  if (emitter === 'account') return (await api.get<User>('/users/me')).orgs[0]?.id ?? emitter;
+  return (await findNamed(api, ['source', 'workflow'], emitter)).id;
 }
 
 const create: CommandSpec = {
@@ -50,6 +55,10 @@ const create: CommandSpec = {
     {
       does: 'Those of some channels with some data',
       command: `hw subscriptions create orders shop --channel 'order.*' --filter '{"order.total":{"$gte":100}}'`,
+    },
+    {
+      does: 'It hears of webhooks that are disabled',
+      command: "hw subscriptions create account alerts --channel '$webhooks'",
     },
     { does: 'It hears of all failures', command: "hw subscriptions create 'dc_*' alerts --channel '$errors'" },
   ],

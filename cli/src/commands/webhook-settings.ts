@@ -16,6 +16,11 @@ export const REQUEST_OPTIONS: readonly OptionSpec[] = [
     summary:
       'The waits after failed attempts, separated by commas; `none`: one attempt; `default`: as the server does it.',
   },
+  {
+    name: 'disable-after',
+    value: 'hours',
+    summary: 'How long it may fail before it is disabled; `never`; `default`: as the server does it.',
+  },
   { name: 'timeout', value: 'seconds', summary: 'For one attempt; `default`: as the server does it.' },
 ];
 
@@ -26,7 +31,16 @@ export function requestSettingsOf(input: CommandContext['input']) {
     headers: headers.length === 0 ? undefined : Object.fromEntries(headers),
     retry_schedule_seconds: scheduleOf(input.text('retry-schedule')),
     timeout_seconds: secondsOf('timeout', input.text('timeout')),
+    disable_after_hours: hoursOf(input.text('disable-after')),
   };
+}
+
+function hoursOf(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  if (text === 'never') return 0;
+  if (!/^\d{1,5}$/.test(text)) throw usageError(`--disable-after ${text} is not a number of hours`);
+  return Number(text);
 }
 
 function headerOf(line: string): [string, string] {

@@ -189,8 +189,10 @@ function endWith(
     deliveryId: delivery.id,
     ...(isKeptApart(body) ? { response: { atMs: startedAtMs, body } } : {}),
   };
-  if (errorClass === undefined)
-    return { kind: 'made', result: { ...base, attempt, status: 'delivered' }, timedOut: false };
+  if (errorClass === undefined) {
+    const wasFailing = delivery.settings?.isFailing === true ? { wasFailing: true as const } : {};
+    return { kind: 'made', result: { ...base, ...wasFailing, attempt, status: 'delivered' }, timedOut: false };
+  }
   const retryAfter = headerOf(answer.rawHeaders, 'retry-after');
   return { kind: 'made', result: { ...base, errorClass, ...decide(begun, attempt, retryAfter) }, timedOut: false };
 }

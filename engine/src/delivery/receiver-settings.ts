@@ -7,4 +7,6 @@ export interface ReceiverSettings {
   /** The wait after the first, second, … failed attempt. */
   retryScheduleSeconds?: readonly number[];
   timeoutMs?: number;
+  /** The attempts before have failed. */
+  isFailing?: true;
 }

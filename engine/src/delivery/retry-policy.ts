@@ -31,8 +31,8 @@ type RetryDecision = { kind: 'retry'; atMs: number } | { kind: 'give-up' };
 /**
  * Decides after a failed attempt:
  * - every failure is tried again, a refused address as well: DNS answers change, and so does what the operator allows;
- * - except `410 Gone`, by which the receiver says that it wants this no more: the delivery has failed. The webhook stays
- *   active all the same; stopping it would lose the events of an owner who only redeploys, and is theirs to decide;
+ * - except `410 Gone`, by which the receiver says that it wants this no more: the delivery has failed, and its webhook is
+ *   disabled (webhook-health.ts), which loses nothing: what comes later is held;
  * - `Retry-After` of 429 and 503 (seconds or a date) puts the next attempt off, up to maxRetryAfterSeconds. It never brings
  *   one forward: each attempt uses up one of few.
  */

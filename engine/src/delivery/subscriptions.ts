@@ -1,6 +1,7 @@
 import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
 import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../contract.ts';
+import { WEBHOOKS_CHANNEL } from '../events/channels.ts';
 import { createSubscription, setFilter } from '../store/create-subscription.ts';
 import type { Database } from '../store/database.ts';
 import { deleteSubscription } from '../store/delete-subscription.ts';
@@ -15,7 +16,7 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 /**
  * Subscriptions as the API sees them: an emitter (a source or workflow of the account, `dc_*` or `p_*`), a listener (a webhook,
  * source or workflow of the account) and a channel, `''` being the default one, or a pattern of channels; `$errors` and
- * `$logs` are channels like any other. A filter says which events of them.
+ * `$logs` are channels like any other. The account itself emits on the channel `$webhooks`. A filter says which events of them.
  */
 export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
   const { db, room } = options;
@@ -30,10 +31,11 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
     async create(who, key) {
       validateKey(key);
       const { emitterId, listenerId, eventName = '' } = key;
+      const isOfAccount = isOwnWebhooks(who.accountId, key);
       const filter = readGivenFilter(key.filter);
       const wanted = { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName, filter };
       const outcome = await room.make(who.accountId, (limits) =>
-        createSubscription(db.sql, wanted, GLOBS.has(emitterId), limits),
+        createSubscription(db.sql, wanted, isOfAccount || GLOBS.has(emitterId), limits),
       );
       switch (outcome.kind) {
         case 'unknown-emitter':
@@ -62,6 +64,16 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
       if (!existed) throw notFound('subscription', `of ${listenerId} to ${emitterId}${eventName && `, ${eventName}`}`);
     },
   };
+}
+
+/** Throws INVALID_REQUEST for another channel of the account. */
+function isOwnWebhooks(accountId: string, { emitterId, eventName = '' }: SubscriptionKey): boolean {
+  if (emitterId !== accountId) return false;
+  if (eventName !== WEBHOOKS_CHANNEL)
+    throwFields([
+      { path: 'event_name', message: `must be ${WEBHOOKS_CHANNEL}: the account emits on no other channel` },
+    ]);
+  return true;
 }
 
 function validateKey(key: SubscriptionKey): void {

@@ -23,6 +23,8 @@ export function validateWebhook(fields: WebhookUpdate & { secret?: string }): vo
   for (const [name, fault] of headerFaults(fields.headers ?? {}))
     check(name === '' ? 'headers' : `headers.${name}`, fault);
   check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));
+  const { disableAfterHours: hours } = fields;
+  check('disable_after_hours', findCountFault(hours, 0, platformLimit('maxDisableAfterHours', hours ?? 0)));
   check('drain_per_second', findDrainFault(fields));
   check('timeout_seconds', findTimeoutFault(fields.timeoutSeconds));
   throwFields(errors);

@@ -39,6 +39,11 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     headers: openHeaders(sealer, row),
     ...(row.retryScheduleSeconds === null ? {} : { retryScheduleSeconds: row.retryScheduleSeconds }),
     ...(row.timeoutSeconds === null ? {} : { timeoutSeconds: row.timeoutSeconds }),
+    ...(row.disableAfterHours === null ? {} : { disableAfterHours: row.disableAfterHours }),
+    ...(row.failingSince === null ? {} : { failingSince: row.failingSince }),
+    ...(row.disabledAt === null || row.disabledReason === null
+      ? {}
+      : { disabled: { at: row.disabledAt, reason: row.disabledReason } }),
     active: row.active,
     ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),
     ...(row.drainPerSecond === null ? {} : { drainPerSecond: row.drainPerSecond }),

@@ -52,6 +52,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         requestHeaders: sealHeaders(sealer, who.accountId, input.headers),
         retryScheduleSeconds: input.retryScheduleSeconds ?? null,
         timeoutSeconds: input.timeoutSeconds ?? null,
+        disableAfterHours: input.disableAfterHours ?? null,
       };
       await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
       return find(who, webhook.id);

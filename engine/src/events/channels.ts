@@ -3,5 +3,7 @@ export const DEFAULT_CHANNEL = '';
 export const ERRORS_CHANNEL = '$errors';
 /** What runs log, line by line; stored as events only where somebody is subscribed. */
 export const LOGS_CHANNEL = '$logs';
+/** What becomes of an account's webhooks. Its emitter is the account. */
+export const WEBHOOKS_CHANNEL = '$webhooks';
 /** What workflows send with `$.send.sse`. */
 export const SSE_CHANNEL = '$sse';

@@ -4,6 +4,7 @@ import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Backlogs } from '../store/read-backlogs.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
+import { createNearLimits } from './near-limits.ts';
 import { seldom } from './seldom.ts';
 
 export interface AccountBacklogsOptions {
@@ -11,6 +12,8 @@ export interface AccountBacklogsOptions {
   read: () => Promise<Backlogs>;
   /** Undefined where they are not in memory: nothing is over them then. */
   limitsOf: (accountId: string) => AccountLimits | undefined;
+  /** An account came near a limit of what waits. Called once until it was far from it again. */
+  onNearLimit?: (accountId: string, limit: ExceededLimit) => Promise<void>;
   log: Log;
 }
 
@@ -41,7 +44,11 @@ const RETRY_AFTER_SECONDS = 10;
 /** Resolves when it has been counted once. */
 export async function startAccountBacklogs(options: AccountBacklogsOptions): Promise<AccountBacklogs> {
   const counts = createBacklogCounts(options.read);
-  const read = seldom(counts.refresh);
+  const near = createNearLimits(options);
+  const read = seldom(async () => {
+    await counts.refresh();
+    await near(counts.all());
+  });
 
   function exceeded(accountId: string, more: Queued): ExceededLimit | undefined {
     const limits = options.limitsOf(accountId);

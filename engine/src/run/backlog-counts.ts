@@ -11,17 +11,20 @@ export interface BacklogCounts {
   add(accountId: string, more: Queued): void;
   /** Counts it while `work` is under way, and afterwards where it has succeeded. */
   during<T>(accountId: string, more: Queued, work: () => Promise<T>): Promise<T>;
+  /** By account, as counted last. */
+  all(): Backlogs['ofAccount'];
   /** Counts anew. */
   refresh(): Promise<void>;
 }
 
 export function createBacklogCounts(readAll: () => Promise<Backlogs>): BacklogCounts {
   let ofWebhook: Backlogs['ofWebhook'] = new Map();
+  let ofAccount: Backlogs['ofAccount'] = new Map();
   const inFlight = new Map<string, Queued>();
   const queued = createEstimates<Queued>({
     async read() {
       const all = await readAll();
-      ({ ofWebhook } = all);
+      ({ ofWebhook, ofAccount } = all);
       return all.ofAccount;
     },
     nothing: NOTHING_QUEUED,
@@ -31,6 +34,7 @@ export function createBacklogCounts(readAll: () => Promise<Backlogs>): BacklogCo
   return {
     of: (accountId) => sumOf(queued.of(accountId), inFlight.get(accountId) ?? NOTHING_QUEUED),
     ofWebhook: (webhookId) => ofWebhook.get(webhookId) ?? 0,
+    all: () => ofAccount,
     add: queued.add,
     async during(accountId, more, work) {
       change(inFlight, accountId, more);

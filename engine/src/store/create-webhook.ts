@@ -15,6 +15,7 @@ export interface NewWebhook {
   requestHeaders: string | null;
   retryScheduleSeconds: number[] | null;
   timeoutSeconds: number | null;
+  disableAfterHours: number | null;
 }
 
 /** Throws CONFLICT where the account has as many as it may have. */
@@ -24,13 +25,13 @@ export async function createWebhook(
   limits: Pick<AccountLimits, 'maxWebhooks'>,
 ): Promise<void> {
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
-  const { requestHeaders, retryScheduleSeconds, timeoutSeconds } = webhook;
+  const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours } = webhook;
   await sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxWebhooks');
     await tx`
       insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
-        retry_schedule_seconds, timeout_seconds)
+        retry_schedule_seconds, timeout_seconds, disable_after_hours)
       values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
-        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4)`;
+        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4)`;
   });
 }

@@ -16,13 +16,18 @@ interface Turn {
   defaultDays: number;
 }
 
-/** Sources and workflows in the order of their ids, deleted ones included: what they emitted is still there. */
+/** Sources, workflows and accounts in the order of their ids, deleted ones included: what they emitted is still there. */
 export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
   return sql<KeptDays[]>`
     select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
       coalesce(h.kept_from_ms, 0) as "keptFromMs"
-    from emitters s join accounts a on a.id = s.account_id left join account_histories h on h.account_id = a.id
-    where s.id > ${after} order by s.id limit ${limit}`;
+    from (
+      (select id, account_id from emitters where id > ${after} order by id limit ${limit})
+      union all
+      -- An account is an emitter once something was told of its webhooks.
+      (select a.id, a.id from accounts a join emitter_state e on e.emitter_id = a.id where a.id > ${after} order by a.id limit ${limit})
+    ) as s join accounts a on a.id = s.account_id left join account_histories h on h.account_id = a.id
+    order by s.id limit ${limit}`;
 }
 
 /** Workflows in the order of their ids, with the number of versions that are kept in any case. Versions go by their days alone. */

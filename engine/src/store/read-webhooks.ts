@@ -24,5 +24,6 @@ export function receiverOfWebhook(row: WebhookRow): Receiver {
     request_headers: row.requestHeaders,
     retry_schedule_seconds: row.retryScheduleSeconds,
     timeout_seconds: row.timeoutSeconds,
+    is_failing: row.failingSince !== null,
   });
 }

@@ -11,6 +11,7 @@ export interface ReceiverRow {
   request_headers: string | null;
   retry_schedule_seconds: number[] | null;
   timeout_seconds: number | null;
+  is_failing: boolean;
 }
 
 export interface Receiver {
@@ -23,7 +24,7 @@ export interface Receiver {
 export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.url, w.secret, w.format, w.previous_secret,
   (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
-  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds`;
+  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing`;
 
 export function receiverOf(row: ReceiverRow): Receiver {
   const settings: ReceiverSettings = {
@@ -32,6 +33,7 @@ export function receiverOf(row: ReceiverRow): Receiver {
       : { previousSecret: { sealed: row.previous_secret, untilMs: row.previous_until_ms } }),
     ...(row.request_headers === null ? {} : { sealedHeaders: row.request_headers }),
     ...(row.retry_schedule_seconds === null ? {} : { retryScheduleSeconds: row.retry_schedule_seconds }),
+    ...(row.is_failing ? { isFailing: true } : {}),
     ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),
   };
   const { secret: sealedSecret, format } = row;

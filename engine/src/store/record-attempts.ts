@@ -2,7 +2,10 @@ import { LIMITS } from '@headwater/shared';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 import type { Sql, Transaction } from './database.ts';
 import { retryLane } from './deliver-lane.ts';
+import { type HealthSigns, noteHealth } from './webhook-health.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
+
+const GONE = 410;
 
 /** What an attempt leads to. */
 export type AttemptResult = {
@@ -13,6 +16,8 @@ export type AttemptResult = {
   response?: { atMs: number; body: Buffer };
   /** How it failed; absent where it did not. */
   errorClass?: DeliveryErrorClass;
+  /** The attempts of its webhook before have failed, as far as it was known. */
+  wasFailing?: true;
 } & AttemptEnd;
 
 /**
@@ -24,7 +29,23 @@ export function recordAttempts(sql: Sql, nodeId: string, results: readonly Attem
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
     laneOf: ({ webhookId }, nextAttemptAtMs) => retryLane(webhookId, nextAttemptAtMs),
+    also: results.some(isSign) ? (tx, recorded) => noteHealth(tx, signsOf(recorded)) : undefined,
   });
+}
+
+const isSign = ({ status, wasFailing }: AttemptResult) => status !== 'delivered' || wasFailing === true;
+
+/** A webhook of which one attempt has succeeded does not fail. */
+function signsOf(results: readonly AttemptResult[]): HealthSigns {
+  const succeeded = new Set(results.filter(({ status }) => status === 'delivered').map(({ webhookId }) => webhookId));
+  const failed = results.filter(({ status, webhookId }) => status !== 'delivered' && !succeeded.has(webhookId));
+  const idsOf = (some: readonly AttemptResult[]) => [...new Set(some.map(({ webhookId }) => webhookId))];
+  return {
+    failing: idsOf(failed),
+    gone: idsOf(failed.filter(({ attempt }) => attempt.status_code === GONE)),
+    recovered: idsOf(results.filter(({ status, wasFailing }) => status === 'delivered' && wasFailing === true)),
+    exhausted: results.filter(({ status }) => status === 'failed'),
+  };
 }
 
 async function update(sql: Sql | Transaction, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {

@@ -9,20 +9,26 @@ export interface RetryRecording<R> {
   update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
   /** The job that comes back for what is to be attempted again. */
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
+  /** What else is written with it, of what was. Default: nothing. */
+  also?: ((tx: Transaction, recorded: readonly R[]) => Promise<void>) | undefined;
 }
 
 /** One statement; where there are retries, their jobs are in the same transaction. */
 export async function recordWithRetries<R extends AttemptEnd>(
   sql: Sql,
   results: readonly R[],
-  { update, laneOf }: RetryRecording<R>,
+  { update, laneOf, also }: RetryRecording<R>,
 ): Promise<boolean[]> {
   const jobs = results.flatMap((result) =>
     result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
   );
-  if (jobs.length === 0) return update(sql, results);
+  if (jobs.length === 0 && also === undefined) return update(sql, results);
   return sql.begin(async (tx) => {
     const recorded = await update(tx, results);
+    await also?.(
+      tx,
+      results.filter((_, nth) => recorded[nth]),
+    );
     await addJobs(tx, jobs);
     return recorded;
   });

@@ -3,6 +3,7 @@ import { and, eq, sql } from './drizzle.ts';
 import { notifyWebhookChanged } from './notify-changed.ts';
 import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
+import { addNoticeIn } from './webhook-notices.ts';
 
 interface NewSecret {
   accountId: string;
@@ -32,7 +33,11 @@ export async function rotateWebhookSecret(db: Database, next: NewSecret): Promis
       .set({ secret, ...overlap, updatedAt: sql`now()`, revision: sql`${webhooks.revision} + 1` })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
       .returning();
-    if (row !== undefined) await notifyWebhookChanged(tx, id);
+    if (row === undefined) return undefined;
+    await notifyWebhookChanged(tx, id);
+    const previous_until_ms = row.previousSecretUntil?.getTime() ?? null;
+    const about = { webhook_id: id, name: row.name, url: row.url, previous_until_ms };
+    await addNoticeIn(tx, { type: 'webhook.secret_rotated', accountId, about });
     return row;
   });
 }

@@ -185,6 +185,10 @@ export const webhooks = pgTable('webhooks', {
   drainBefore: moment('drain_before'),
   drainPerSecond: integer('drain_per_second'),
   pacedUntil: moment('paced_until'),
+  failingSince: moment('failing_since'),
+  disableAfterHours: integer('disable_after_hours'),
+  disabledAt: moment('disabled_at'),
+  disabledReason: text('disabled_reason').$type<'failing' | 'gone'>(),
 });
 
 export const subscriptions = pgTable('subscriptions', {

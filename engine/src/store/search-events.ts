@@ -81,7 +81,9 @@ async function look(tx: Transaction, search: EventSearch, scanned: number): Prom
   const wholeBytes = expand ? LIMITS.maxSummariesBytes : 0;
   const rows = await tx<FoundRow[]>`
     with looked as materialized (
-      select l.* from emitters m cross join lateral (
+      select l.* from (
+        select id, account_id from emitters union all select id, id from accounts
+      ) as m cross join lateral (
         select emitter_id, indexed_at_ms, seq, channel, summary, emit_id, octet_length(data) as bytes from events
         where emitter_id = m.id and ${inRange(tx, search)} order by indexed_at_ms desc, seq desc limit ${scanned}
       ) as l where m.account_id = ${search.accountId} ${search.emitterId === undefined ? tx`` : tx`and m.id = ${search.emitterId}`}

@@ -6,6 +6,7 @@ import { notifyWebhookChanged } from './notify-changed.ts';
 import { wakeLane } from './wake-lane.ts';
 import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
+import { addNoticeIn, type WebhookNotice } from './webhook-notices.ts';
 
 /** `sealedHeaders`: in the place of `headers`; null removes them. */
 export type WebhookChange = Omit<WebhookUpdate, 'headers'> & { sealedHeaders?: string | null };
@@ -38,6 +39,12 @@ function drainOf({ active, drainPerSecond }: WebhookChange) {
   };
 }
 
+function switched({ id, accountId, name, url, active }: WebhookRow): WebhookNotice {
+  const about = { webhook_id: id, name, url };
+  if (active) return { type: 'webhook.enabled', accountId, about };
+  return { type: 'webhook.disabled', accountId, about: { ...about, reason: 'stopped', failing_since_ms: null } };
+}
+
 /**
  * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. What is
  * pending of one that becomes inactive stays, and is held; started, it has its lane. Undefined where the
@@ -51,6 +58,14 @@ export async function updateWebhook(
   expected?: ExpectedRevisions,
 ): Promise<WebhookRow | undefined> {
   return db.orm.transaction(async (tx) => {
+    const [before] =
+      change.active === undefined
+        ? []
+        : await tx
+            .select({ active: webhooks.active })
+            .from(webhooks)
+            .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id)))
+            .for('no key update');
     const [row] = await tx
       .update(webhooks)
       .set({
@@ -63,6 +78,10 @@ export async function updateWebhook(
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
         ...drainOf(change),
+        ...(change.disableAfterHours === undefined ? {} : { disableAfterHours: change.disableAfterHours }),
+        // Whoever starts or stops it knows why.
+        ...(change.active === undefined ? {} : { disabledAt: null, disabledReason: null }),
+        ...(change.active === true ? { failingSince: null } : {}),
         updatedAt: sql`now()`,
         revision: sql`${webhooks.revision} + 1`,
       })
@@ -70,6 +89,7 @@ export async function updateWebhook(
       .returning();
     if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
     if (row !== undefined && row.drainBefore !== null) await wakeLane(tx, id);
+    if (row !== undefined && before !== undefined && before.active !== row.active) await addNoticeIn(tx, switched(row));
     return row;
   });
 }

@@ -12,6 +12,9 @@ export const DELIVERY_LIMITS = {
   /** Own headers of a webhook's requests, and their names and values together. */
   maxWebhookHeaders: 32,
   maxWebhookHeaderBytes: 8_192,
+  /** How long a webhook may fail before it is disabled: by default, and at most where it says so itself. */
+  defaultDisableAfterHours: 120,
+  maxDisableAfterHours: 8_760,
   /** At which what a webhook held is sent after its start, a second. */
   maxDrainPerSecond: 10_000,
   /** How long a replaced secret signs beside the new one, at most and by default. */

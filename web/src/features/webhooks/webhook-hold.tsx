@@ -92,6 +92,12 @@ function Start({ webhook }: { webhook: WholeWebhook }) {
   );
 }
 
+const WHY = {
+  stopped: 'The webhook is stopped.',
+  failing: 'The webhook was disabled: all its attempts have failed for too long.',
+  gone: 'The webhook was disabled: its receiver answered 410 Gone.',
+};
+
 /** What waits because the webhook is stopped, or drains, and how to give it up. */
 export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
   const { id, active, draining_since, drain_per_second } = webhook;
@@ -109,7 +115,7 @@ export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
       <Status of={status} label={waiting === undefined ? status : `${waiting} ${status}`} />
       {active
         ? `What was held is being sent, ${rate}.`
-        : 'The webhook is stopped. Events are kept, and sent when it is activated.'}
+        : `${WHY[webhook.disabled_reason ?? 'stopped']} Events are kept, and sent when it is activated.`}
       <span className="ml-auto">
         <Discard id={id} />
       </span>

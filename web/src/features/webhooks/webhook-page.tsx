@@ -29,7 +29,12 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
   return (
     <Page
       title={name ?? url}
-      aside={<Status of={active ? 'active' : 'inactive'} label={active ? 'active' : 'on hold'} />}
+      aside={
+        <Status
+          of={active ? 'active' : 'inactive'}
+          label={active ? 'active' : webhook.disabled_reason === null ? 'on hold' : 'disabled'}
+        />
+      }
       actions={<WebhookActions webhook={webhook} />}
     >
       <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">

@@ -16,6 +16,7 @@ export function WebhookRequest({ webhook }: { webhook: WholeWebhook }) {
   const [headers, setHeaders] = useState(linesOf(webhook.headers));
   const [schedule, setSchedule] = useState(webhook.retry_schedule_seconds?.join(', ') ?? '');
   const [timeout, setTimeout] = useState(webhook.timeout_seconds?.toString() ?? '');
+  const [disableAfter, setDisableAfter] = useState(webhook.disable_after_hours?.toString() ?? '');
   const queries = useQueryClient();
   const saving = useMutation({
     mutationFn: () =>
@@ -26,6 +27,7 @@ export function WebhookRequest({ webhook }: { webhook: WholeWebhook }) {
             headers: headersOf(headers),
             retry_schedule_seconds: schedule.trim() === '' ? null : schedule.split(',').map(Number),
             timeout_seconds: timeout === '' ? null : Number(timeout),
+            disable_after_hours: disableAfter === '' ? null : Number(disableAfter),
           },
         }),
       ),
@@ -74,6 +76,18 @@ export function WebhookRequest({ webhook }: { webhook: WholeWebhook }) {
           value={timeout}
           onChange={({ target }) => setTimeout(target.value)}
           errors={messagesFor(saving.error, 'timeout_seconds')}
+        />
+        <TextField
+          label="Disable after hours of failures"
+          optional
+          description="Events are then held until it is activated. 0: never."
+          type="number"
+          min={0}
+          max={8760}
+          placeholder="120"
+          value={disableAfter}
+          onChange={({ target }) => setDisableAfter(target.value)}
+          errors={messagesFor(saving.error, 'disable_after_hours')}
         />
         <ProblemNote error={saving.error} />
         <Button type="submit" kind="primary" className="self-start" busy={saving.isPending}>
