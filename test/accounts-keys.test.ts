@@ -51,7 +51,7 @@ test('unknown, malformed and endless keys let nobody in', async () => {
 
 test('a revoked key is refused at once, also when it had just been used', async () => {
   const { accounts, apiKey, who } = await newAccount();
-  const second = await accounts.createKey(who, 'CI');
+  const second = await accounts.createKey(who, { name: 'CI' });
   expect(await accounts.authenticate(second.apiKey)).toEqual(who);
   // An answer that is still on its way while the key is revoked must not be remembered either.
   const [, late] = await Promise.all([accounts.revokeKey(who, second.record.id), accounts.authenticate(second.apiKey)]);
@@ -67,7 +67,7 @@ test('the last key of an account cannot be revoked, not even by two calls at onc
   const { accounts, who } = await newAccount();
   const [first] = await keysOf(accounts, who);
   await expect(accounts.revokeKey(who, first?.id ?? '')).rejects.toMatchObject({ code: 'CONFLICT' });
-  const second = await accounts.createKey(who, 'second');
+  const second = await accounts.createKey(who, { name: 'second' });
   const outcomes = await Promise.allSettled([
     accounts.revokeKey(who, first?.id ?? ''),
     accounts.revokeKey(who, second.record.id),
@@ -106,7 +106,7 @@ test('names and addresses that cannot be stored are refused with the field that 
   expect(await fieldsOf({ name: 'ok', email: `${'x'.repeat(320)}@example.com` })).toEqual(['email']);
   expect(await fieldsOf({ name: 'x'.repeat(256), email: 'a@b' })).toEqual([]);
   const { accounts: mine, who } = await newAccount();
-  await expect(mine.createKey(who, '')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  await expect(mine.createKey(who, { name: '' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
 });
 
 test('an empty database gets one account, however many nodes start at once', async () => {
@@ -190,7 +190,7 @@ test("a key that was found stays known until it is forgotten or found to be nobo
 
 test('keys are listed in pages, newest first', async () => {
   const { accounts, who } = await newAccount();
-  for (const name of ['second', 'third']) await accounts.createKey(who, name);
+  for (const name of ['second', 'third']) await accounts.createKey(who, { name });
   const first = await accounts.listKeys(who, { limit: 2 });
   expect([first.items.map(({ name }) => name), first.total]).toEqual([['third', 'second'], 3]);
   const rest = await accounts.listKeys(who, { limit: 2, after: first.endCursor ?? '' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { validateAccount, validateKeyName } from '../engine/src/accounts/validate-account.ts';
+import { validateAccount, validateKey } from '../engine/src/accounts/validate-account.ts';
 import { findAppFaults } from '../engine/src/apps/validate-app.ts';
 import { checkListenerKey } from '../engine/src/delivery/subscriptions.ts';
 import { validateWebhook } from '../engine/src/delivery/validate-webhook.ts';
@@ -36,7 +36,7 @@ const REFUSED: [name: Name, check: () => void][] = [
   ['maxChannelChars', () => checkListenerKey({ listenerId: 'dc_1', eventName: over('maxChannelChars') })],
   ['maxNameChars', () => validateAccount({ name: over('maxNameChars') })],
   ['maxEmailChars', () => validateAccount({ name: 'A', email: over('maxEmailChars', 'a@example.org') })],
-  ['maxNameChars', () => validateKeyName(over('maxNameChars'))],
+  ['maxNameChars', () => validateKey({ name: over('maxNameChars') })],
   ['maxNameChars', () => checkName(over('maxNameChars'))],
   ['maxPageSize', () => checkPageSize(LIMITS.maxPageSize + 1)],
 ];

@@ -6,6 +6,7 @@ import { joinParts, type LargeAnswer } from './answer-text.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
+import { requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import { etagOf, expectedRevisions } from './if-match.ts';
@@ -159,7 +160,11 @@ export function routingPaths(path: string): string[] {
 
 async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
   const key = requireKey(c.req.header('authorization'));
-  if (endpoint.access === 'key') return authenticateKey(options.engine, key);
+  if (endpoint.access === 'key') {
+    const who = await authenticateKey(options.engine, key);
+    requireScope(who, endpoint);
+    return who;
+  }
   await requireAdmin(options.engine, options.adminKey, key);
   return NOBODY;
 }

@@ -2,7 +2,7 @@ import { usageError } from './cli-error.ts';
 import type { CommandContext } from './context.ts';
 
 /** Epoch milliseconds of an option that names a time. */
-export function momentOf(input: CommandContext['input'], name: 'since' | 'until'): number | undefined {
+export function momentOf(input: CommandContext['input'], name: 'since' | 'until' | 'expires'): number | undefined {
   const text = input.text(name);
   if (text === undefined) return undefined;
   const ms = Date.parse(text);

@@ -1,9 +1,11 @@
-import type { ExceededLimit } from '@headwater/shared';
+import type { ExceededLimit, KeyScope } from '@headwater/shared';
 
 /** Who asks: resolved from the API key, and the first argument of everything in the contract. */
 export interface Principal {
   accountId: string;
   userId: string;
+  /** Of its key. Absent: everything. */
+  scopes?: readonly KeyScope[];
 }
 
 /** A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the whole list. */

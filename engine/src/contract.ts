@@ -3,6 +3,7 @@ import type {
   ExceededLimit,
   FilterJson,
   HttpResponse,
+  KeyScope,
   LogLine,
   PropDefinition,
 } from '@headwater/shared';
@@ -77,8 +78,18 @@ export interface ApiKeyRecord {
   id: string;
   name: string;
   hint: string;
+  scopes: readonly KeyScope[];
   createdAt: Date;
+  expiresAt?: Date;
   revokedAt?: Date;
+}
+
+export interface NewApiKey {
+  name: string;
+  /** Default: `full`. */
+  scopes?: readonly KeyScope[];
+  /** Default: it works until it is revoked. */
+  expiresAt?: Date;
 }
 
 export interface SourceRecord {
@@ -263,7 +274,7 @@ export interface Accounts {
   isKnown(apiKey: string): boolean;
   me(who: Principal): Promise<UserRecord>;
   listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
-  createKey(who: Principal, name: string): Promise<{ record: ApiKeyRecord; apiKey: string }>;
+  createKey(who: Principal, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
   /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */
   setEmail(accountId: string, email: string | null): Promise<AccountRecord & { email?: string }>;

@@ -32,6 +32,7 @@ export {
   type FilterMeter,
   type FilterOutcome,
 } from './filters/index.ts';
+export { KEY_SCOPES, type KeyScope } from './key-scopes.ts';
 export { LIMITS } from './limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { KeptBytes } from './kept-bytes.ts';

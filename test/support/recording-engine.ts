@@ -110,9 +110,12 @@ export function createRecordingEngine() {
         usage: { sources: 1, workflows: 0, webhooks: 2, subscriptions: 3 },
         limits: accountLimits(),
       }),
-      listKeys: answer('accounts.listKeys', page([{ id: 'key_1', name: 'first', hint: 'kkkk', createdAt: MADE_AT }])),
+      listKeys: answer(
+        'accounts.listKeys',
+        page([{ id: 'key_1', name: 'first', hint: 'kkkk', scopes: ['full'], createdAt: MADE_AT }]),
+      ),
       createKey: answer('accounts.createKey', {
-        record: { id: 'key_2', name: 'second', hint: 'zzzz', createdAt: MADE_AT },
+        record: { id: 'key_2', name: 'second', hint: 'zzzz', scopes: ['full'], createdAt: MADE_AT },
         apiKey: 'hw_zzzz',
       }),
       revokeKey: answer('accounts.revokeKey', undefined),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { KEY_SCOPES } from '@headwater/shared';
 import type { AccountSummary, ApiKeyRecord, UserRecord } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
@@ -72,7 +73,9 @@ export const apiKeySchema = z
     id: z.string().openapi({ example: 'key_1vZ8kQ0aB3xYpL9mWc2T' }),
     name: z.string(),
     hint: z.string().openapi({ description: 'The last characters of the key.' }),
+    scopes: z.array(z.enum(KEY_SCOPES)).openapi({ description: 'What it may do.' }),
     created_at: secondsField('When it was made.'),
+    expires_at: secondsField('From when on it is refused; null: it does not expire.').nullable(),
     revoked_at: secondsField('When it was revoked; null while it works.').nullable(),
   })
   .openapi('ApiKey');
@@ -86,7 +89,9 @@ export function presentApiKey(key: ApiKeyRecord): z.output<typeof apiKeySchema> 
     id: key.id,
     name: key.name,
     hint: key.hint,
+    scopes: [...key.scopes],
     created_at: epochSeconds(key.createdAt),
+    expires_at: key.expiresAt === undefined ? null : epochSeconds(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : epochSeconds(key.revokedAt),
   };
 }

@@ -45,8 +45,8 @@ export const webhookSummarySchema = z
 
 export const webhookSchema = webhookSummarySchema
   .extend({
-    secret: z.string().openapi({
-      description: 'Signs every delivery (Standard Webhooks). Left out of lists.',
+    secret: z.string().nullable().openapi({
+      description: 'Signs every delivery (Standard Webhooks). Left out of lists; null for a key with the scope `read`.',
       example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     }),
     previous_until: secondsField('The secret before it signs as well until then; null where there is none.').nullable(),
@@ -87,6 +87,12 @@ export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookS
     previous_until: isOver ? null : epochSeconds(previousUntil),
     headers,
   };
+}
+
+/** For keys that may read and not change: without the secret, and with the names of headers alone. */
+export function presentWithoutSecrets(webhook: WebhookRecord): z.output<typeof webhookSchema> {
+  const headers = Object.fromEntries(Object.keys(webhook.headers).map((name) => [name, '']));
+  return { ...presentWebhook(webhook), secret: null, headers };
 }
 
 export const attemptsSchema = z

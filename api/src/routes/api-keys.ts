@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { KEY_SCOPES } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -6,6 +7,9 @@ import { apiKeySchema, newApiKeySchema, presentApiKey } from '../resources/accou
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'API keys';
+
+const SCOPES =
+  'What it may do: `full` everything, `read` every read but secrets, `publish` `POST` of events, `webhooks` webhooks with their subscriptions and deliveries.';
 
 export function apiKeyEndpoints(): Endpoint[] {
   return [
@@ -26,10 +30,24 @@ export function apiKeyEndpoints(): Endpoint[] {
       name: 'createApiKey',
       tag,
       summary: 'Make another key',
-      parameters: z.object({ name: textParameter('maxNameChars', 1) }),
+      parameters: z.object({
+        name: textParameter('maxNameChars', 1),
+        scopes: z
+          .array(z.enum(KEY_SCOPES))
+          .default(['full'])
+          .openapi({ description: SCOPES, example: ['read', 'publish'] }),
+        expires_at: z
+          .int()
+          .optional()
+          .openapi({ description: 'Epoch seconds from which on it is refused. Default: it does not expire.' }),
+      }),
       schema: newApiKeySchema,
       handle: async ({ engine, who, input }) => {
-        const made = await engine.accounts.createKey(who, input.name);
+        const made = await engine.accounts.createKey(who, {
+          name: input.name,
+          scopes: [...new Set(input.scopes)],
+          ...(input.expires_at === undefined ? {} : { expiresAt: new Date(input.expires_at * 1000) }),
+        });
         return { ...presentApiKey(made.record), api_key: made.apiKey };
       },
     }),

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Engine, PageRequest, Principal } from '@headwater/engine';
 import { LIMITS, notFound } from '@headwater/shared';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { requireFull } from '../key-scope.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { jsonObjectParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import {
@@ -153,6 +154,7 @@ function getAt({ path, suffix }: Prefix): Endpoint {
     schema: connectedAccountSchema,
     handle: async ({ engine, who, id, input }) => {
       const { connectedAccounts } = engine;
+      if (input.include_credentials) requireFull(who);
       if (!input.include_credentials) return presentConnectedAccount(await connectedAccounts.get(who, id));
       const { account, credentials } = await connectedAccounts.getWithCredentials(who, id);
       return presentConnectedAccount(account, credentials);

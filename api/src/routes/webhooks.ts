@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
+import { mayReadSecrets } from '../key-scope.ts';
 import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
@@ -19,6 +20,7 @@ import {
   deliverySchema,
   presentDelivery,
   presentWebhook,
+  presentWithoutSecrets,
   redeliverySchema,
   webhookSchema,
 } from '../resources/webhook.ts';
@@ -115,7 +117,8 @@ const getWebhook = versionedEndpoint({
   pathId,
   parameters: z.object({}),
   schema: webhookSchema,
-  handle: async ({ engine, who, id }) => versioned(await engine.webhooks.get(who, id), presentWebhook),
+  handle: async ({ engine, who, id }) =>
+    versioned(await engine.webhooks.get(who, id), mayReadSecrets(who) ? presentWebhook : presentWithoutSecrets),
 });
 
 const updateWebhook = versionedEndpoint({

@@ -117,6 +117,16 @@ export interface Webhook {
   secret?: string;
 }
 
+export interface ApiKey {
+  id: string;
+  name: string;
+  hint: string;
+  scopes: string[];
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
 export interface Subscription {
   id: string;
   emitter_id: string;

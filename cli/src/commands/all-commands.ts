@@ -8,6 +8,7 @@ import { dev } from './dev.ts';
 import { envCommands } from './env.ts';
 import { events, logs, search } from './events.ts';
 import { initCommands } from './init.ts';
+import { keyCommands } from './keys.ts';
 import { list } from './list.ts';
 import { login, logout } from './login.ts';
 import { publish, unpublish } from './publish.ts';
@@ -33,6 +34,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
   { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
   { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
+  { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
@@ -66,6 +68,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...webhookCommands,
     ...subscriptionCommands,
     ...receiverCommands,
+    ...keyCommands,
     ...envCommands,
     ...registryCommands,
     ...serverCommands,

@@ -1,5 +1,5 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Accounts, Principal } from '../contract.ts';
+import type { Accounts, NewApiKey, Principal } from '../contract.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { createBatcher } from '../store/batcher.ts';
 import { findApiKeys } from '../store/find-api-keys.ts';
@@ -17,7 +17,7 @@ import type { AccountRoom } from './account-room.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { LimitsCache } from './limits-cache.ts';
-import { validateAccount, validateEmail, validateKeyName } from './validate-account.ts';
+import { validateAccount, validateEmail, validateKey } from './validate-account.ts';
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;
@@ -30,8 +30,8 @@ const LOOKUP_INTERVAL_MS = 2;
 
 /**
  * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within five seconds on others
- * (keys are looked up again after that time). An account's last key cannot be revoked (CONFLICT): make its successor
- * first, or nobody could get in to make one.
+ * (keys are looked up again after that time), and so is one that has expired. The last key that may do everything for
+ * ever cannot be revoked (CONFLICT): make its successor first, or nobody could get in to make one.
  */
 export function createAccounts(options: { db: Database; limits: LimitsCache; room: AccountRoom }): Accounts {
   const { sql } = options.db;
@@ -59,7 +59,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
       const { ids, ...page } = await readPage(sql, { table: 'api_keys', accountId, order: 'created' }, request);
       return { ...page, items: inPageOrder(ids, await readApiKeys(sql, accountId, ids)) };
     },
-    createKey: (who, name) => createKey(sql, options.room, who, name),
+    createKey: (who, key) => createKey(sql, options.room, who, key),
     async revokeKey(who, id) {
       const outcome = await revokeApiKey(sql, who.accountId, id);
       switch (outcome.kind) {
@@ -68,7 +68,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
         case 'last-key':
           throw new HeadwaterError(
             'CONFLICT',
-            `${id} is the account's last API key. Create another one before revoking it.`,
+            `${id} is the account's last API key that may do everything and does not expire. Create another one before revoking it.`,
           );
         case 'revoked':
           cache.forget(outcome.keyHash);
@@ -111,13 +111,15 @@ async function createAccount(sql: Sql, input: { name: string; email?: string }) 
   return { account, user: { id: user.id }, apiKey: key.apiKey };
 }
 
-async function createKey(sql: Sql, room: AccountRoom, who: Principal, name: string) {
-  validateKeyName(name);
+async function createKey(sql: Sql, room: AccountRoom, who: Principal, key: NewApiKey) {
+  validateKey(key);
+  const { scopes = ['full'], expiresAt } = key;
+  const given = { name: key.name.trim(), scopes, ...(expiresAt && { expiresAt }) };
   const { apiKey, hash, hint } = generateApiKey();
   const id = newId('apiKey');
-  const row = { id, accountId: who.accountId, userId: who.userId, name: name.trim(), hash, hint };
+  const row = { id, accountId: who.accountId, userId: who.userId, ...given, hash, hint };
   const createdAt = await room.make(who.accountId, (limits) => createApiKey(sql, row, limits));
-  return { record: { id, name: row.name, hint, createdAt }, apiKey };
+  return { record: { id, ...given, hint, createdAt }, apiKey };
 }
 
 /** For people to read; nothing is looked up by it. */

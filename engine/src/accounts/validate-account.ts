@@ -1,4 +1,5 @@
-import { type FieldError, HeadwaterError, LIMITS, type PlatformLimitName } from '@headwater/shared';
+import { type FieldError, HeadwaterError, KEY_SCOPES, LIMITS, type PlatformLimitName } from '@headwater/shared';
+import type { NewApiKey } from '../contract.ts';
 import { findTextFault } from '../field-faults.ts';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
@@ -10,8 +11,12 @@ export function validateEmail(email: string): void {
   reject(emailErrors(email), 'The email address is not valid');
 }
 
-export function validateKeyName(name: string): void {
-  reject(nameErrors('name', name), 'The API key is not valid');
+export function validateKey({ name, scopes, expiresAt }: NewApiKey): void {
+  const errors = nameErrors('name', name);
+  if (scopes?.length === 0) errors.push({ path: 'scopes', message: `needs at least one of ${KEY_SCOPES.join(', ')}` });
+  if (expiresAt !== undefined && expiresAt.getTime() <= Date.now())
+    errors.push({ path: 'expires_at', message: 'must be in the future, in epoch seconds' });
+  reject(errors, 'The API key is not valid');
 }
 
 function reject(fields: FieldError[], message: string): void {

@@ -3,8 +3,8 @@ import type { Sql } from './database.ts';
 import { type ApiKeyRow, insertApiKey } from './insert-api-key.ts';
 import { requireRoom } from './require-room.ts';
 
-/** Keys that are revoked are shown for a while; whoever makes and revokes them without end keeps the newest ones. */
-const KEPT_REVOKED_KEYS = 100;
+/** Revoked and expired keys are shown for a while, the newest ones. */
+const KEPT_ENDED_KEYS = 100;
 
 /** Throws CONFLICT where the account has as many keys as it may have. */
 export async function createApiKey(sql: Sql, key: ApiKeyRow, limits: Pick<AccountLimits, 'maxApiKeys'>): Promise<Date> {
@@ -13,8 +13,8 @@ export async function createApiKey(sql: Sql, key: ApiKeyRow, limits: Pick<Accoun
     await requireRoom(tx, accountId, limits, 'maxApiKeys');
     await tx`
       delete from api_keys where account_id = ${accountId} and id in (
-        select id from api_keys where account_id = ${accountId} and revoked_at is not null
-        order by revoked_at desc, id desc offset ${KEPT_REVOKED_KEYS})`;
+        select id from api_keys where account_id = ${accountId} and (revoked_at is not null or expires_at <= now())
+        order by least(revoked_at, expires_at) desc, id desc offset ${KEPT_ENDED_KEYS})`;
     return insertApiKey(tx, key);
   });
 }

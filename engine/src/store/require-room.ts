@@ -19,7 +19,8 @@ const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) =
     select (select count(*) from subscriptions where account_id = ${accountId})
       + (select count(*) from auto_subscriptions where account_id = ${accountId}) as used`,
   maxApiKeys: (sql, accountId) => sql`
-    select count(*) as used from api_keys where account_id = ${accountId} and revoked_at is null`,
+    select count(*) as used from api_keys
+    where account_id = ${accountId} and revoked_at is null and (expires_at is null or expires_at > now())`,
 };
 
 /**

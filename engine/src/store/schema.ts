@@ -35,7 +35,9 @@ export const apiKeys = pgTable('api_keys', {
   name: text('name').notNull(),
   keyHash: bytea('key_hash').notNull(),
   hint: text('hint').notNull(),
+  scopes: text('scopes').array().notNull(),
   createdAt: createdAt(),
+  expiresAt: moment('expires_at'),
   revokedAt: moment('revoked_at'),
 });
 

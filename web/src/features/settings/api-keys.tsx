@@ -6,7 +6,7 @@ import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -40,10 +40,18 @@ export function ApiKeys() {
     },
     {
       header: 'State',
-      cell: ({ revoked_at: at }) => (
-        <Status of={at === null ? 'active' : 'cancelled'} label={at === null ? 'active' : 'revoked'} />
-      ),
+      cell: (key) => {
+        const state = stateOf(key);
+        return <Status of={state === 'active' ? 'active' : 'cancelled'} label={state} />;
+      },
       className: 'w-28',
+    },
+    { header: 'Scopes', cell: ({ scopes }) => scopes.join(', '), className: 'w-40', wide: true },
+    {
+      header: 'Expires',
+      cell: ({ expires_at: at }) => (at === null ? 'never' : <Time atMs={at * 1000} />),
+      className: 'w-28 text-ink-soft',
+      wide: true,
     },
     {
       header: 'Made',
@@ -85,11 +93,38 @@ export function ApiKeys() {
   );
 }
 
+function stateOf({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey): 'active' | 'revoked' | 'expired' {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt * 1000 <= Date.now() ? 'expired' : 'active';
+}
+
+const SCOPES = {
+  full: 'Everything',
+  read: 'Read everything but secrets',
+  publish: 'Send events',
+  webhooks: 'Webhooks, subscriptions and deliveries',
+} as const;
+
+const DAY_SECONDS = 24 * 60 * 60;
+const LIFETIMES = {
+  never: 'never',
+  '1': 'in a day',
+  '30': 'in 30 days',
+  '90': 'in 90 days',
+  '365': 'in a year',
+} as const;
+
 function NewKey() {
   const [name, setName] = useState('');
+  const [scope, setScope] = useState<keyof typeof SCOPES>('full');
+  const [days, setDays] = useState('never');
   const queries = useQueryClient();
   const making = useMutation({
-    mutationFn: () => ask(api.POST('/v1/api_keys', { body: { name } })),
+    mutationFn: () => {
+      const expires =
+        days === 'never' ? {} : { expires_at: Math.floor(Date.now() / 1000) + Number(days) * DAY_SECONDS };
+      return ask(api.POST('/v1/api_keys', { body: { name, scopes: [scope], ...expires } }));
+    },
     onSuccess: () => {
       setName('');
       return queries.invalidateQueries({ queryKey: ['api-keys'] });
@@ -111,6 +146,13 @@ function NewKey() {
           errors={messagesFor(making.error, 'name')}
           placeholder="deploys from CI"
         />
+        <Select
+          label="It may"
+          value={scope}
+          options={SCOPES}
+          onChange={(chosen) => setScope(chosen as keyof typeof SCOPES)}
+        />
+        <Select label="Expires" value={days} options={LIFETIMES} onChange={setDays} />
         <Button type="submit" kind="primary" busy={making.isPending} disabled={name === ''}>
           Create key
         </Button>
@@ -128,5 +170,31 @@ function NewKey() {
         </div>
       </form>
     </Panel>
+  );
+}
+
+function Select(props: {
+  label: string;
+  value: string;
+  options: Record<string, string>;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={props.label}>
+      {(ids) => (
+        <select
+          {...ids}
+          className={INPUT_CLASS}
+          value={props.value}
+          onChange={({ target }) => props.onChange(target.value)}
+        >
+          {Object.entries(props.options).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }

@@ -37,11 +37,13 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
   return (
     <Panel title="Signing secret">
       <div className="flex flex-wrap items-center gap-2 p-4 text-sm">
-        <code className="min-w-0 flex-1 truncate font-mono text-xs">{isShown ? secret : '•'.repeat(24)}</code>
+        <code className="min-w-0 flex-1 truncate font-mono text-xs">
+          {isShown ? (secret ?? 'not for this API key') : '•'.repeat(24)}
+        </code>
         <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Reveal'}
         </Button>
-        <CopyButton text={secret} what="secret" />
+        {secret !== null && <CopyButton text={secret} what="secret" />}
         <Button size="small" onClick={() => setAsking(true)}>
           Rotate secret
         </Button>
