@@ -218,7 +218,7 @@ describe('props: data_store', () => {
       });
     const { outcome } = await sandbox.run(
       `export default { name: 't', version: '1', async run() { void this.ds.get('a'); await new Promise((r) => setTimeout(r)); } };`,
-      { props: STORE, host },
+      { props: STORE, host, wallMs: 1_500 },
     );
     expect([outcome.ok, aborted]).toEqual([true, true]);
   });

@@ -233,7 +233,7 @@ describe('fetch', () => {
 
   test('what is still open when a run ends is aborted', async () => {
     const host = recordingHost({ fetch: () => new Promise(() => undefined) });
-    const { outcome } = await sandbox.run(withRun(`fetch('http://a.example/')`), { host });
+    const { outcome } = await sandbox.run(withRun(`fetch('http://a.example/')`), { host, wallMs: 1_500 });
     expect(outcome.ok).toBe(true);
     await soon(() => host.aborted).toEqual(['http://a.example/']);
   });

@@ -30,7 +30,8 @@ export default {
       } catch (error) {
         faults.push([path + ' throws', 1, String(error)]);
       }
-      later(() => globalThis.timeout(), timeoutMs);
+      // A run waits for its timers, but not for this one.
+      later(() => globalThis.timeout(), timeoutMs).unref();
       if (faults.length > 0) globalThis.done();
     }).then((tests) => {
       const results = [...faults, ...tests.map((test) => [test.name.slice(0, 300), test.status, (test.message ?? '').slice(0, 300)])];

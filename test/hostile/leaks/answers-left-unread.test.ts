@@ -10,6 +10,8 @@ const server = rawServer((socket) => {
 });
 
 it('their connections are closed with the run', async () => {
+  // A run waits for its requests until its time is over.
+  await world.limit({ timerRunWallMs: 2_000 });
   const ran = await world.unharmed(() =>
     world.attack(`
       for (let i = 0; i < 10; i++) fetch('${server.url}').then((answer) => answer.text()).catch(() => {});
