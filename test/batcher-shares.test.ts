@@ -150,7 +150,8 @@ test('who is alone is bound to no pace', async () => {
   const begunMs = performance.now();
   // Each too heavy to go with another.
   await Promise.all(items('a', 4, 6).map((item) => batcher.add(item)));
-  expect(performance.now() - begunMs).toBeLessThan(2_000);
+  // At the pace it would be five seconds.
+  expect(performance.now() - begunMs).toBeLessThan(4_500);
 });
 
 test('of a tenant that brings much text the next batch waits, those of other heavy tenants do not', async () => {
@@ -179,7 +180,8 @@ test('of a tenant that brings much text the next batch waits, those of other hea
   const begunMs = performance.now();
   await batcher.drain();
   await Promise.all(left);
-  expect(performance.now() - begunMs).toBeLessThan(490);
+  // At the pace it would be two seconds.
+  expect(performance.now() - begunMs).toBeLessThan(1_450);
 });
 
 test('of batchers that share their turns no two commit what is heavy at once; what is light waits for neither', async () => {

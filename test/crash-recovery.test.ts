@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { deploy, killNode, post, startServer, subscribe, type TestServer } from './support/server.ts';
+import { ADMIN_KEY, deploy, killNode, post, startServer, subscribe, type TestServer } from './support/server.ts';
 
 /** Takes as long as the receiver's /gate takes to answer, so that the test decides how far a run gets. */
 const GATED = `export default { name: "Gated", version: "1",
@@ -46,7 +46,7 @@ describe('kill -9 of a node', () => {
     const answers = await Promise.all([1, 2, 3].map((id) => post(source.endpoint, { id })));
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
     await gate.until(3);
-    await first.process.end('SIGKILL');
+    await killNode(first, test.db.sql);
     expect(await test.db.sql`select 1 from events where emitter_id = ${source.id}`).toHaveLength(0);
 
     gate.answer = {};
@@ -122,6 +122,9 @@ describe('a run whose sandbox process dies', () => {
         if (event.body.bomb) { const m = new Map(); for (let i = 0; ; i++) m.set(i, i); }
         this.$emit(event.body);
       } };`;
+    const [{ id } = { id: '' }] = await test.db.sql<{ id: string }[]>`select id from accounts`;
+    const limits = { memoryMb: 32 };
+    expect((await server.api('PUT', `/accounts/${id}/limits`, limits, ADMIN_KEY)).status).toBe(200);
     const source = await deploy(server, code);
     const bodies = [{ bomb: true }, ...[1, 2, 3].map((id) => ({ id }))];
     await Promise.all(bodies.map((body) => post(source.endpoint, body)));

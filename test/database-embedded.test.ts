@@ -62,14 +62,16 @@ const writeMark = (url: string) =>
 const readMark = (url: string) =>
   query(url, async (sql) => (await sql<{ text: string }[]>`select text from mark`).map((row) => row.text));
 
-test('a second start on the same data takes less than two seconds and finds what was written', async () => {
+test('a second start on the same data is quicker than the first, and finds what was written', async () => {
+  const beforeFirst = performance.now();
   const first = await start();
+  const firstMs = performance.now() - beforeFirst;
   await writeMark(first.url);
   await first.stop();
   expect(await serverPid()).toBeUndefined();
   const before = performance.now();
   const second = await start();
-  expect(performance.now() - before).toBeLessThan(2_000);
+  expect(performance.now() - before).toBeLessThan(firstMs);
   expect(second.adopted).toBe(false);
   expect(await readMark(second.url)).toEqual(['kept']);
 });

@@ -45,12 +45,12 @@ test('a domain name is asked of DNS, both families, IPv4 first', async () => {
 test('names that never resolve do not hold up the lookups of others', async () => {
   const dead = await startDns(() => 'silent');
   const stuck = Array.from({ length: 20 }, (_, i) => resolve(dead.server, `slow-${i}.test`));
-  const outcomes = Promise.allSettled(stuck);
+  let over = false;
+  const outcomes = Promise.allSettled(stuck).finally(() => (over = true));
   await expect.poll(() => new Set(dead.questions).size).toBe(40);
-  const startedMs = performance.now();
   expect((await lookup('localhost')).address).toMatch(/^(127\.0\.0\.1|::1)$/);
   expect(await resolve(dead.server, 'localhost')).not.toEqual([]);
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(over).toBe(false);
   expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true);
 });
 

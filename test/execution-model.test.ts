@@ -299,6 +299,6 @@ it('whatever nodes and users do and wherever they are cut off, each execution en
     fc.asyncProperty(executionMoves, async (all) => {
       expect(await playAll(all)).toEqual([]);
     }),
-    { numRuns: modelHistories(10), endOnFailure: true },
+    { numRuns: modelHistories(5), endOnFailure: true },
   );
 }, 3_600_000);

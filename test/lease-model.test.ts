@@ -271,6 +271,6 @@ it('whatever nodes do and wherever they are cut off, each invocation ends once, 
       expect(await playAll(all)).toEqual([]);
     }),
     // The last move of one that fails is the one that matters; to look for a shorter one takes minutes.
-    { numRuns: modelHistories(20), endOnFailure: true },
+    { numRuns: modelHistories(8), endOnFailure: true },
   );
 }, 3_600_000);

@@ -62,7 +62,7 @@ test('what a node has accepted and not begun outlives three kills of it: nothing
   gate.answer = { delayMs: 600_000 };
   const first = await start();
   const source = await deploy(first, WAITING, { props: { gate: gate.url } });
-  const ids = await accept(source.endpoint, 1_000);
+  const ids = await accept(source.endpoint, 400);
   const { sql } = database.db;
   const areLeased = () =>
     eventually(async () => (await sql`select from invocations where leased_by is not null`).length >= ids.length, {

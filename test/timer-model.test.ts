@@ -294,6 +294,6 @@ it('whatever becomes of those who fire it, each tick is fired once, with its own
     fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 40 }), async (moves) => {
       expect(await playAll(moves)).toEqual([]);
     }),
-    { numRuns: modelHistories(20), endOnFailure: true },
+    { numRuns: modelHistories(8), endOnFailure: true },
   );
 }, 3_600_000);

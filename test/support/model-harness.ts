@@ -1,5 +1,6 @@
 import { type Database, openDatabase } from '../../engine/src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { longRun } from './long-run.ts';
 import { fc } from './properties.ts';
 import { insertAccount } from './source-rows.ts';
 import { type StatementCut, type StatementCutter, startStatementCutter } from './statement-cutter.ts';
@@ -11,7 +12,8 @@ import { type StatementCut, type StatementCutter, startStatementCutter } from '.
  */
 
 /** How many a model plays; `byDefault`: its file ends within seconds. */
-export const modelHistories = (byDefault: number) => Number(process.env['HEADWATER_MODEL_HISTORIES'] ?? byDefault);
+export const modelHistories = (byDefault: number) =>
+  Number(process.env['HEADWATER_MODEL_HISTORIES'] ?? longRun(byDefault, 20 * byDefault));
 
 interface Attempted<T> {
   done?: T;

@@ -70,7 +70,8 @@ export async function runIn(
     event = {},
     hook,
     cpuMs = 5_000,
-    wallMs = 10_000,
+    // Beside other work a run of milliseconds takes seconds.
+    wallMs = 30_000,
     memoryMb = 128,
     account = {},
     host = recordingHost(),
