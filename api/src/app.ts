@@ -76,7 +76,7 @@ function readOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | 
     (one) =>
       one.method === 'get' &&
       one.path === path &&
-      one.access === endpoint.access &&
+      (one.access === endpoint.access || (one.access === 'key' && endpoint.access === 'either')) &&
       one.parameters.safeParse({}).success,
   );
 }

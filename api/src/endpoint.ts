@@ -57,7 +57,8 @@ interface Description {
  * it comes from the same schemas that check it.
  */
 export interface Endpoint extends Description {
-  access: 'key' | 'admin';
+  /** `either`: its handler sees no tenant where the operator asks. */
+  access: 'key' | 'admin' | 'either';
   /** Parameters, from the query string and (except for GET) from the body. */
   parameters: z.ZodObject;
   /** The handler judges names that `parameters` does not have. Default: a read ignores them, a write refuses them. */
@@ -168,6 +169,22 @@ export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   },
 ): Endpoint {
   return { ...itemEndpoint(definition), access: 'admin' };
+}
+
+/** Answers `{ data: item }` to the key of an account, and to that of the operator, for whom there is no `who`. */
+export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<z.output<Item>>;
+  },
+): Endpoint {
+  const { handle } = definition;
+  const item = itemEndpoint<S, Item>({
+    ...definition,
+    handle: (request) => handle({ ...request, who: request.who.accountId === '' ? undefined : request.who }),
+  });
+  return { ...item, access: 'either' };
 }
 
 /** Answers `{ data: [items], page_info }` to the operator's key only. */

@@ -10,7 +10,7 @@ import { requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import { etagOf, expectedRevisions } from './if-match.ts';
-import { authenticateKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
+import { authenticateKey, isAdminKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
@@ -63,7 +63,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     };
     const make = async (): Promise<MadeAnswer> => {
       const headers = {};
-      const text = await (takesTurn(endpoint, input)
+      const text = await (who !== NOBODY && takesTurn(endpoint, input)
         ? options.queries.run(who.accountId, (count) => makeText(headers, count))
         : makeText(headers, uncounted));
       return { status: text === null ? endpoint.success.status : 200, headers, text };
@@ -148,8 +148,8 @@ async function showResource(
 const uncounted: CountChars = () => undefined;
 
 /** The operator waits for nobody. A stream has turns of its own. */
-function takesTurn({ access, takesTurn: says = true }: Endpoint, input: Record<string, unknown>): boolean {
-  return access === 'key' && (typeof says === 'boolean' ? says : says(input));
+function takesTurn({ takesTurn: says = true }: Endpoint, input: Record<string, unknown>): boolean {
+  return typeof says === 'boolean' ? says : says(input);
 }
 
 /** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
@@ -160,7 +160,8 @@ export function routingPaths(path: string): string[] {
 
 async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
   const key = requireKey(c.req.header('authorization'));
-  if (endpoint.access === 'key') {
+  const isOperator = endpoint.access === 'either' && isAdminKey(options.adminKey, key);
+  if (endpoint.access !== 'admin' && !isOperator) {
     const who = await authenticateKey(options.engine, key);
     requireScope(who, endpoint);
     return who;

@@ -3,10 +3,14 @@ import type { Page, PageRequest, Principal } from './contract-base.ts';
 
 export type { AppDefinition, AppField, AppOAuth, AppTest } from './apps/app-definition.ts';
 
-/** An app of the catalogue, as an account sees it. */
+/** An app of the catalogue, or of the account, as the account sees it. */
 export interface AppRecord {
   id: string;
   definition: AppDefinition;
+  /** Present for an app of its own. */
+  accountId?: string;
+  /** The catalogue has got one of the same slug since, which components of this account do not get. */
+  hidesCatalogue?: boolean;
   /** Whose OAuth client an account of it would be connected with; absent where there is none. */
   oauthClient?: 'instance' | 'own';
   createdAt: Date;
@@ -32,10 +36,15 @@ export interface Apps {
   list(who: Principal, page: PageRequest & { query?: string }): Promise<Page<AppRecord>>;
   /** By slug or `app_` id. */
   get(who: Principal, slugOrId: string): Promise<AppRecord>;
-  /** For the operator. Throws INVALID_REQUEST with everything that is wrong, CONFLICT for a slug that is taken. */
-  create(definition: AppDefinition): Promise<AppRecord>;
-  /** For the operator: replaces the definition. The slug of an app does not change. */
-  replace(slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
+  /**
+   * Of the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST with everything that is wrong,
+   * CONFLICT for a slug that the account or the catalogue has, and with the limit where the account has too many.
+   */
+  create(who: Principal | undefined, definition: AppDefinition): Promise<AppRecord>;
+  /** Replaces the definition; the slug does not change. FORBIDDEN where it is an app of the catalogue and an account asks. */
+  replace(who: Principal | undefined, slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
+  /** Of the account's own. CONFLICT while accounts are connected to it. */
+  delete(who: Principal, slugOrId: string): Promise<void>;
   /** For the operator: the client that accounts without one of their own use. */
   setInstanceClient(slugOrId: string, client: OAuthClientInput): Promise<OAuthClientRecord>;
   deleteInstanceClient(slugOrId: string): Promise<void>;

@@ -315,6 +315,7 @@ export function createRecordingEngine() {
       get: answer('apps.get', stripe),
       create: answer('apps.create', stripe),
       replace: answer('apps.replace', stripe),
+      delete: answer('apps.delete', undefined),
       setInstanceClient: answer('apps.setInstanceClient', oauthClient),
       deleteInstanceClient: answer('apps.deleteInstanceClient', undefined),
       setOwnClient: answer('apps.setOwnClient', oauthClient),

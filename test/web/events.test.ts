@@ -94,6 +94,20 @@ test('payloads of every kind are shown as text, and none is run', async () => {
   check();
 });
 
+test('an app of the account is among the others, and marked as private', async () => {
+  const app = { name_slug: 'acme', name: 'Acme', auth_type: 'keys', fields: [{ name: 'api_key', label: 'Key' }] };
+  expect((await headwater.api('POST', '/apps', app)).status).toBe(200);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/connections`, headwater.apiKey);
+  const row = page.getByRole('row', { name: 'Acme private, acme' });
+  await row.getByRole('button', { name: 'Connect Acme' }).click();
+  await page.getByLabel('Key', { exact: true }).first().fill('a-key');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Close' }).click();
+  await picture(page, 'connections-private-app');
+  check();
+});
+
 test('an account is connected in a window of the provider, which closes, and the page goes on', async () => {
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/connections`, headwater.apiKey);

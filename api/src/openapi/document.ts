@@ -15,6 +15,12 @@ const ABOUT = `Parameters of every request that changes something are taken from
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
 A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks and workflows have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
 
+const SECURITY: Record<Endpoint['access'], Record<string, string[]>[]> = {
+  key: [{ apiKey: [] }],
+  admin: [{ adminKey: [] }],
+  either: [{ apiKey: [] }, { adminKey: [] }],
+};
+
 /**
  * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to the app's registry.
  */
@@ -39,7 +45,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
       tags: [endpoint.tag],
       summary: endpoint.summary,
       ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-      security: [{ [endpoint.access === 'admin' ? 'adminKey' : 'apiKey']: [] }],
+      security: SECURITY[endpoint.access],
       request: describeRequest(endpoint),
       responses: { ...describeSuccess(endpoint), ...problems(endpoint) },
     });

@@ -38,7 +38,7 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
   registry.register('Problem', problemSchema);
   return (endpoint) => {
     const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'];
-    if (endpoint.access === 'admin') codes.push('FORBIDDEN');
+    if (endpoint.access !== 'key' || endpoint.name === 'deleteApp') codes.push('FORBIDDEN');
     if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));

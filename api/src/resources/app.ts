@@ -61,7 +61,7 @@ const testSchema = z
   })
   .openapi('AppTest');
 
-/** What an operator says about an app, without its slug. What GET answers may be put back as it is. */
+/** What is said about an app, without its slug. What GET answers may be put back as it is. */
 export const appParameters = {
   name: name(),
   description: text().nullish(),
@@ -124,7 +124,11 @@ export const appSchema = z
     oauth_client: z.enum(['own', 'instance']).nullable().openapi({
       description: 'Whose OAuth client accounts are connected with; null: there is none yet.',
     }),
-    created_at: secondsField('When it came into the catalogue.'),
+    private: z.boolean().openapi({ description: 'true: your own, which no other account sees.' }),
+    hides_catalogue: z.boolean().openapi({
+      description: 'true: the catalogue has got an app of the same slug since. Your components get yours.',
+    }),
+    created_at: secondsField('When it was defined.'),
     updated_at: secondsField('When it last changed.'),
   })
   .openapi('App');
@@ -142,6 +146,8 @@ export function presentApp({ id, definition, ...app }: AppRecord): z.output<type
     oauth: oauth === undefined ? null : presentOAuth(oauth),
     test: test === undefined ? null : { ...test, headers: test.headers && { ...test.headers } },
     oauth_client: app.oauthClient ?? null,
+    private: app.accountId !== undefined,
+    hides_catalogue: app.hidesCatalogue === true,
     created_at: epochSeconds(app.createdAt),
     updated_at: epochSeconds(app.updatedAt),
   };

@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { adminEndpoint, emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import {
+  adminEndpoint,
+  eitherEndpoint,
+  emptyEndpoint,
+  type Endpoint,
+  itemEndpoint,
+  listEndpoint,
+} from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import {
@@ -16,6 +23,7 @@ import { mapPage, wholePage } from '../resources/page.ts';
 const tag = 'Apps';
 const pathId = 'The slug of the app, or its id (`app_…`).';
 const OPERATOR = 'Takes the key of the operator.';
+const EITHER = 'With the key of an account: an app of its own. With that of the operator: one of the catalogue.';
 
 export function appEndpoints(): Endpoint[] {
   return [
@@ -23,6 +31,7 @@ export function appEndpoints(): Endpoint[] {
     getApp,
     createApp,
     replaceApp,
+    deleteApp,
     setInstanceClient,
     deleteInstanceClient,
     listOwnClients,
@@ -36,7 +45,7 @@ const listApps = listEndpoint({
   path: '/v1/apps',
   name: 'listApps',
   tag,
-  summary: 'The catalogue of apps, in the order of their slugs',
+  summary: 'The catalogue of apps and your own, in the order of their slugs',
   parameters: z.object({
     q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the slug or the name.' }),
     ...pageParameters,
@@ -60,29 +69,44 @@ const getApp = itemEndpoint({
   handle: async ({ engine, who, id }) => presentApp(await engine.apps.get(who, id)),
 });
 
-const createApp = adminEndpoint({
+const createApp = eitherEndpoint({
   method: 'post',
   path: '/v1/apps',
   name: 'createApp',
   tag,
-  summary: 'Add an app to the catalogue',
-  description: OPERATOR,
+  summary: 'Define an app',
+  description: `${EITHER} An app of an account is seen and used by that account alone; its slug must not be one of the catalogue.`,
   parameters: z.object({ name_slug: textParameter('maxNameChars', 1), ...appParameters }),
   schema: appSchema,
-  handle: async ({ engine, input }) => presentApp(await engine.apps.create(appDefinitionOf(input.name_slug, input))),
+  handle: async ({ engine, who, input }) =>
+    presentApp(await engine.apps.create(who, appDefinitionOf(input.name_slug, input))),
 });
 
-const replaceApp = adminEndpoint({
+const replaceApp = eitherEndpoint({
   method: 'put',
   path: '/v1/apps/{id}',
   name: 'replaceApp',
   tag,
-  summary: 'Replace an app of the catalogue',
-  description: `${OPERATOR} What is not given is gone; the slug stays. New versions of the server leave the app as it is from then on.`,
+  summary: 'Replace an app',
+  description: `${EITHER} What is not given is gone; the slug stays. New versions of the server leave an app of the catalogue as it is from then on.`,
   pathId,
   parameters: z.object(appParameters),
   schema: appSchema,
-  handle: async ({ engine, id, input }) => presentApp(await engine.apps.replace(id, appDefinitionOf('', input))),
+  handle: async ({ engine, who, id, input }) =>
+    presentApp(await engine.apps.replace(who, id, appDefinitionOf('', input))),
+});
+
+const deleteApp = emptyEndpoint({
+  method: 'delete',
+  path: '/v1/apps/{id}',
+  name: 'deleteApp',
+  tag,
+  summary: 'Delete an app of your own',
+  description: 'Not while accounts are connected to it. Its OAuth client and open flows go with it.',
+  pathId,
+  parameters: z.object({}),
+  status: 204,
+  handle: async ({ engine, who, id }) => engine.apps.delete(who, id),
 });
 
 const setInstanceClient = adminEndpoint({

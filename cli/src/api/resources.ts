@@ -155,6 +155,8 @@ export interface App {
   name_slug: string;
   name: string;
   auth_type: 'none' | 'keys' | 'oauth2';
+  private: boolean;
+  hides_catalogue: boolean;
   fields: { name: string; label: string; secret?: boolean; optional?: boolean }[];
 }
 

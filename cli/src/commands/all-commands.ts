@@ -5,6 +5,7 @@ import { deleteAny } from './delete.ts';
 import { deploy } from './deploy.ts';
 import { describe } from './describe.ts';
 import { dev } from './dev.ts';
+import { appCommands } from './apps.ts';
 import { envCommands } from './env.ts';
 import { events, logs, search } from './events.ts';
 import { initCommands } from './init.ts';
@@ -29,12 +30,13 @@ import { workflowCommands } from './workflows.ts';
 /** Words that only stand before others. */
 export const GROUPS: readonly GroupSpec[] = [
   { name: 'init', summary: 'Make the file of a component' },
-  { name: 'runs', summary: 'Runs that were given up: look at them, run them again' },
+  { name: 'runs', summary: 'Runs of sources: those that were quiet or given up, to look at and run again' },
   { name: 'workflows', aliases: ['workflow', 'wf'], summary: 'Workflows: make, change, run, look at executions' },
   { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
   { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
   { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
+  { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, and your own' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
@@ -69,6 +71,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...subscriptionCommands,
     ...receiverCommands,
     ...keyCommands,
+    ...appCommands,
     ...envCommands,
     ...registryCommands,
     ...serverCommands,

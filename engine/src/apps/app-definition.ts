@@ -84,6 +84,10 @@ export interface AppDefinition {
 export interface StoredApp {
   id: string;
   definition: AppDefinition;
+  /** Whose own it is, which nobody else sees. Absent: it is one of the catalogue. */
+  accountId?: string;
+  /** The catalogue has got one of the same slug since, which the account does not see. */
+  hidesCatalogue?: boolean;
   createdAt: Date;
   updatedAt: Date;
 }

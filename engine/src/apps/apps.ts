@@ -1,4 +1,6 @@
-import { HeadwaterError, LIMITS, newId } from '@headwater/shared';
+import { HeadwaterError, LIMITS, newId, platformLimit } from '@headwater/shared';
+import { overLimit } from '../accounts/over-limit.ts';
+import type { Principal } from '../contract.ts';
 import type { AppRecord, Apps, OAuthClientInput, OAuthClientRecord } from '../contract-apps.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
@@ -10,56 +12,70 @@ import {
   readOAuthClients,
   readOwnOAuthClients,
 } from '../store/oauth-clients.ts';
+import { deleteOwnApp, insertOwnApp, replaceOwnApp } from '../store/own-apps.ts';
 import { insertApp, replaceApp } from '../store/put-app.ts';
 import { readApp, readAppPage } from '../store/read-apps.ts';
 import type { AppDefinition, StoredApp } from './app-definition.ts';
 import { findAppFaults } from './validate-app.ts';
 
-/** The catalogue and the OAuth clients of its apps. */
-export function createApps({ sql, sealer }: { sql: Sql; sealer: Pick<Sealer, 'seal'> }): Apps {
-  async function setClient(owner: string, slugOrId: string, input: OAuthClientInput): Promise<OAuthClientRecord> {
-    const app = await findApp(sql, slugOrId);
-    checkClient(app, input);
-    const { clientId, clientSecret } = input;
-    const secret = clientSecret === undefined ? null : sealer.seal(owner, clientSecret);
-    return clientRecordOf(app, await putOAuthClient(sql, { appId: app.id, owner, clientId, secret }));
-  }
-  async function dropClient(owner: string, slugOrId: string): Promise<void> {
-    const app = await findApp(sql, slugOrId);
-    if (await deleteOAuthClient(sql, owner, app.id)) return;
-    throw new HeadwaterError('NOT_FOUND', `No OAuth client is set for ${app.definition.slug}`);
-  }
+interface AppsContext {
+  sql: Sql;
+  sealer: Pick<Sealer, 'seal'>;
+}
+
+/** The catalogue, the apps of accounts, and their OAuth clients. */
+export function createApps({ sql, sealer }: AppsContext): Apps {
+  const { setClient, dropClient } = createClients({ sql, sealer });
   const shown = async (accountId: string, app: StoredApp) =>
     recordOf(accountId, app, await readOAuthClients(sql, accountId, [app.id]));
   return {
     async list(who, request) {
       const { limit, query } = request;
       const place = { ...cursorPart('after', request.after), ...cursorPart('before', request.before) };
-      const { apps, total } = await readAppPage(sql, { limit, ...place, ...(query === undefined ? {} : { query }) });
+      const { apps, total } = await readAppPage(sql, who.accountId, {
+        limit,
+        ...place,
+        ...(query === undefined ? {} : { query }),
+      });
       const ids = apps.map((app) => app.id);
       const clients = await readOAuthClients(sql, who.accountId, ids);
       const items = apps.map((app) => recordOf(who.accountId, app, clients));
       const [first, last] = [apps[0], apps.at(-1)];
       return { items, total, ...(first && last ? { startCursor: cursorOf(first), endCursor: cursorOf(last) } : {}) };
     },
-    get: async (who, slugOrId) => shown(who.accountId, await findApp(sql, slugOrId)),
-    async create(definition) {
+    get: async (who, slugOrId) => shown(who.accountId, await findApp(sql, who.accountId, slugOrId)),
+    async create(who, definition) {
+      if (who !== undefined) return shown(who.accountId, await createOwn(sql, who.accountId, definition));
       checkDefinition(definition);
       const id = newId('app');
-      if (await insertApp(sql, id, definition)) return shown(INSTANCE, await findApp(sql, id));
-      const message = `There is an app ${definition.slug} already; change it with PUT /v1/apps/${definition.slug}`;
-      throw new HeadwaterError('CONFLICT', message, { fields: [{ path: 'slug', message: 'is taken' }] });
+      if (await insertApp(sql, id, definition)) return shown(INSTANCE, await findApp(sql, undefined, id));
+      throw slugTaken(`There is an app ${definition.slug} already; change it with PUT /v1/apps/${definition.slug}`);
     },
-    async replace(slugOrId, definition) {
-      const app = await findApp(sql, slugOrId);
-      checkDefinition({ ...definition, slug: app.definition.slug });
-      await replaceApp(sql, app.id, { ...definition, slug: app.definition.slug });
-      return shown(INSTANCE, await findApp(sql, app.id));
+    async replace(who, slugOrId, given) {
+      const app = await findApp(sql, who?.accountId, slugOrId);
+      const definition = { ...given, slug: app.definition.slug };
+      if (who === undefined) {
+        checkDefinition(definition);
+        await replaceApp(sql, app.id, definition);
+      } else {
+        const { accountId } = requireOwn(who, app);
+        checkOwnDefinition(definition);
+        await replaceOwnApp(sql, { accountId, id: app.id }, definition);
+      }
+      return shown(who?.accountId ?? INSTANCE, await findApp(sql, who?.accountId, app.id));
     },
-    setInstanceClient: (slugOrId, client) => setClient(INSTANCE, slugOrId, client),
-    deleteInstanceClient: (slugOrId) => dropClient(INSTANCE, slugOrId),
-    setOwnClient: (who, slugOrId, client) => setClient(who.accountId, slugOrId, client),
-    deleteOwnClient: (who, slugOrId) => dropClient(who.accountId, slugOrId),
+    async delete(who, slugOrId) {
+      const app = await findApp(sql, who.accountId, slugOrId);
+      const { accountId } = requireOwn(who, app);
+      const connected = await deleteOwnApp(sql, accountId, app.id);
+      if (connected === 0) return;
+      const message = `${app.definition.slug} has ${connected} connected account${connected === 1 ? '' : 's'}; delete them first`;
+      throw new HeadwaterError('CONFLICT', message);
+    },
+    setInstanceClient: (slugOrId, client) => setClient(undefined, slugOrId, client),
+    deleteInstanceClient: (slugOrId) => dropClient(undefined, slugOrId),
+    setOwnClient: setClient,
+    deleteOwnClient: dropClient,
     async listOwnClients(who) {
       const rows = await readOwnOAuthClients(sql, who.accountId);
       return rows.map(({ slug, name, ...row }) => ({ ...clientOf(row), app: { id: row.app_id, slug, name } }));
@@ -67,19 +83,75 @@ export function createApps({ sql, sealer }: { sql: Sql; sealer: Pick<Sealer, 'se
   };
 }
 
-/** By slug or id. Throws NOT_FOUND. */
-export async function findApp(sql: Sql, slugOrId: string): Promise<StoredApp> {
-  const app = slugOrId.includes('\0') ? undefined : await readApp(sql, slugOrId);
-  if (app === undefined) throw new HeadwaterError('NOT_FOUND', `No app ${slugOrId} in the catalogue`);
+/** Clients of accounts, and, without one, those that the operator sets for all. */
+function createClients({ sql, sealer }: AppsContext) {
+  async function setClient(
+    who: Principal | undefined,
+    slugOrId: string,
+    input: OAuthClientInput,
+  ): Promise<OAuthClientRecord> {
+    const owner = who?.accountId ?? INSTANCE;
+    const app = await findApp(sql, who?.accountId, slugOrId);
+    checkClient(app, input);
+    const { clientId, clientSecret } = input;
+    const secret = clientSecret === undefined ? null : sealer.seal(owner, clientSecret);
+    return clientRecordOf(app, await putOAuthClient(sql, { appId: app.id, owner, clientId, secret }));
+  }
+  async function dropClient(who: Principal | undefined, slugOrId: string): Promise<void> {
+    const app = await findApp(sql, who?.accountId, slugOrId);
+    if (await deleteOAuthClient(sql, who?.accountId ?? INSTANCE, app.id)) return;
+    throw new HeadwaterError('NOT_FOUND', `No OAuth client is set for ${app.definition.slug}`);
+  }
+  return { setClient, dropClient };
+}
+
+async function createOwn(sql: Sql, accountId: string, definition: AppDefinition): Promise<StoredApp> {
+  checkOwnDefinition(definition);
+  const { slug } = definition;
+  const id = newId('app');
+  switch (await insertOwnApp(sql, { id, accountId, definition, maxApps: LIMITS.maxAccountApps })) {
+    case 'made':
+      return findApp(sql, accountId, id);
+    case 'in_catalogue':
+      throw slugTaken(`The catalogue has an app ${slug}, which components get; give yours another slug`);
+    case 'taken':
+      throw slugTaken(`You have an app ${slug} already; change it with PUT /v1/apps/${slug}`);
+    case 'full':
+      throw overLimit(platformLimit('maxAccountApps', LIMITS.maxAccountApps + 1));
+  }
+}
+
+function slugTaken(message: string): HeadwaterError {
+  return new HeadwaterError('CONFLICT', message, { fields: [{ path: 'name_slug', message: 'is taken' }] });
+}
+
+/** Its connected accounts and components are its own, so an account changes nothing of what others use. */
+function requireOwn({ accountId }: Principal, app: StoredApp): { accountId: string } {
+  if (app.accountId === accountId) return { accountId };
+  throw new HeadwaterError('FORBIDDEN', `${app.definition.slug} is in the catalogue, which only the operator changes`);
+}
+
+/** By slug or id: of the catalogue, or also of the account. Throws NOT_FOUND. */
+export async function findApp(sql: Sql, accountId: string | undefined, slugOrId: string): Promise<StoredApp> {
+  const app = slugOrId.includes('\0') ? undefined : await readApp(sql, accountId, slugOrId);
+  if (app === undefined) throw new HeadwaterError('NOT_FOUND', `There is no app ${slugOrId}`);
   return app;
 }
 
 /** As findApp, for a parameter: throws INVALID_REQUEST that names it. */
-export async function findNamedApp(sql: Sql, slugOrId: string): Promise<StoredApp> {
-  const app = slugOrId.includes('\0') ? undefined : await readApp(sql, slugOrId);
+export async function findNamedApp(sql: Sql, accountId: string, slugOrId: string): Promise<StoredApp> {
+  const app = slugOrId.includes('\0') ? undefined : await readApp(sql, accountId, slugOrId);
   if (app !== undefined) return app;
-  const message = `${slugOrId} is not in the catalogue (GET /v1/apps); the operator can add it`;
+  const message = `${slugOrId} is not in the catalogue (GET /v1/apps); define it for yourself with POST /v1/apps`;
   throw new HeadwaterError('INVALID_REQUEST', `app: ${message}`, { fields: [{ path: 'app', message }] });
+}
+
+/** The size first: what else is wrong with a large one is not looked for. */
+function checkOwnDefinition(definition: AppDefinition): void {
+  const limit = platformLimit('maxAccountAppBytes', Buffer.byteLength(JSON.stringify(definition)));
+  if (limit.used > limit.value)
+    throw new HeadwaterError('INVALID_REQUEST', `The app has more than ${limit.value} bytes`, { limit });
+  checkDefinition(definition);
 }
 
 function checkDefinition(definition: AppDefinition): void {

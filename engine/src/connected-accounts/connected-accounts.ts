@@ -38,7 +38,7 @@ export function createConnectedAccounts(
   return {
     create: async (who, input) => find(who, await createWithKeys(context, who, input)),
     async list(who, { app, query: text, ...request }) {
-      const appIds = await appIdsOf(sql, app, text);
+      const appIds = await appIdsOf(sql, who.accountId, app, text);
       const ofApps = appIds === undefined ? sql`` : sql`and app_id = any(${appIds}::text[])`;
       const where = sql`and deleted_at is null ${ofApps}`;
       const query = { table: 'connected_accounts', accountId: who.accountId, where, order: 'created' } as const;
@@ -85,16 +85,21 @@ function authFailed({ message, limit }: Extract<AuthOutcome, { ok: false }>): He
 }
 
 /** Undefined: of every app. */
-async function appIdsOf(sql: Sql, app: string | undefined, query: string | undefined): Promise<string[] | undefined> {
-  if (app !== undefined) return [(await findNamedApp(sql, app)).id];
-  return query === undefined ? undefined : searchAppIds(sql, query);
+async function appIdsOf(
+  sql: Sql,
+  accountId: string,
+  app: string | undefined,
+  query: string | undefined,
+): Promise<string[] | undefined> {
+  if (app !== undefined) return [(await findNamedApp(sql, accountId, app)).id];
+  return query === undefined ? undefined : searchAppIds(sql, accountId, query);
 }
 
 const NO_TOKENS = { uid: null, scopes: [], clientOwner: null, expiresInSeconds: null, refreshInSeconds: null } as const;
 
 async function createWithKeys(context: AccountContext, who: Principal, input: ConnectedAccountCreate): Promise<string> {
   const { sql, sealer } = context;
-  const app = await findNamedApp(sql, input.app);
+  const app = await findNamedApp(sql, who.accountId, input.app);
   const { slug, authType } = app.definition;
   if (authType !== 'keys') {
     const message = authType === 'none' ? `${slug} needs no account` : `${slug} is connected by OAuth: start a flow`;

@@ -45,7 +45,7 @@ export async function finishOAuth(
     return { ok: false, message: 'This link is not known, was used already, or is too old. Begin again.' };
   }
   const request = JSON.parse(context.sealer.open(state.account_id, state.request)) as OAuthRequest;
-  const flow: Flow = { state, request, app: await findApp(context.sql, state.app_id) };
+  const flow: Flow = { state, request, app: await findApp(context.sql, state.account_id, state.app_id) };
   try {
     const id = await connect(context, flow, callback);
     const account = recordOf(await requireAccount(context.sql, state.account_id, id));

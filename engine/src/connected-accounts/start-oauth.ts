@@ -24,7 +24,7 @@ export async function startOAuth(
   who: Principal,
   input: OAuthStart,
 ): Promise<{ authorizeUrl: string; expiresAt: Date }> {
-  const app = await findNamedApp(context.sql, input.app);
+  const app = await findNamedApp(context.sql, who.accountId, input.app);
   const { oauth, slug } = app.definition;
   if (oauth === undefined) {
     throw invalid([

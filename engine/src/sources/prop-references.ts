@@ -3,7 +3,7 @@ import type { Sql } from '../store/database.ts';
 import { findDataStores } from '../store/read-data-stores.ts';
 import { type KnownApp, findApps, findProvisions } from '../store/read-prop-references.ts';
 
-/** What of that which configured props name is there, in the account and in the catalogue of apps. */
+/** What of that which configured props name is there, in the account and among its apps. */
 export interface PropReferences {
   dataStores: ReadonlySet<string>;
   /** Id of a connected account → slug of its app. */
@@ -26,7 +26,7 @@ export async function readPropReferences(
   const [dataStores, provisions, apps] = await Promise.all([
     storeIds.length === 0 ? new Set<string>() : findDataStores(sql, accountId, storeIds),
     provisionIds.length === 0 ? new Map<string, string>() : findProvisions(sql, accountId, provisionIds),
-    slugs.length === 0 ? new Map<string, KnownApp>() : findApps(sql, slugs),
+    slugs.length === 0 ? new Map<string, KnownApp>() : findApps(sql, accountId, slugs),
   ]);
   return { dataStores, provisions, apps };
 }

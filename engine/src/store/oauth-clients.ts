@@ -1,4 +1,5 @@
 import type { Sql } from './database.ts';
+import { seenBy } from './visible-apps.ts';
 
 /** The owner of clients that the operator has set for all accounts. No account has this id. */
 export const INSTANCE = 'instance';
@@ -39,8 +40,9 @@ export interface OwnClientRow extends OAuthClientRow {
 
 export async function readOwnOAuthClients(sql: Sql, owner: string): Promise<OwnClientRow[]> {
   return sql<OwnClientRow[]>`
-    select ${columns(sql)}, a.slug, a.definition ->> 'name' as name
-    from oauth_clients c join apps a on a.id = c.app_id where c.owner = ${owner} order by a.slug`;
+    select ${columns(sql)}, a.definition ->> 'slug' as slug, a.definition ->> 'name' as name
+    from oauth_clients c join all_apps a on a.id = c.app_id and ${seenBy(sql, owner)}
+    where c.owner = ${owner} order by a.definition ->> 'slug'`;
 }
 
 export async function putOAuthClient(

@@ -1,5 +1,6 @@
 import type { AppDefinition } from '../apps/app-definition.ts';
 import type { Sql, Transaction } from './database.ts';
+import { seenBy } from './visible-apps.ts';
 
 /** A connected account with its app. */
 export interface ConnectedAccountRow {
@@ -42,7 +43,7 @@ export async function readConnectedAccounts(
       extract(epoch from c.refresh_at - now())::float8 * 1000 as refresh_in_ms,
       coalesce(c.refresh_until > now(), false) as is_leased,
       ${ms('created_at')} as created_ms, ${ms('updated_at')} as updated_ms
-    from connected_accounts c join apps a on a.id = c.app_id
+    from connected_accounts c join all_apps a on a.id = c.app_id and ${seenBy(sql, accountId)}
     where c.account_id = ${accountId} and c.id = any(${[...ids]}::text[]) and c.deleted_at is null`;
 }
 

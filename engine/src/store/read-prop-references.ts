@@ -1,16 +1,19 @@
 import type { AppAuthType } from '../apps/app-definition.ts';
 import type { Sql } from './database.ts';
+import { ownSlug, seenBy } from './visible-apps.ts';
 
 export interface KnownApp {
   name: string;
   authType: AppAuthType;
 }
 
-/** Of the catalogue, by slug. */
-export async function findApps(sql: Sql, slugs: readonly string[]): Promise<Map<string, KnownApp>> {
+/** Of the catalogue and of the account, whose own ones go before; by slug. */
+export async function findApps(sql: Sql, accountId: string, slugs: readonly string[]): Promise<Map<string, KnownApp>> {
   const rows = await sql<{ slug: string; name: string; auth_type: AppAuthType }[]>`
-    select slug, definition ->> 'name' as name, definition ->> 'authType' as auth_type
-    from apps where slug = any(${[...slugs]}::text[])`;
+    select a.definition ->> 'slug' as slug, a.definition ->> 'name' as name, a.definition ->> 'authType' as auth_type
+    from all_apps a
+    where a.slug = any(${slugs.flatMap((slug) => [slug, ownSlug(accountId, slug)])}::text[]) and ${seenBy(sql, accountId)}
+    order by a.account_id nulls first`;
   return new Map(rows.map(({ slug, name, auth_type: authType }) => [slug, { name, authType }]));
 }
 
@@ -21,7 +24,8 @@ export async function findProvisions(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; slug: string }[]>`
-    select c.id, a.slug from connected_accounts c join apps a on a.id = c.app_id
+    select c.id, a.definition ->> 'slug' as slug
+    from connected_accounts c join all_apps a on a.id = c.app_id and ${seenBy(sql, accountId)}
     where c.account_id = ${accountId} and c.id = any(${[...ids]}::text[]) and c.deleted_at is null`;
   return new Map(rows.map(({ id, slug }) => [id, slug]));
 }

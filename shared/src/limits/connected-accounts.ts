@@ -2,6 +2,9 @@
 export const CONNECTED_ACCOUNT_LIMITS = {
   /** What all app props of one run get of their accounts: each gets all of it, also where they name the same one. */
   maxRunAuthBytes: 8 * 1024 * 1024,
+  /** Of one account: apps that it has defined for itself, and the definition of one of them as JSON. */
+  maxAccountApps: 100,
+  maxAccountAppBytes: 64 * 1024,
   /** Of one account: accounts of apps that are connected. */
   maxConnectedAccounts: 1_000,
   /** Values of the fields of one connected account, together. */

@@ -111,7 +111,7 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
         title="Connected accounts"
         count={rows.length}
         empty={
-          <Empty icon="connection" title="No connected accounts" command="npx hw accounts connect <app>">
+          <Empty icon="connection" title="No connected accounts" command="npx hw connect <app>">
             Connect an account of an app below once; every source and step that you choose may use it.
           </Empty>
         }
@@ -134,6 +134,20 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
   );
 }
 
+function nameOf({ name, name_slug: slug, private: isPrivate, hides_catalogue: hides }: App) {
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-2">
+      <span className="font-medium">{name}</span>
+      {isPrivate && (
+        <span className="rounded bg-sunken px-1.5 text-xs text-ink-soft">
+          private, {slug}
+          {hides && ': hides one of the catalogue'}
+        </span>
+      )}
+    </span>
+  );
+}
+
 function Apps({ onConnect }: { onConnect: (slug: string) => void }) {
   const [text, setText] = useState('');
   const words = useDeferredValue(text.trim());
@@ -143,7 +157,7 @@ function Apps({ onConnect }: { onConnect: (slug: string) => void }) {
     ),
   );
   const columns: readonly Column<App>[] = [
-    { header: 'App', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/3' },
+    { header: 'App', cell: nameOf, className: 'w-1/3' },
     {
       header: 'Signs in with',
       cell: ({ auth_type: type }) => ({ none: 'nothing', keys: 'keys', oauth2: 'OAuth' })[type],
