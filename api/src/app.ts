@@ -24,6 +24,7 @@ import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { publishEndpoints } from './routes/publish.ts';
 import { registryEndpoints } from './routes/registry.ts';
+import { replayEndpoints } from './routes/replays.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sampleReceiverEndpoints } from './routes/sample-receiver.ts';
 import { sendEndpoints } from './routes/sends.ts';
@@ -107,6 +108,7 @@ export function allEndpoints(): Endpoint[] {
     ...sendEndpoints(),
     ...subscriptionEndpoints(),
     ...autoSubscriptionEndpoints(),
+    ...replayEndpoints(),
     ...workflowTestEndpoints(),
     ...executionActionEndpoints(),
     ...runEndpoints(),

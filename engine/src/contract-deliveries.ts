@@ -79,6 +79,8 @@ export interface DeliveryRecord {
   attempts: DeliveryAttempt[];
   /** Of one that is pending. */
   nextAttemptAt?: Date;
+  /** The replay that made it. */
+  replayId?: string;
   createdAt: Date;
 }
 

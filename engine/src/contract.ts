@@ -24,6 +24,7 @@ import type { AbandonedRuns } from './contract-runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './contract-components.ts';
 import type { ComponentProps } from './contract-props.ts';
 import type { Environment, Executions, Workflows } from './contract-workflows.ts';
+import type { Replays } from './contract-replays.ts';
 import type { Sends } from './contract-sends.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
 import type { SampleReceiver } from './contract-sample-receiver.ts';
@@ -433,6 +434,7 @@ export interface Engine {
   stats: Stats;
   webhooks: Webhooks;
   subscriptions: Subscriptions;
+  replays: Replays;
   autoSubscriptions: AutoSubscriptions;
   /** What executions send with `$.send`. */
   sends: Sends;

@@ -11,6 +11,7 @@ import type { WorkflowTests } from './contract-workflow-tests.ts';
 import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
 import { createDataStores } from './data-stores/data-stores.ts';
 import { createDeliverer, type DelivererOptions } from './delivery/deliverer.ts';
+import { createReplays } from './delivery/replays.ts';
 import { createRetryPolicy } from './delivery/retry-policy.ts';
 import { createSubscriptions } from './delivery/subscriptions.ts';
 import { createWebhooks } from './delivery/webhooks.ts';
@@ -122,6 +123,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
       attemptOnce: base.deliverer.attemptOnce,
     }),
     subscriptions: createSubscriptions({ db, room }),
+    replays: createReplays({ sql: db.sql, nowMs: Date.now }),
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
@@ -378,6 +380,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     dispatcher,
     backlogs: base.backlogs,
     stats: base.stats,
+    history: base.history,
     turns: turns.turns,
     deliverer,
     sends: sendRunner,

@@ -56,6 +56,7 @@ export {
 } from './contract-deliveries.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract-idempotency.ts';
+export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract-replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract-publish.ts';
 export { INGEST_CODE } from './publish/ingest-code.ts';
 export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';

@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   subscription: 'sub_',
   autoSubscription: 'asub_',
   delivery: 'dlv_',
+  replay: 'rpl_',
   invocation: 'inv_',
   node: 'node_',
   app: 'app_',

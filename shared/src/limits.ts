@@ -12,6 +12,7 @@ import { IDEMPOTENCY_LIMITS } from './limits/idempotency.ts';
 import { INGRESS_LIMITS } from './limits/ingress.ts';
 import { NODE_LIMITS } from './limits/node.ts';
 import { PROP_LIMITS } from './limits/props.ts';
+import { REPLAY_LIMITS } from './limits/replays.ts';
 import { RUN_LIMITS } from './limits/runs.ts';
 import { SANDBOX_LIMITS } from './limits/sandbox.ts';
 import { SECRET_LIMITS } from './limits/secrets.ts';
@@ -48,6 +49,7 @@ export const LIMITS = {
   ...STREAM_LIMITS,
   ...EGRESS_LIMITS,
   ...DELIVERY_LIMITS,
+  ...REPLAY_LIMITS,
   ...SEND_LIMITS,
   ...NODE_LIMITS,
   ...WEB_LIMITS,

@@ -186,3 +186,17 @@ export const subscription = {
   filter: null,
   createdAt: MADE_AT,
 };
+
+export const replay = {
+  id: 'rpl_1',
+  status: 'running' as const,
+  emitterId: 'dc_1',
+  listenerId: 'wh_1',
+  filter: null,
+  until: MADE_AT,
+  count: 3,
+  isCountComplete: true,
+  deliveredBefore: 1,
+  sent: 2,
+  createdAt: MADE_AT,
+};

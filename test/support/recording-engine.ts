@@ -22,6 +22,7 @@ import {
   workflow,
   deployment,
   variable,
+  replay,
   subscription,
 } from './engine-records.ts';
 
@@ -300,6 +301,12 @@ export function createRecordingEngine() {
       update: answer('subscriptions.update', subscription),
       list: answer('subscriptions.list', page([subscription])),
       delete: answer('subscriptions.delete', undefined),
+    },
+    replays: {
+      create: answer('replays.create', replay),
+      list: answer('replays.list', page([replay])),
+      get: answer('replays.get', replay),
+      cancel: answer('replays.cancel', replay),
     },
     workflowTests: {
       run: answer('workflowTests.run', {

@@ -132,6 +132,7 @@ export const deliverySchema = z
     error_class: errorClassSchema,
     attempts: z.array(deliveryAttemptSchema).openapi({ description: 'Oldest first.' }),
     next_attempt_at: secondsField('When it is tried next, of one that is pending.').nullable(),
+    replay_id: z.string().nullable().openapi({ description: 'The replay that made it.' }),
     created_at: secondsField('When the event was emitted.'),
   })
   .openapi('Delivery');
@@ -156,6 +157,7 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
     error_class: delivery.errorClass ?? null,
     attempts: delivery.attempts.map((attempt) => presentDeliveryAttempt(delivery.id, attempt)),
     next_attempt_at: delivery.nextAttemptAt === undefined ? null : epochSeconds(delivery.nextAttemptAt),
+    replay_id: delivery.replayId ?? null,
     created_at: epochSeconds(delivery.createdAt),
   };
 }

@@ -31,7 +31,7 @@ export interface RequestParts {
 /**
  * Header names and values, alternating. `webhook-*` as Standard Webhooks has it; `headwater-channel` only for events of a
  * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts
- * from 1; `headwater-test` is there only in a test by the webhook's owner.
+ * from 1; `headwater-test` is there only in a test by the webhook's owner, `headwater-replay-id` only in a replay of past events.
  */
 export function deliveryHeaders(
   delivery: DueDelivery,
@@ -59,6 +59,7 @@ export function deliveryHeaders(
     String(delivery.attemptCount + 1),
   );
   if (delivery.isTest) headers.push('headwater-test', 'true');
+  if (delivery.replayId !== undefined) headers.push('headwater-replay-id', delivery.replayId);
   if (delivery.channel !== '') headers.push('headwater-channel', encodeChannel(delivery.channel));
   return headers;
 }

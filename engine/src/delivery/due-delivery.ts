@@ -22,6 +22,8 @@ export interface DueDelivery {
   ts?: number;
   /** Why it is attempted, where neither its event nor the schedule is the reason. */
   nextTrigger?: 'manual' | 'replay';
+  /** The replay that made it. */
+  replayId?: string;
   /** It is a test by the webhook's owner, and stored nowhere. */
   isTest?: true;
   /** Attempts made before. */

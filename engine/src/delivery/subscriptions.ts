@@ -39,7 +39,7 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
       );
       switch (outcome.kind) {
         case 'unknown-emitter':
-          throw unknown('emitter_id', kindOf(emitterId), emitterId);
+          throw unknownEmitter(emitterId);
         case 'unknown-listener':
           throw unknownListener(listenerId);
         case 'subscribed':
@@ -106,6 +106,11 @@ function findListenerFault(id: string): Fault | undefined {
   return GLOBS.has(id)
     ? { message: 'must be one webhook (wh_…), source (dc_…) or workflow (p_…): a pattern cannot listen' }
     : undefined;
+}
+
+/** NOT_FOUND for a source or workflow that the account does not have. */
+export function unknownEmitter(id: string): HeadwaterError {
+  return unknown('emitter_id', kindOf(id), id);
 }
 
 /** NOT_FOUND for a webhook, source or workflow that the account does not have. */

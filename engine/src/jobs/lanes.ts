@@ -12,11 +12,13 @@ import { createTicker, type TickerOptions } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from './job-runner.ts';
 import { createLaneTurns } from './lane-turns.ts';
 import { createWaker } from './wake-execution.ts';
+import { createReplayer, type ReplayerOptions } from './replay-events.ts';
 import { createPostponedLanes } from './postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
 import {
   type DeliverWebhookPayload,
   type FireTimerPayload,
+  type ReplayEventsPayload,
   type RunSourcePayload,
   type SendPayload,
   TASKS,
@@ -31,6 +33,7 @@ export interface LanesOptions {
   dispatcher: Dispatcher;
   backlogs: TickerOptions['backlogs'];
   stats?: TickerOptions['stats'];
+  history?: ReplayerOptions['history'];
   turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
@@ -48,6 +51,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS), laneTurns };
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs, stats: options.stats });
   const wake = createWaker(sql);
+  const replay = createReplayer({ sql, history: options.history, stats: options.stats });
   const runner = await startJobRunner({
     get databaseUrl() {
       return options.databaseUrl();
@@ -64,6 +68,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
       [TASKS.send]: (payload) => options.sends.runLane(payload as SendPayload),
       [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),
+      [TASKS.replayEvents]: (payload) => replay(payload as ReplayEventsPayload),
       [TASKS.wakeExecution]: (payload) => wake(payload as WakeExecutionPayload),
     },
   });

@@ -13,6 +13,8 @@ export const TASKS = {
   wakeExecution: 'wake-execution',
   /** Due sends of one account. */
   send: 'send',
+  /** The next events of one replay. */
+  replayEvents: 'replay-events',
 } as const;
 
 export interface RunSourcePayload {
@@ -25,6 +27,10 @@ export interface WakeExecutionPayload {
 
 export interface DeliverWebhookPayload {
   webhookId: string;
+}
+
+export interface ReplayEventsPayload {
+  replayId: string;
 }
 
 export interface SendPayload {

@@ -16,6 +16,7 @@ interface ClaimedRow extends ReceiverRow {
   seq: number;
   attempt_count: number;
   next_trigger: 'manual' | 'replay' | null;
+  replay_id: string | null;
   /** Null where the event was deleted. */
   data: string | null;
   channel: string;
@@ -84,7 +85,7 @@ function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number
       where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
       returning d.*, due.found
     )
-    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,
+    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger, l.replay_id,
       ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
@@ -140,5 +141,6 @@ function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
     ...(row.ts === null ? {} : { ts: row.ts }),
     attemptCount: row.attempt_count,
     ...(row.next_trigger === null ? {} : { nextTrigger: row.next_trigger }),
+    ...(row.replay_id === null ? {} : { replayId: row.replay_id }),
   };
 }

@@ -25,6 +25,7 @@ export interface PageQuery {
     | 'data_stores'
     | 'deployments'
     | 'emitters'
+    | 'replays'
     | 'runs'
     | 'sample_requests'
     | 'sends'

@@ -59,6 +59,7 @@ function recordOf(row: typeof deliveries.$inferSelect, isActive: boolean): Deliv
     ...(row.errorClass === null ? {} : { errorClass: row.errorClass }),
     attempts: row.attempts,
     ...(status === 'pending' ? { nextAttemptAt: row.nextAttemptAt } : {}),
+    ...(row.replayId === null ? {} : { replayId: row.replayId }),
     createdAt: row.createdAt,
   };
 }

@@ -228,6 +228,7 @@ export const deliveries = pgTable(
     leasedBy: text('leased_by'),
     createdAt: createdAt(),
     errorClass: text('error_class').$type<DeliveryErrorClass>(),
+    replayId: text('replay_id'),
   },
   (t) => [primaryKey({ columns: [t.webhookId, t.id] })],
 );
