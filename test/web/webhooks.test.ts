@@ -75,6 +75,33 @@ test('a webhook is subscribed with a filter, which is mended and changed', async
   check();
 });
 
+test('past events are counted, and sent to a new webhook', async () => {
+  const receiver = await startReceiver();
+  const source = await headwater.deploy(`export default {
+    name: 'Ledger', version: '1.0.0', props: { http: '$.interface.http' },
+    async run(event) { for (const one of event.body) this.$emit(one); },
+  };`);
+  const headers = { 'content-type': 'application/json' };
+  await fetch(source.endpoint, { method: 'POST', headers, body: '[{"n":1},{"n":2},{"n":3}]' });
+  await headwater.untilEvents(source.id, 3);
+  const { id } = (await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Archive' })).data;
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${id}`, headwater.apiKey);
+  await page.getByRole('button', { name: 'Replay past events' }).click();
+  await page.getByRole('combobox', { name: 'Emitter' }).selectOption({ label: 'Ledger' });
+  await page.getByRole('textbox', { name: 'Filter' }).fill('{"n":{"$gte":2}}');
+  await page.getByRole('button', { name: 'Count' }).click();
+  await page.getByText('2 events match').waitFor();
+  await picture(page, 'replay');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Replay 2' }).click();
+  await page.getByText('2 of 2 sent').waitFor();
+  const requests = await receiver.until(2);
+  expect(requests.map(({ body }) => body).toSorted()).toEqual(['{"n":2}', '{"n":3}']);
+  check();
+  await receiver.stop();
+});
+
 test('a webhook is tried out, its secret replaced and its requests changed', async () => {
   const receiver = await startReceiver();
   const made = await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Billing' });

@@ -136,6 +136,22 @@ export interface Subscription {
   created_at: number;
 }
 
+export interface Replay {
+  /** Null for a dry run. */
+  id: string | null;
+  status: string;
+  error: string | null;
+  emitter_id: string;
+  listener_id: string;
+  count: number;
+  count_is_complete: boolean;
+  delivered_before: number;
+  sent: number;
+  warning: string | null;
+  /** Epoch milliseconds. */
+  created_at: number;
+}
+
 export interface ConnectedAccount {
   id: string;
   name: string | null;

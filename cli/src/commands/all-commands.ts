@@ -16,6 +16,7 @@ import { publish, unpublish } from './publish.ts';
 import { publishEvent } from './publish-event.ts';
 import { receiverCommands } from './receiver.ts';
 import { registryCommands } from './registry.ts';
+import { replayCommands } from './replays.ts';
 import { run } from './run.ts';
 import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
@@ -34,6 +35,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'workflows', aliases: ['workflow', 'wf'], summary: 'Workflows: make, change, run, look at executions' },
   { name: 'webhooks', aliases: ['webhook', 'wh'], summary: 'Webhooks: URLs that events are delivered to' },
   { name: 'subscriptions', aliases: ['subscription', 'subs'], summary: 'Subscriptions: who gets what' },
+  { name: 'replays', aliases: ['replay'], summary: 'Replays: past events, sent to a listener again' },
   { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
   { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, and your own' },
@@ -69,6 +71,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...workflowCommands,
     ...webhookCommands,
     ...subscriptionCommands,
+    ...replayCommands,
     ...receiverCommands,
     ...keyCommands,
     ...appCommands,

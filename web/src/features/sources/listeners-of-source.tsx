@@ -94,7 +94,7 @@ function Listener({ id, name }: { id: string; name: string | undefined }) {
 }
 
 /** Names of webhooks and workflows by id, as far as their first page. */
-function useListenerNames(): Map<string, string> {
+export function useListenerNames(): Map<string, string> {
   const webhooks = useInfiniteQuery(webhooksQuery());
   const workflows = useInfiniteQuery(workflowsQuery());
   return new Map([

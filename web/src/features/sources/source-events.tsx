@@ -10,6 +10,8 @@ import { EventDetail } from '../events/event-detail.tsx';
 import { useLinkedEvent } from '../events/event-queries.ts';
 import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
+import { ReplayEvents } from '../webhooks/replay-events.tsx';
+import { useListenerNames } from './listeners-of-source.tsx';
 import { PublishEvent } from './publish-event.tsx';
 import { endpointOf, type Source } from './source-queries.ts';
 
@@ -24,6 +26,7 @@ interface SourceEventsProps {
 export function SourceEvents({ source, selected, onSelect: select }: SourceEventsProps) {
   const live = useLiveEvents(`/v1/sources/${source.id}/sse?expand=event`);
   const { hold } = live;
+  const listeners = useListenerNames();
   // The first events are no news, also for a link that names one of them.
   const isHeld = selected !== undefined && live.shown.length > 0;
   useEffect(() => hold(isHeld), [hold, isHeld]);
@@ -42,6 +45,7 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
         title="Events"
         actions={
           <>
+            <ReplayEvents given={{ emitter_id: source.id }} others={listeners} />
             <PublishEvent source={source} />
             <LiveBadge state={live.state} />
           </>

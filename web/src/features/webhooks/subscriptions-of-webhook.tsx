@@ -93,7 +93,7 @@ function Emitter({ id, name }: { id: string; name: string | undefined }) {
 }
 
 /** Names of sources and workflows by id, as far as their first page. */
-function useEmitterNames(): Map<string, string> {
+export function useEmitterNames(): Map<string, string> {
   const sources = useInfiniteQuery(sourcesQuery());
   const workflows = useInfiniteQuery(workflowsQuery());
   return new Map([

@@ -6,7 +6,8 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { SubscriptionsOfWebhook } from './subscriptions-of-webhook.tsx';
+import { ReplayEvents } from './replay-events.tsx';
+import { SubscriptionsOfWebhook, useEmitterNames } from './subscriptions-of-webhook.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { HoldNote, StartOrStop } from './webhook-hold.tsx';
@@ -58,9 +59,11 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
 
 function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
   const { id, active } = webhook;
+  const emitters = useEmitterNames();
   return (
     <>
       {active && <RetryNow id={id} />}
+      {active && <ReplayEvents given={{ listener_id: id }} others={emitters} />}
       <SendTest id={id} />
       <StartOrStop webhook={webhook} />
       <CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks describe ${id}` }} />
