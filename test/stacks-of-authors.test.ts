@@ -63,6 +63,23 @@ test('a promise that nobody handles, and an error while loading, keep their fram
   expect(loading.outcome).toMatchObject({ fault: { stack: expect.stringMatching(/component\.js:1:\d+/) } });
 });
 
+test('so has a stack of a component as large as one may be, read in one pass over its map', async () => {
+  const line = (n: number) =>
+    `function f${n}(a, b) { if (a > b) return g(a, ${n}) + g(b); return [a, b].map((x) => x * ${n}); }\n`;
+  const head = 'function g(a) { return a; }\n';
+  const count = Math.floor((1024 * 1024 - 1_000) / line(10_000).length);
+  const code = `${head}${Array.from({ length: count }, (_, n) => line(n)).join('')}
+function deep(left) { if (left === 0) throw new Error('here'); return deep(left - 1); }
+${withRun(`try { deep(8); } catch (error) { console.log(error.stack); }`)}`;
+  const { host } = await sandbox.run(code);
+  const [stack = ''] = host.messages();
+  expect(stack).not.toContain('hw:component');
+  expect(stack.split('\n').slice(1, 9)).toEqual([
+    expect.stringContaining(`component.js:${count + 3}:`),
+    ...Array.from({ length: 7 }, () => expect.stringContaining(`component.js:${count + 3}:`)),
+  ]);
+});
+
 test('the property is as in Node: replaced, called with call sites, and put back', async () => {
   const { host } = await sandbox.run(
     withRun(`const before = Error.prepareStackTrace;

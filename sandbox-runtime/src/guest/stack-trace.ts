@@ -1,5 +1,5 @@
 import { ASK } from '../protocol/isolate-calls.ts';
-import { findSegments } from '../protocol/find-segments.ts';
+import { findSegments, type GeneratedPlace } from '../protocol/find-segments.ts';
 import { readMap, type SourceMap } from '../protocol/source-map.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
@@ -30,35 +30,41 @@ export function mapStacks(bridge: Bridge): void {
     return map;
   }
 
-  /** `12:9` in the bundle, as the place in a file. */
-  function placeOf(row: number, column: number): string {
-    const at = `${row}:${column}`;
-    const found = known.get(at);
-    if (found !== undefined) return found;
+  /** Finds the places of all frames in one pass over the map, which may be a megabyte. */
+  function learnPlaces(sites: readonly unknown[]): void {
+    const unknown: PlaceInBundle[] = [];
+    for (let index = 0; index < sites.length; index += 1) {
+      const place = placeIn(toText(sites[index]));
+      if (place !== undefined && !known.has(place.at)) unknown[unknown.length] = place;
+    }
+    if (unknown.length === 0) return;
+    if (known.size + unknown.length > MAX_KNOWN_PLACES) known.clear();
     const current = mapOnce();
-    const [segment] =
-      current === undefined ? [] : findSegments(current.mappings, [{ line: row - 1, column: column - 1 }]);
-    const file = segment?.source === undefined ? undefined : current?.sources[segment.source];
     const none = current === undefined ? BUNDLE : PACKAGES;
-    const place =
-      segment === undefined || file === undefined
-        ? `${none}${at}`
-        : `${file}:${segment.line + 1}:${segment.column + 1}`;
-    if (known.size < MAX_KNOWN_PLACES) known.set(at, place);
-    return place;
+    const segments = current === undefined ? [] : findSegments(current.mappings, unknown);
+    for (let index = 0; index < unknown.length; index += 1) {
+      const { at = '' } = unknown[index] ?? {};
+      const segment = segments[index];
+      const file = segment?.source === undefined ? undefined : current?.sources[segment.source];
+      const isFound = segment !== undefined && file !== undefined;
+      known.set(at, isFound ? `${file}:${segment.line + 1}:${segment.column + 1}` : `${none}${at}`);
+    }
   }
 
   function frameOf(text: string): string {
-    const start = applyFunction(indexOf, text, [BUNDLE]) as number;
-    if (start === -1) return text;
-    const row = readNumber(text, start + BUNDLE.length);
-    const column = readNumber(text, row.end + 1);
-    if (row.end === start + BUNDLE.length || column.end === row.end + 1) return text;
-    return sliceText(text, 0, start) + placeOf(row.value, column.value) + sliceText(text, column.end);
+    const place = placeIn(text);
+    const found = place && known.get(place.at);
+    if (place === undefined || found === undefined) return text;
+    return sliceText(text, 0, place.start) + found + sliceText(text, place.end);
   }
 
   function prepareStackTrace(error: unknown, sites: readonly unknown[]): string {
     let text = headOf(error);
+    try {
+      learnPlaces(sites);
+    } catch {
+      // As below: the frames are as V8 writes them.
+    }
     for (let index = 0; index < sites.length; index += 1) {
       const frame = toText(sites[index]);
       text += `\n    at ${mappedOr(frame)}`;
@@ -85,6 +91,22 @@ export function mapStacks(bridge: Bridge): void {
     enumerable: false,
     configurable: true,
   });
+}
+
+/** Both 0-based, as maps count. `at`: `12:9`, as V8 writes it, from `start` to `end` of the frame. */
+interface PlaceInBundle extends GeneratedPlace {
+  at: string;
+  start: number;
+  end: number;
+}
+
+function placeIn(frame: string): PlaceInBundle | undefined {
+  const start = applyFunction(indexOf, frame, [BUNDLE]) as number;
+  if (start === -1) return undefined;
+  const row = readNumber(frame, start + BUNDLE.length);
+  const column = readNumber(frame, row.end + 1);
+  if (row.end === start + BUNDLE.length || column.end === row.end + 1) return undefined;
+  return { line: row.value - 1, column: column.value - 1, at: `${row.value}:${column.value}`, start, end: column.end };
 }
 
 function headOf(error: unknown): string {

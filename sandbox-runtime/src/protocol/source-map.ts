@@ -6,9 +6,9 @@ export interface SourceMap {
 
 /**
  * A larger one is not sent along with its bundle: stacks are mapped where they leave the sandbox,
- * and nowhere else.
+ * and nowhere else. Dense code of maxComponentCodeBytes has one of 1.6 MB.
  */
-export const MAX_SENT_MAP_CHARS = 256 * 1024;
+export const MAX_SENT_MAP_CHARS = 2 * 1024 * 1024;
 
 /**
  * A map that cannot be read maps nothing: the message of an error is worth more than its place.
