@@ -20,7 +20,14 @@ export interface ApiClient {
   list<T>(path: string, query?: Parameters): Promise<ListAnswer<T>>;
   /** Everything, page after page. Not of events: a page of them can be short, or empty, before the last one. */
   all<T>(path: string, query?: Parameters): Promise<T[]>;
-  send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  /** A resource with its `etag`, which the answer has in a header. */
+  tagged<T>(path: string): Promise<T & { etag?: string }>;
+  send<T>(
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<T>;
   /** An answer that goes on, of which nothing has been read; throws where it is refused. */
   open(path: string, query: Parameters, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
@@ -59,6 +66,7 @@ export function createClient(options: ClientOptions): ApiClient {
     path: string,
     init: RequestInit = {},
     room: Room = { bytes: maxAnswerBytes },
+    onHeaders: (headers: Headers) => void = () => undefined,
   ): Promise<T> => {
     const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const response = await request(
@@ -67,6 +75,7 @@ export function createClient(options: ClientOptions): ApiClient {
       { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } },
       within,
     );
+    onHeaders(response.headers);
     return readAnswer<T>(response, options, room);
   };
   const list = <T>(path: string, query: Parameters, room?: Room) =>
@@ -77,21 +86,22 @@ export function createClient(options: ClientOptions): ApiClient {
       (await call<{ data: T }>('GET', path + queryString(query))).data,
     page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
     list: (path, query = {}) => list(path, query),
-    async all<T>(path: string, query: Parameters = {}) {
-      const items: T[] = [];
-      const room: Room = { bytes: maxAnswerBytes * LIST_ANSWERS };
-      let after: string | undefined;
-      for (;;) {
-        const { data, page_info: info } = await list<T>(path, { limit: PAGE_SIZE, ...query, after }, room);
-        for (const item of data) items.push(item);
-        if (typeof info?.end_cursor !== 'string' || data.length === 0) return items;
-        // A page of large entries has fewer than were asked for; a count may stop below what there is.
-        if (data.length < PAGE_SIZE && items.length >= info.total_count) return items;
-        after = info.end_cursor;
-      }
+    all: <T>(path: string, query: Parameters = {}) =>
+      readAll<T>((page, room) => list<T>(path, { limit: PAGE_SIZE, ...query, ...page }, room), maxAnswerBytes),
+    async tagged<T>(path: string) {
+      let etag: string | undefined;
+      const { data } = await call<{ data: T }>('GET', path, {}, undefined, (headers) => {
+        etag = headers.get('etag')?.replaceAll('"', '');
+      });
+      return etag === undefined ? data : { ...data, etag };
     },
-    async send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown = {}) {
-      const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    async send<T>(
+      method: 'POST' | 'PUT' | 'DELETE',
+      path: string,
+      body: unknown = {},
+      headers: Readonly<Record<string, string>> = {},
+    ) {
+      const init = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
       return (await call<{ data: T } | undefined>(method, path, init))?.data as T;
     },
     async open(path, query, headers, within) {
@@ -100,6 +110,24 @@ export function createClient(options: ClientOptions): ApiClient {
       return readAnswer<never>(response, options, { bytes: maxAnswerBytes });
     },
   };
+}
+
+/** Page after page. */
+async function readAll<T>(
+  read: (page: Parameters, room: Room) => Promise<ListAnswer<T>>,
+  maxAnswerBytes: number,
+): Promise<T[]> {
+  const items: T[] = [];
+  const room: Room = { bytes: maxAnswerBytes * LIST_ANSWERS };
+  let after: string | undefined;
+  for (;;) {
+    const { data, page_info: info } = await read({ after }, room);
+    for (const item of data) items.push(item);
+    if (typeof info?.end_cursor !== 'string' || data.length === 0) return items;
+    // A page of large entries has fewer than were asked for; a count may stop below what there is.
+    if (data.length < PAGE_SIZE && items.length >= info.total_count) return items;
+    after = info.end_cursor;
+  }
 }
 
 /** What may still be read; less with every answer. */

@@ -12,6 +12,7 @@ import { initCommands } from './init.ts';
 import { keyCommands } from './keys.ts';
 import { list } from './list.ts';
 import { login, logout } from './login.ts';
+import { operatorCommands } from './operator.ts';
 import { publish, unpublish } from './publish.ts';
 import { publishEvent } from './publish-event.ts';
 import { receiverCommands } from './receiver.ts';
@@ -24,6 +25,7 @@ import { stats } from './stats.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { trace } from './trace.ts';
 import { update } from './update.ts';
+import { waiting } from './waiting.ts';
 import { webhookCommands } from './webhooks.ts';
 import { whoami } from './whoami.ts';
 import { workflowCommands } from './workflows.ts';
@@ -61,6 +63,7 @@ export function allCommands(): readonly CommandSpec[] {
     logs,
     trace,
     stats,
+    waiting,
     list,
     describe,
     deleteAny,
@@ -78,6 +81,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...envCommands,
     ...registryCommands,
     ...serverCommands,
+    ...operatorCommands,
     completion,
   ];
 }

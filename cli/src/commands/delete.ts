@@ -4,6 +4,7 @@ import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { type Kind, KINDS } from '../names/named-kinds.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { findComponent, splitKey } from './which-component.ts';
 
 export const YES: OptionSpec = {
@@ -25,7 +26,7 @@ export const deleteAny: CommandSpec = {
       completes: { names: ['sources', 'workflows', 'webhooks', 'components'] },
     },
   ],
-  options: [YES],
+  options: [YES, IF_MATCH],
   examples: [
     { does: 'Asks at a terminal', command: 'hw delete orders' },
     { does: 'Does not ask', command: 'hw delete orders --yes' },
@@ -58,10 +59,11 @@ async function deleteComponent(context: CommandContext, api: ApiClient, word: st
 export async function deleteNamed(context: CommandContext, kinds: readonly Kind[]) {
   const { input, output } = context;
   const name = input.argument('name');
+  const onlyIf = ifMatchHeader(context);
   const api = await context.api();
   const { kind, id } = await findNamed(api, kinds, name);
   await confirmDeletion(context, `Delete the ${kind} ${name}?`);
-  await output.progress(`Deleting ${name}`, () => remove(api, kind, id));
+  await output.progress(`Deleting ${name}`, () => api.send('DELETE', `${KINDS[kind].path}/${id}`, {}, onlyIf));
   return {
     json: { id, deleted: true },
     text: `Deleted the ${kind} ${name === id ? id : `${name} (${id})`}.`,
@@ -81,8 +83,4 @@ export async function confirmed(
 ): Promise<void> {
   if (input.flag('yes') || !ask.possible || output.json) return;
   if (!(await ask.confirm(question))) throw new CliError('failure', otherwise);
-}
-
-async function remove(api: ApiClient, kind: Kind, id: string): Promise<void> {
-  await api.send('DELETE', `${KINDS[kind].path}/${id}`);
 }

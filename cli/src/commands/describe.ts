@@ -10,6 +10,7 @@ import type { Output } from '../terminal/output.ts';
 import { describePlaces } from './describe-source.ts';
 import { findComponent } from './which-component.ts';
 
+type Tagged<T> = T & { etag?: string };
 type Field = readonly [string, string | null | undefined];
 
 export const describe: CommandSpec = {
@@ -31,7 +32,7 @@ export const describe: CommandSpec = {
       command: "hw describe orders --json | jq -r '.configured_props[].endpoint_url // empty'",
     },
   ],
-  json: 'the resource, as the REST API answers it',
+  json: 'the resource, as the REST API answers it, with the `etag` of that answer',
   exits: NAMING_EXITS,
   async run(context) {
     const api = await context.api();
@@ -62,12 +63,12 @@ export async function describeNamed(
   { kind, id }: { kind: Kind; id: string },
 ): Promise<Answer> {
   const path = `${KINDS[kind].path}/${id}`;
-  if (kind === 'source') return describeSource(await api.get<Source>(path), output);
-  if (kind === 'workflow') return describeWorkflow(await api.get<Workflow>(path), output);
-  return describeWebhook(await api.get<Webhook>(path), output);
+  if (kind === 'source') return describeSource(await api.tagged<Source>(path), output);
+  if (kind === 'workflow') return describeWorkflow(await api.tagged<Workflow>(path), output);
+  return describeWebhook(await api.tagged<Webhook>(path), output);
 }
 
-function describeSource(source: Source, output: Output): Answer {
+function describeSource(source: Tagged<Source>, output: Output): Answer {
   const fields: Field[] = [
     ['source', source.id],
     ['name', source.name],
@@ -77,6 +78,7 @@ function describeSource(source: Source, output: Output): Answer {
     ['component', source.component_id],
     ['created', ofSeconds(source.created_at)],
     ['updated', ofSeconds(source.updated_at)],
+    ['etag', source.etag],
     ['last event', ofSeconds(source.last_event_at)],
     ['last error', lastErrorOf(source)],
     ['props', propLines(source)],
@@ -95,7 +97,7 @@ function propLines({ configured_props: props }: Source): string | undefined {
     : entries.map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join('\n');
 }
 
-function describeWorkflow(workflow: Workflow, output: Output): Answer {
+function describeWorkflow(workflow: Tagged<Workflow>, output: Output): Answer {
   const fields: Field[] = [
     ['workflow', workflow.id],
     ['name', workflow.name],
@@ -107,6 +109,7 @@ function describeWorkflow(workflow: Workflow, output: Output): Answer {
     ['settings', JSON.stringify(workflow.settings)],
     ['created', ofSeconds(workflow.created_at)],
     ['updated', ofSeconds(workflow.updated_at)],
+    ['etag', workflow.etag],
   ];
   return { json: workflow, text: output.fields(fields) };
 }
@@ -130,7 +133,7 @@ export function triggerLine({
     .join('  ');
 }
 
-function describeWebhook(webhook: Webhook, output: Output): Answer {
+function describeWebhook(webhook: Tagged<Webhook>, output: Output): Answer {
   const fields: Field[] = [
     ['webhook', webhook.id],
     ['name', webhook.name],
@@ -147,6 +150,7 @@ function describeWebhook(webhook: Webhook, output: Output): Answer {
     ['format', webhook.format],
     ['secret', webhook.secret],
     ['created', ofSeconds(webhook.created_at)],
+    ['etag', webhook.etag],
   ];
   return { json: webhook, text: output.fields(fields) };
 }

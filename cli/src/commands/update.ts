@@ -7,6 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { PREFLIGHT_OPTION } from './preflight-option.ts';
 import { chooseComponent } from './which-component.ts';
 
@@ -28,17 +29,20 @@ export const update: CommandSpec = {
     { name: 'deactivate', summary: 'Stop it.' },
     PREFLIGHT_OPTION,
     ...PROP_OPTIONS,
+    IF_MATCH,
   ],
   examples: [
     { does: 'New code', command: 'hw update orders --code orders.mjs' },
     { does: 'Another value of a prop', command: 'hw update orders --prop currency=CHF' },
     { does: 'Stop it', command: 'hw update orders --deactivate' },
+    { does: 'Only what was looked at', command: 'hw update orders --code orders.mjs --if-match 3' },
   ],
   json: 'the source or workflow, as `PUT` answers it',
   exits: COMPONENT_EXITS,
   async run(context) {
     const { input, output } = context;
     const change = readChange(context);
+    const onlyIf = ifMatchHeader(context);
     const word = input.argument('name');
     const api = await context.api();
     const { kind, id } = await findNamed(api, ['source', 'workflow'], word);
@@ -46,7 +50,9 @@ export const update: CommandSpec = {
     const isPlain = kind === 'workflow' || (input.text('code') === undefined && !hasProps(input));
     const updated = await namingLocally(input.text('code') ?? '', async () => {
       const body = isPlain ? change : { ...change, ...(await newParameters(context, api, id)) };
-      return output.progress(`Updating ${word}`, () => api.send<Source | Workflow>('PUT', `/${kind}s/${id}`, body));
+      return output.progress(`Updating ${word}`, () =>
+        api.send<Source | Workflow>('PUT', `/${kind}s/${id}`, body, onlyIf),
+      );
     });
     const state = updated.active ? 'active' : 'stopped';
     return {

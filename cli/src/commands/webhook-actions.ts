@@ -4,6 +4,7 @@ import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import { confirmed, YES } from './delete.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -29,6 +30,7 @@ const update: CommandSpec = {
     { name: 'activate', summary: 'Start it: what it held is sent, the oldest first.' },
     { name: 'drain-per-second', value: 'number', summary: 'With --activate: how much of that a second.' },
     { name: 'deactivate', summary: 'Stop it: what is pending is held, and so are new events.' },
+    IF_MATCH,
   ],
   examples: [
     { does: 'Another address', command: 'hw webhooks update shop --to https://shop.example.com/v2/hooks' },
@@ -55,9 +57,10 @@ const update: CommandSpec = {
       drain_per_second,
     };
     if (Object.values(body).every((value) => value === undefined)) throw usageError('Say what is to be changed');
+    const onlyIf = ifMatchHeader({ input });
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], input.argument('name'));
-    const webhook = await api.send<Webhook>('PUT', `/webhooks/${id}`, body);
+    const webhook = await api.send<Webhook>('PUT', `/webhooks/${id}`, body, onlyIf);
     return { json: webhook, text: `Changed the webhook ${webhook.id}`, quiet: webhook.id };
   },
 };

@@ -4,6 +4,7 @@ import { type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '.
 import type { CommandContext } from '../context.ts';
 import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
+import { IF_MATCH } from './if-match.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed } from './describe.ts';
 import { localTime, ofSeconds } from '../terminal/describe-time.ts';
@@ -247,7 +248,7 @@ const remove: CommandSpec = {
   aliases: ['rm'],
   summary: 'Delete a webhook and its subscriptions',
   arguments: [NAME],
-  options: [YES],
+  options: [YES, IF_MATCH],
   examples: [{ does: 'By name, without a question', command: 'hw webhooks delete shop -y' }],
   json: '{ id, deleted }',
   exits: NAMING_EXITS,

@@ -4,6 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
 import { readWorkflow } from '../workflows/read-workflow.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed, triggerLine } from './describe.ts';
 import { listWorkflows } from './list.ts';
@@ -39,6 +40,7 @@ const update: CommandSpec = {
   summary: 'Deploy another version of a workflow from a JSON file',
   details: `${FILE_DETAILS} What the file does not name stays as it is. Executions that run go on with the version they began with.`,
   arguments: [NAME, FILE],
+  options: [IF_MATCH],
   examples: [{ does: 'From a file', command: 'hw workflows update orders orders.json' }],
   json: 'the workflow, as `PUT /v1/workflows/{id}` answers it',
   exits: COMPONENT_EXITS,
@@ -47,7 +49,7 @@ const update: CommandSpec = {
     const api = await context.api();
     const { id } = await findNamed(api, ['workflow'], context.input.argument('name'));
     const made = await context.output.progress('Updating the workflow', () =>
-      api.send<Workflow>('PUT', `/workflows/${id}`, body),
+      api.send<Workflow>('PUT', `/workflows/${id}`, body, ifMatchHeader(context)),
     );
     return { json: made, text: `Updated ${summary(made)}`, quiet: made.id };
   },
@@ -201,7 +203,7 @@ const remove: CommandSpec = {
   aliases: ['rm'],
   summary: 'Delete a workflow',
   arguments: [NAME],
-  options: [YES],
+  options: [YES, IF_MATCH],
   examples: [{ does: 'Without a question', command: 'hw workflows delete orders -y' }],
   json: '{ id, deleted }',
   exits: NAMING_EXITS,
