@@ -34,6 +34,7 @@ import { statEndpoints } from './routes/stats.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { subscriptionEndpoints } from './routes/subscriptions.ts';
 import { workflowTestEndpoints } from './routes/test-workflow.ts';
+import { tunnelEndpoints } from './routes/tunnels.ts';
 import { traceEndpoints } from './routes/traces.ts';
 import { userEndpoints } from './routes/users.ts';
 import { mountWaitUrls, WAIT_URL_METHODS } from './routes/wait-urls.ts';
@@ -105,6 +106,7 @@ export function allEndpoints(): Endpoint[] {
     ...sampleReceiverEndpoints(),
     ...executionEndpoints(),
     ...webhookEndpoints(),
+    ...tunnelEndpoints(),
     ...sendEndpoints(),
     ...subscriptionEndpoints(),
     ...autoSubscriptionEndpoints(),

@@ -9,8 +9,8 @@ import type { Output } from './terminal/output.ts';
 /** What a command works with. */
 export interface CommandContext {
   input: CommandInput;
-  /** Throws where nobody is logged in. */
-  api(): Promise<ApiClient>;
+  /** Throws where nobody is logged in. `signal` ends its requests; default: Ctrl-C. */
+  api(signal?: AbortSignal): Promise<ApiClient>;
   /** A client for another server or key. */
   connect(server: { url: string; apiKey: string }): ApiClient;
   /** Which server the options, the environment and the profile lead to, with or without a key. */

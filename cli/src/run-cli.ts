@@ -93,12 +93,12 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
     connect(to) {
       return createClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
     },
-    async api() {
+    async api(within = signal) {
       const choice = await server();
       const { url, apiKey } = choice;
       if (apiKey === undefined) throw notLoggedIn(url);
       const proxy = useProxy(url, environment.inherited);
-      return createClient({ url, apiKey, signal, refusedHint: refusedHint(choice), proxy });
+      return createClient({ url, apiKey, signal: within, refusedHint: refusedHint(choice), proxy });
     },
   };
 }

@@ -30,6 +30,7 @@ import type { WorkflowTests } from './contract-workflow-tests.ts';
 import type { SampleReceiver } from './contract-sample-receiver.ts';
 import type { Operator, Stats } from './contract-stats.ts';
 import type { Streams } from './contract-streams.ts';
+import type { Tunnels } from './contract-tunnels.ts';
 import type { Traces } from './contract-traces.ts';
 
 export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal } from './contract-base.ts';
@@ -424,6 +425,7 @@ export interface Engine {
   events: Events;
   publisher: Publisher;
   idempotency: Idempotency;
+  tunnels: Tunnels;
   streams: Streams;
   traces: Traces;
   /** Parts that deliveries are sent with. */

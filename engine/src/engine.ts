@@ -10,6 +10,7 @@ import type { Publisher } from './contract-publish.ts';
 import type { WorkflowTests } from './contract-workflow-tests.ts';
 import { createAutoSubscriptions } from './delivery/auto-subscriptions.ts';
 import { createDataStores } from './data-stores/data-stores.ts';
+import { joinInboxes } from './delivery/inbox.ts';
 import { createDeliverer, type DelivererOptions } from './delivery/deliverer.ts';
 import { createReplays } from './delivery/replays.ts';
 import { createRetryPolicy } from './delivery/retry-policy.ts';
@@ -67,6 +68,8 @@ import { readLastPositions } from './store/read-stream.ts';
 import { startTelling } from './delivery/tell-notices.ts';
 import { createStreams } from './streams/streams.ts';
 import { createWatches } from './streams/watches.ts';
+import { createTunnelInbox } from './tunnels/tunnel-inbox.ts';
+import { createTunnels } from './tunnels/tunnels.ts';
 import { createTraces } from './traces/traces.ts';
 import { createWatchdog } from './watchdog.ts';
 import { createInTurnIntake } from './workflows/controls/in-turn-intake.ts';
@@ -89,6 +92,11 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   const base = await startBase(options, parts);
   const code = assembleCode(options, parts, base);
   const stopJobs = once(await startJobs(options, parts, base));
+  const hooks = assembleHooks(parts, base);
+  const endStreams = () => {
+    base.streams.end();
+    hooks.tunnels.end();
+  };
   const { limits, room, connected, metrics, ingest } = base;
   let stopping: Promise<void> | undefined;
   return {
@@ -108,22 +116,17 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     events: createEvents({ db }),
     publisher: assemblePublisher(code, base),
     idempotency: createIdempotency({ sql: db.sql, sealer, nodeId: base.node.id, nowMs: Date.now }),
-    streams: base.streams,
+    streams: { ...base.streams, end: endStreams },
     traces: createTraces(db.sql),
     stats: createStats(db.sql, Date.now),
     operator: createOperator(db.sql, Date.now),
     sampleReceiver: base.sampleReceiver,
     executions: { ...createExecutionReads(db.sql), ...base.runs.executions.actions },
     abandonedRuns: createAbandonedRuns({ sql: db.sql, limits, backlogs: base.backlogs }),
-    webhooks: createWebhooks({
-      db,
-      sealer,
-      room,
-      giveBack: base.deliverer.giveBack,
-      attemptOnce: base.deliverer.attemptOnce,
-    }),
-    subscriptions: createSubscriptions({ db, room }),
     replays: createReplays({ sql: db.sql, nowMs: Date.now }),
+    webhooks: hooks.webhooks,
+    subscriptions: hooks.subscriptions,
+    tunnels: hooks.tunnels,
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: base.sends,
     ingest,
@@ -135,10 +138,20 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     },
     stop() {
       // Intake first, then what is under way, then what it needs.
-      stopping ??= stopInOrder([stopJobs, code.stop, ...base.stops]);
+      stopping ??= stopInOrder([stopJobs, hooks.tunnels.stop, code.stop, ...base.stops]);
       return stopping;
     },
   };
+}
+
+/** Webhooks, who subscribes them, and those to which a developer listens. */
+function assembleHooks({ db, sealer }: EngineParts, { room, limits, deliverer, tunnelInbox, log }: Base) {
+  const { giveBack, attemptOnce } = deliverer;
+  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce });
+  const subscriptions = createSubscriptions({ db, room });
+  const { base } = tunnelInbox;
+  const tunnels = createTunnels({ sql: db.sql, base, webhooks, subscriptions, limits, log });
+  return { webhooks, subscriptions, tunnels };
 }
 
 function assemblePublisher({ sources }: Code, { sql, runs, limits, stats }: Base): Publisher {
@@ -245,15 +258,16 @@ function assembleDeliveries(
     publicUrl,
     nowMs: Date.now,
   });
+  const tunnelInbox = createTunnelInbox(parts.db.sql, publicUrl);
   const deliverer = createDeliverer({
     ...parts,
     retryPolicy,
     onAttempt: metrics.attemptEnded,
-    sampleInbox: sampleReceiver,
+    inbox: joinInboxes([sampleReceiver, tunnelInbox]),
     accountLimits: limits,
     log,
   });
-  return { retryPolicy, sampleReceiver, deliverer };
+  return { retryPolicy, sampleReceiver, tunnelInbox, deliverer };
 }
 
 /** What runs components and delivers, and what that needs. */
@@ -295,6 +309,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     turns.turns.settled,
     committer.drain,
     deliverer.stop,
+    async () => ground.tunnelInbox.stop(),
     sendRunner.stop,
     sandbox.stop,
     starter.stop,

@@ -28,6 +28,7 @@ export const ID_PREFIXES = {
   send: 'snd_',
   sampleRequest: 'rcv_',
   notice: 'ntc_',
+  tunnelRequest: 'treq_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -20,6 +20,7 @@ import { SEND_LIMITS } from './limits/sends.ts';
 import { STORE_LIMITS } from './limits/stores.ts';
 import { STREAM_LIMITS } from './limits/streams.ts';
 import { TRACE_LIMITS } from './limits/traces.ts';
+import { TUNNEL_LIMITS } from './limits/tunnels.ts';
 import { WEB_LIMITS } from './limits/web.ts';
 import { WORKFLOW_LIMITS } from './limits/workflows.ts';
 
@@ -47,6 +48,7 @@ export const LIMITS = {
   ...FILTER_LIMITS,
   ...TRACE_LIMITS,
   ...STREAM_LIMITS,
+  ...TUNNEL_LIMITS,
   ...EGRESS_LIMITS,
   ...DELIVERY_LIMITS,
   ...REPLAY_LIMITS,

@@ -259,6 +259,11 @@ export function createRecordingEngine() {
         ],
       }),
     },
+    tunnels: {
+      create: answer('tunnels.create', webhook),
+      listen: answer('tunnels.listen', emptyStream),
+      answer: answer('tunnels.answer', undefined),
+    },
     idempotency: {
       begin: answer('idempotency.begin', (request: KeyedRequest) => ({
         kind: 'begun' as const,

@@ -11,6 +11,7 @@ import { events, logs, search } from './events.ts';
 import { initCommands } from './init.ts';
 import { keyCommands } from './keys.ts';
 import { list } from './list.ts';
+import { listen } from './listen.ts';
 import { login, logout } from './login.ts';
 import { operatorCommands } from './operator.ts';
 import { publish, unpublish } from './publish.ts';
@@ -61,6 +62,7 @@ export function allCommands(): readonly CommandSpec[] {
     publishEvent,
     search,
     logs,
+    listen,
     trace,
     stats,
     waiting,

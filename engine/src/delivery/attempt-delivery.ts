@@ -14,7 +14,7 @@ import { attemptRecord, isKeptApart, type SentRequest } from './attempt-record.t
 import { deliveryBody, deliveryHeaders, type RequestParts } from './delivery-request.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
-import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
+import type { Inbox } from './inbox.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SecretKeys } from './secret-keys.ts';
 
@@ -25,7 +25,7 @@ export interface AttemptContext {
   egress: Pick<Egress, 'checkUrl'>;
   secretKeys: SecretKeys;
   /** Default: there is none, and such deliveries go the way of all others. */
-  sampleInbox?: SampleInbox | undefined;
+  inbox?: Inbox | undefined;
   retryPolicy: RetryPolicy;
   log: Log;
   timeoutMs: number;
@@ -50,8 +50,8 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
   const begun: Begun = { context, delivery, startedAtMs: Date.now() };
   let exchange: Exchange;
   try {
-    const { sampleInbox } = context;
-    if (sampleInbox?.isBelow(delivery.url) === true) return handOver(begun, sampleInbox);
+    const { inbox } = context;
+    if (inbox?.isBelow(delivery.url) === true) return handOver(begun, inbox);
     exchange = send(begun);
   } catch (error) {
     const message = describeUnsent(context, delivery, error);
@@ -70,19 +70,24 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
 }
 
 /**
- * Within the node, without a connection: signed like every delivery, and checked by the sample
- * receiver like by any.
+ * Within the node, without a connection: signed like every delivery, and checked by the receiver
+ * like by any.
  */
-function handOver(begun: Begun, inbox: SampleInbox): Attempt<AttemptResult> {
+function handOver(begun: Begun, inbox: Inbox): Attempt<AttemptResult> {
   const { context, delivery } = begun;
   const { headers, body } = signed(begun);
   const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? ''] as const] : []));
   const aborted = Promise.withResolvers<DeliveryEnd>();
-  const received = inbox.receive(delivery, { headers: Object.fromEntries(pairs), body }).then(
-    ({ status, text }) => endWith(begun, { status, rawHeaders: [], body: Buffer.from(text) }),
+  const request = { headers: Object.fromEntries(pairs), body };
+  const received = inbox.receive(delivery, request, timeoutOf(context, delivery)).then(
+    (outcome) => {
+      if ('error' in outcome) return endWithout(begun, { ...outcome, timedOut: outcome.errorClass === 'timeout' });
+      const rawHeaders = Object.entries(outcome.headers ?? {}).flat();
+      return endWith(begun, { status: outcome.status, rawHeaders, body: Buffer.from(outcome.text) });
+    },
     (error: unknown) => {
-      context.log.warn({ delivery: delivery.id, err: error }, 'the sample receiver could not store a delivery');
-      const message = 'The sample receiver could not store it';
+      context.log.warn({ delivery: delivery.id, err: error }, 'a delivery could not be handed over within the node');
+      const message = 'The server could not hand it over';
       return endWithout(begun, { error: message, errorClass: 'internal', timedOut: false });
     },
   );

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { StatCount } from '../stats/stat-meter.ts';
 import { addJobs } from '../store/add-jobs.ts';
-import type { SampleInbox } from '../sample-receiver/sample-receiver.ts';
+import type { Inbox } from './inbox.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { claimPaced } from '../store/claim-paced.ts';
 import type { Database } from '../store/database.ts';
@@ -44,7 +44,7 @@ export interface DelivererOptions {
   /** Default: attempts are not counted. */
   history?: HistoryCount;
   /** As in AttemptContext. */
-  sampleInbox?: SampleInbox;
+  inbox?: Inbox;
   /** Default: they are not counted by time. */
   stats?: StatCount;
   /** As in SenderOptions. */
@@ -162,8 +162,8 @@ class NodeDeliverer implements Deliverer {
     const connections = this.#connections;
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
-    const { sampleInbox } = options;
-    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, sampleInbox, retryPolicy, log, timeoutMs };
+    const { inbox } = options;
+    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, inbox, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(this.#attempt, delivery),
       laneIdOf: ({ webhookId }) => webhookId,

@@ -1,6 +1,7 @@
 import { LIMITS, newId, randomToken } from '@headwater/shared';
 import type { SampleReceiver } from '../contract-sample-receiver.ts';
 import type { DueDelivery } from '../delivery/due-delivery.ts';
+import { type Inbox, isUrlBelow } from '../delivery/inbox.ts';
 import { findSignatureFault, type SignedRequest } from '../delivery/verify-signature.ts';
 import { readSecret } from '../delivery/sign.ts';
 import type { Sealer } from '../secrets/seal.ts';
@@ -24,20 +25,6 @@ export interface SampleReceiverOptions {
   nowMs: () => number;
 }
 
-/** The other end: what the deliverer hands over instead of sending it. */
-export interface SampleInbox {
-  /**
-   * Whether the URL is one of a sample receiver of this instance, whoever's. Such a delivery is
-   * never sent: the guard refuses the node's own ports, and an address that leads back to the node
-   * must not be a way around that.
-   */
-  isBelow(url: string): boolean;
-  /**
-   * Resolves once it is stored, or with why it is not taken. Rejects while the database is away.
-   */
-  receive(delivery: DueDelivery, request: SignedRequest): Promise<{ status: number; text: string }>;
-}
-
 const PATH = '/sample-receiver/';
 const KEY_CHARS = 32;
 const MAX_BATCH = 64;
@@ -47,7 +34,7 @@ const MAX_KEYS = 10_000;
 
 type Taken = SignedRequest & { delivery: DueDelivery };
 
-export function createSampleReceiver(options: SampleReceiverOptions): SampleReceiver & SampleInbox {
+export function createSampleReceiver(options: SampleReceiverOptions): SampleReceiver & Inbox {
   const { sql, publicUrl, nowMs } = options;
   const base = new URL(publicUrl).href.replace(/\/$/, '') + PATH;
   const keyOf = createKeys((accountId) => findSampleKey(sql, accountId));
@@ -62,8 +49,7 @@ export function createSampleReceiver(options: SampleReceiverOptions): SampleRece
   });
 
   return {
-    // Parsed only where it may be one: every delivery is asked.
-    isBelow: (url) => url.includes(PATH) && (URL.parse(url)?.href ?? '').startsWith(base),
+    isBelow: (url) => isUrlBelow(url, base, PATH),
     async receive(delivery, request) {
       const key = await keyOf(delivery.accountId);
       // Another account's key is as unknown as one that was made up.
